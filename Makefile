@@ -1,0 +1,72 @@
+# One virtual environment in .venv; each target installs what it needs at the locked versions.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+JAR := deploy/flink/target/pairweave-flink-job-server.jar
+
+.PHONY: setup demo test test-all lint bench flink prism lock clean
+
+setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
+
+demo: $(VENV)/.demo ## the main job on a small real corpus
+	$(BIN)/pairweave demo
+
+test: $(VENV)/.dev ## the unit suite
+	$(BIN)/pytest -n auto
+
+test-all: $(VENV)/.all prism flink ## the unit suite, then the slow and the cluster suites
+	$(BIN)/pytest -n auto
+	$(BIN)/pytest -m "slow or flink" -n 0
+
+lint: $(VENV)/.dev ## format, style, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
+	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
+
+flink: $(JAR) ## the Flink job server
+
+prism: .tools/prism ## the Prism runner
+
+$(JAR): deploy/flink/pom.xml
+	mvn --quiet --batch-mode --file deploy/flink/pom.xml package
+
+.tools/prism:
+	GOBIN=$(CURDIR)/.tools go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.base
+	$(PIP) --editable ".[demo]"
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(PIP) --editable ".[demo,dev]"
+	touch $@
+
+$(VENV)/.all: $(VENV)/.dev
+	$(PIP) --editable ".[demo,dev,flink,gcp,aws]"
+	touch $@
+
+# Peers live in their own environment: some are under the GPL, some pin old versions.
+$(VENV)/.peers: tests/benchmarks/peers.txt | $(BIN)/python
+	$(PYTHON) -m venv .peers
+	.peers/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
+	touch $@
+
+lock: ## constraints.txt from pyproject.toml, with the newest versions that fit together
+	$(PIP) uv
+	$(BIN)/uv pip compile --quiet --python-version 3.11 --all-extras --no-annotate --no-header \
+	  pyproject.toml --output-file constraints.txt
+
+clean:
+	rm -rf $(VENV) .peers .tools build dist demo-output deploy/flink/target

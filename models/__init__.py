@@ -1,0 +1,1 @@
+"""Learned parameters: statistical and neural word aligners."""

@@ -1,0 +1,132 @@
+"""The statistical word aligner: IBM Model 1, then HMMs of both directions trained to agree.
+
+Source: Vogel, Ney and Tillmann (1996) for the HMM, Liang, Taskar and Klein (2006) for the
+agreement. `fit` trains, `HmmModel.align` aligns; neither sees Beam.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from models.hmm_config import HmmConfig
+from models.hmm_storage import Parts, digest_of, pack, unpack
+from models.hmm_training import train
+from models.hmm_vocabulary import cut
+from transforms import schemas
+from transforms.errors import WorkerError
+from transforms.kernels import hmm as kernels
+
+__all__ = ["HmmConfig", "HmmModel", "fit"]
+
+MAX_TOKENS = 32_767
+"""Links number tokens in 16 bits."""
+
+
+class HmmModel:
+    """A fitted aligner; implements `models.aligner.Aligner`."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Keep the parts; they are never changed."""
+        self._parts = parts
+        self._digest = digest_of(parts)
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of all that decides the links."""
+        return self._digest
+
+    @property
+    def config(self) -> HmmConfig:
+        """Return the settings that the model was fitted with."""
+        return self._parts.config
+
+    def align(self, table: pa.Table) -> pa.Table:
+        """Turn TOKENS rows into LINKED rows, in the same order.
+
+        Raises:
+            WorkerError: A side has more tokens than links can number.
+        """
+        schemas.require(table, schemas.TOKENS)
+        for name in ("source_tokens", "target_tokens"):
+            _check_lengths(table, name)
+        forward, reverse = [], []
+        parts = self._parts
+        for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+            made = kernels.align_pairs(
+                parts.source.find(source),
+                source.pair_offsets,
+                parts.target.find(target),
+                target.pair_offsets,
+                parts.row_offsets,
+                parts.columns,
+                parts.probabilities,
+                parts.null_target,
+                parts.null_source,
+                parts.jumps,
+                parts.config.null_probability,
+                1e-9,
+                parts.config.threshold,
+                parts.config.decode == "viterbi",
+            )
+            forward.append(_links(*made[:4]))
+            reverse.append(_links(*made[4:]))
+        kind = schemas.LINKED.field("forward").type
+        return pa.Table.from_arrays(
+            [*table.columns, pa.chunked_array(forward, kind), pa.chunked_array(reverse, kind)],
+            schema=schemas.LINKED,
+        )
+
+    def to_files(self) -> dict[str, bytes]:
+        """Return the files that hold the model, by name; the same model gives the same bytes."""
+        return pack(self._parts)
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> "HmmModel":
+        """Read a model.
+
+        Raises:
+            ConfigError: A file is missing, damaged or of another version.
+        """
+        return cls(unpack(files))
+
+
+def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
+    """Fit an aligner to the pairs of a TOKENS table.
+
+    Args:
+        table: Pairs with token offsets; only texts and tokens are used.
+        config: The settings.
+        threads: Threads to use; their number changes no bit of the model.
+
+    Returns:
+        The model. It aligns other pairs as well as these.
+    """
+    schemas.require(table, schemas.TOKENS)
+    return HmmModel(train(table, config, threads))
+
+
+def _check_lengths(table: pa.Table, name: str) -> None:
+    """Refuse a pair with more tokens than a link can number."""
+    start = 0
+    for chunk in table[name].chunks:
+        sizes = np.diff(np.asarray(chunk.offsets))
+        if len(sizes) and sizes.max() > MAX_TOKENS:
+            row = start + int(sizes.argmax())
+            raise WorkerError(
+                f"pair {table['id'][row]}: {name} has {sizes.max()} tokens, "
+                f"links can number {MAX_TOKENS}; screen such pairs out"
+            )
+        start += len(chunk)
+
+
+def _links(
+    offsets: np.ndarray, source: np.ndarray, target: np.ndarray, probability: np.ndarray
+) -> pa.Array:
+    """Build a column of links from flat arrays."""
+    struct = pa.StructArray.from_arrays(
+        [pa.array(source), pa.array(target), pa.array(probability)], fields=list(schemas.LINK)
+    )
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), struct, type=schemas.LINKED.field("forward").type
+    )

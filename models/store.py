@@ -1,0 +1,147 @@
+"""A fitted model as a directory: its files, and ``about.json`` that names and seals them."""
+
+import dataclasses
+import hashlib
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from models.hmm import HmmModel
+from transforms import files
+from transforms.errors import ConfigError
+from transforms.tokens import TokenConfig
+
+ABOUT = "about.json"
+SENTENCEPIECE = "sentencepiece.model"
+FORMAT = 1
+
+_loaded: dict[str, "FittedAligner"] = {}
+_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class FittedAligner:
+    """A statistical aligner together with the tokens it was fitted on.
+
+    Attributes:
+        model: The aligner.
+        tokens: How text is cut for it.
+        digest: Hex SHA-256 of all that decides its links, tokens included.
+        about: What ``about.json`` says.
+    """
+
+    model: HmmModel
+    tokens: TokenConfig
+    digest: str
+    about: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelReference:
+    """Where a fitted aligner lies and what it must be; this is what travels to workers."""
+
+    directory: str
+    digest: str
+
+
+def pack(model: HmmModel, tokens: TokenConfig, facts: Mapping[str, object]) -> dict[str, bytes]:
+    """Return all files of a model directory, ``about.json`` last.
+
+    Args:
+        model: The fitted model.
+        tokens: How its text was cut.
+        facts: What else to say of it, such as languages and the number of pairs.
+    """
+    packed = dict(model.to_files())
+    if tokens.model is not None:
+        packed[SENTENCEPIECE] = tokens.model
+    about = {
+        "format": FORMAT,
+        "aligner": "hmm",
+        "tokens": tokens.kind,
+        **facts,
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(packed.items())},
+    }
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return {**packed, ABOUT: orjson.dumps(about, option=options)}
+
+
+def save(directory: str, packed: Mapping[str, bytes]) -> ModelReference:
+    """Write a model directory, ``about.json`` last."""
+    for name, data in packed.items():
+        if name != ABOUT:
+            files.write_bytes(files.join(directory, name), data)
+    files.write_bytes(files.join(directory, ABOUT), packed[ABOUT])
+    return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
+
+
+def find(directory: str) -> ModelReference | None:
+    """Return the model in a directory, or None where there is no finished one."""
+    path = files.join(directory, ABOUT)
+    if not files.exists(path):
+        return None
+    return ModelReference(files.absolute(directory), _digest(files.read_bytes(path)))
+
+
+def load(reference: ModelReference) -> FittedAligner:
+    """Load a model, once in a process.
+
+    Raises:
+        ConfigError: The directory holds no model, or not the one that is meant.
+    """
+    with _lock:
+        found = _loaded.get(reference.digest)
+        if found is None:
+            found = _load(reference)
+            _loaded[reference.digest] = found
+        return found
+
+
+def read(directory: str) -> FittedAligner:
+    """Load the model that a user names.
+
+    Raises:
+        ConfigError: The directory holds no model.
+    """
+    reference = find(directory)
+    if reference is None:
+        raise ConfigError(
+            f"--model {directory}: no fitted aligner there (it has no {ABOUT}); "
+            "make one with: pairweave fit --output MODEL_DIR"
+        )
+    return load(reference)
+
+
+def _digest(about: bytes) -> str:
+    return hashlib.sha256(about).hexdigest()
+
+
+def _load(reference: ModelReference) -> FittedAligner:
+    directory = reference.directory
+    about_bytes = _read(directory, ABOUT)
+    if _digest(about_bytes) != reference.digest:
+        raise ConfigError(f"{directory}/{ABOUT}: changed while the run was using it")
+    about = orjson.loads(about_bytes)
+    if about.get("format") != FORMAT or about.get("aligner") != "hmm":
+        raise ConfigError(
+            f"{directory}/{ABOUT}: expected an hmm aligner of format {FORMAT}, "
+            f"found {about.get('aligner')} of format {about.get('format')}; fit it again"
+        )
+    contents: dict[str, bytes] = {}
+    for name, digest in about["files"].items():
+        if "/" in name or name.startswith("."):
+            raise ConfigError(f"{directory}/{ABOUT}: names a file outside the model: {name!r}")
+        contents[name] = _read(directory, name)
+        if hashlib.sha256(contents[name]).hexdigest() != digest:
+            raise ConfigError(f"{directory}/{name}: not the file that {ABOUT} names; fit it again")
+    tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
+    return FittedAligner(HmmModel.from_files(contents), tokens, reference.digest, about)
+
+
+def _read(directory: str, name: str) -> bytes:
+    try:
+        return files.read_bytes(files.join(directory, name))
+    except OSError as error:
+        raise ConfigError(f"{directory}/{name}: cannot be read: {error}") from error

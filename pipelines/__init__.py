@@ -1,0 +1,1 @@
+"""Jobs: the graphs and their command line."""

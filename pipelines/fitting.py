@@ -1,0 +1,41 @@
+"""The model of a run: the one given, or one fitted inside the same graph."""
+
+import apache_beam as beam
+
+from models import store
+from models.hmm import HmmConfig
+from pipelines.run import Run
+from pipelines.steps import FitAligner
+from transforms import files
+from transforms.sample import sample_share
+
+MODEL_DIRECTORY = "models/hmm"
+
+
+def fitted_aligner(
+    pipeline: beam.Pipeline, rows: beam.PCollection, run: Run
+) -> beam.pvalue.AsSingleton:
+    """Return the run's model as a side input: a reference that workers load.
+
+    A model that an earlier attempt of the same run finished is used again.
+    """
+    directory = files.join(files.absolute(run.options.output), MODEL_DIRECTORY)
+    reference = run.model or store.find(directory)
+    if reference is not None:
+        return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
+    return beam.pvalue.AsSingleton(rows | "FitAligner" >> fit_step(run, directory))
+
+
+def fit_step(run: Run, directory: str) -> FitAligner:
+    """Return the step that fits a run's model into a directory."""
+    options = run.options
+    return FitAligner(
+        directory=directory,
+        tokens=run.tokens,
+        vocabulary=options.vocabulary,
+        config=HmmConfig(),
+        share=sample_share(run.plan.rows, options.fit_pairs),
+        seed=options.seed,
+        threads=options.workers,
+        facts=run.language_facts(),
+    )

@@ -1,0 +1,211 @@
+"""The options of every job: one frozen model a job.
+
+From a model come the flags, the YAML keys, the checks, the help text and the defaults. A job builds
+its steps' configurations from it; no step reads flags or the environment.
+"""
+
+import math
+import os
+from typing import Annotated, Literal
+
+import pydantic
+from pydantic import Field
+
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")]
+Heuristic = Literal[
+    "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+Patterns = tuple[str, ...]
+
+
+class Options(pydantic.BaseModel):
+    """What all models share: frozen, complete, no unknown key."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
+
+
+class CorpusOptions(Options):
+    """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
+
+    corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
+    input: Patterns = Field(
+        (), description="files or globs holding both sides: .tsv .jsonl .parquet .po [.gz .zst]"
+    )
+    source_input: Patterns = Field((), description="line-parallel text, the source side")
+    target_input: Patterns = Field((), description="line-parallel text, the target side")
+    translation_input: Patterns = Field(
+        (), description="line-parallel machine translation of the source"
+    )
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
+    format: Literal["text", "tsv", "jsonl", "parquet", "po"] | None = Field(
+        None, description="format of --input where the file's name does not tell"
+    )
+    source_field: str | None = Field(
+        None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
+    )
+    target_field: str | None = Field(None, description="target field or column, likewise")
+    translation_field: str | None = Field(
+        None, description="field or column of a machine translation, likewise"
+    )
+    licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
+
+
+class InputOptions(CorpusOptions):
+    """What is read."""
+
+    corpora: tuple[CorpusOptions, ...] = Field(
+        (), description="several corpora (YAML only): a list of maps with the input options"
+    )
+    max_line_bytes: int = Field(1 << 20, ge=1, description="longest line, in bytes")
+    max_expansion: int = Field(
+        200, ge=1, description="largest ratio of decompressed to compressed bytes"
+    )
+    max_file_bytes: int = Field(
+        1 << 40, ge=1, description="largest decompressed size of one file, in bytes"
+    )
+    max_json_depth: int = Field(64, ge=1, le=512, description="deepest nesting of a JSON line")
+    unit_rows: int = Field(65_536, ge=1, description="lines of plain text read as one unit of work")
+
+
+class ScreenOptions(Options):
+    """Which pairs are turned away before anything costly is done."""
+
+    max_tokens: int = Field(250, ge=1, le=32_000, description="longest side, in tokens")
+    max_ratio: float = Field(
+        1.5, ge=1, description="largest ratio of the sides' token counts; inf for none"
+    )
+    max_token_chars: int = Field(100, ge=1, description="longest token, in characters")
+    drop_identical: bool = Field(default=False, description="reject pairs whose sides are equal")
+    exclude: Patterns = Field(
+        (), description="dev and test files, one sentence a line, whose sentences are rejected"
+    )
+
+
+class FitSettings(Options):
+    """How a word aligner is fitted."""
+
+    tokens: str | None = Field(
+        None,
+        pattern=r"^(words|whitespace|sentencepiece(:.+)?)$",
+        description="what is aligned: words, whitespace, sentencepiece:MODEL, or sentencepiece "
+        "to train a model on a sample (default words, or those of the given model)",
+    )
+    vocabulary: int = Field(
+        16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
+    )
+    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
+
+
+class AlignerOptions(FitSettings):
+    """How words are aligned."""
+
+    aligner: Literal["hmm"] = Field("hmm", description="the word aligner")
+    model: str | None = Field(
+        None, description="directory of a fitted model (default: fit on the input first)"
+    )
+    decode: Literal["posterior", "viterbi"] = Field(
+        "posterior", description="how the model's links are read off in each direction"
+    )
+
+
+class RunOptions(Options):
+    """Where and how the job runs."""
+
+    output: str = Field(description="directory or URI of the run's files")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
+    shard_pairs: int = Field(65_536, ge=1, description="pairs in a shard, about")
+    allow_empty: bool = Field(default=False, description="let a run end with no pair kept")
+    engine: Literal["local", "prism", "flink"] = Field("local", description="what runs the graph")
+    workers: int = Field(
+        default_factory=lambda: os.cpu_count() or 1,
+        ge=1,
+        description="processes (local) or parallel slots (flink); changes no byte",
+    )
+    attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")
+    plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
+
+
+class JobOptions(RunOptions, FitSettings, ScreenOptions, InputOptions):
+    """What the options of every job on a corpus hold."""
+
+
+class FitOptions(JobOptions):
+    """Options of ``fit``."""
+
+
+class AlignOptions(AlignerOptions, JobOptions):
+    """Options of ``align``."""
+
+    max_tokens: int = Field(1_000, ge=1, le=32_000, description="longest side, in tokens")
+    max_ratio: float = Field(
+        math.inf, ge=1, description="largest ratio of the sides' token counts; inf for none"
+    )
+    max_token_chars: int = Field(1_000, ge=1, description="longest token, in characters")
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    pharaoh: str | None = Field(
+        None, description="file for the links of each input line, in input order"
+    )
+
+
+class AugmentOptions(AlignerOptions, JobOptions):
+    """Options of ``augment``."""
+
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
+    unaligned_words: Literal["forbid", "allow"] = Field(
+        "forbid", description="whether a phrase may hold unaligned words"
+    )
+    max_tags: int = Field(9, ge=1, le=9, description="most tags in a pair")
+    tag_share: float = Field(0.3, gt=0, le=1, description="tags stay under this share of the words")
+    nesting: Literal["proper", "free"] = Field(
+        "proper", description="proper: tags nest as markup must; free: they may cross"
+    )
+    mix: float = Field(
+        1.0, ge=0, description="tagged rows to one plain row; 0 plain only, inf tagged only"
+    )
+    variants: int = Field(1, ge=1, le=100, description="tagged rows made of a picked pair")
+    whitespace_shift: bool = Field(
+        default=False, description="move the space before an opening tag behind it"
+    )
+
+
+class SymmetrizeOptions(Options):
+    """Options of ``symmetrize``."""
+
+    forward: str = Field(description="Pharaoh links, one direction", json_schema_extra={"at": 0})
+    reverse: str = Field(
+        description="Pharaoh links, the other direction, also as source-target",
+        json_schema_extra={"at": 1},
+    )
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+
+
+class PhrasesOptions(Options):
+    """Options of ``phrases``."""
+
+    links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
+    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in words")
+    unaligned_words: Literal["forbid", "allow"] = Field(
+        "forbid", description="whether a phrase may hold unaligned words"
+    )
+
+
+class EvaluateLinksOptions(Options):
+    """Options of ``evaluate links``."""
+
+    hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
+    gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
+    one_based: bool = Field(default=False, description="the gold counts words from 1")
+
+
+class DoctorOptions(Options):
+    """Options of ``doctor``."""
+
+
+class DemoOptions(Options):
+    """Options of ``demo``."""
+
+    output: str = Field("demo-output", description="directory of the demonstration's files")
+    target_lang: Literal["de", "es", "fr"] = Field("de", description="German, Spanish or French")
+    pairs: int = Field(6, ge=1, le=100, description="tagged pairs to print")

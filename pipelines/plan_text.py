@@ -1,0 +1,112 @@
+"""What a person is told before and after a run."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+import apache_beam as beam
+import yaml
+
+from pipelines import engines
+from pipelines.run import Run
+from transforms import files, manifest
+from transforms.errors import ConfigError
+
+MOST_LINES = 40
+"""Files or units listed before the rest is only counted."""
+
+
+def show(
+    run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None], extra: Sequence[str]
+) -> int:
+    """Print the plan of a run: inputs, units, shards, configuration, graph, refusals.
+
+    Returns:
+        0 if the run could start, 2 if it would be refused.
+    """
+    refusals = _refusals(run, extra)
+    lines = [f"job {run.job}, plan {run.digest}", "", "inputs"]
+    lines += _some([f"  {_input(entry)}" for entry in run.document["inputs"]])  # type: ignore[attr-defined]
+    lines += ["", f"units {len(run.plan.units)}"]
+    lines += _some(
+        [
+            f"  {unit.index}: {unit.file} from line {unit.first_line}, {unit.rows:,} rows"
+            for unit in run.plan.units
+        ]
+    )
+    lines += ["", f"rows {run.plan.rows:,}, shards {run.shards}", "", "configuration"]
+    text = yaml.safe_dump(run.document["configuration"], sort_keys=True, allow_unicode=True)
+    lines += [f"  {line}" for line in text.splitlines()]
+    lines += ["", "graph"]
+    lines += [f"  {label}" for label in _labels(run, graph)]
+    lines += ["", "notices"] + ([f"  {notice}" for notice in run.plan.notices] or ["  none"])
+    lines += ["", "refusals"] + ([f"  {refusal}" for refusal in refusals] or ["  none"])
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 2 if refusals else 0
+
+
+def _some(lines: list[str]) -> list[str]:
+    if len(lines) <= MOST_LINES:
+        return lines
+    return [*lines[:MOST_LINES], f"  … and {len(lines) - MOST_LINES:,} more"]
+
+
+def _input(entry: dict[str, object]) -> str:
+    return f"{entry['name']}: {entry['rows']:,} rows, {entry['bytes']:,} bytes, {entry['sha256']}"
+
+
+def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
+    """Return why the run would not start."""
+    refusals = []
+    path = files.join(files.absolute(run.options.output), manifest.PLAN)
+    if files.exists(path):
+        try:
+            manifest.check_claim(run.options.output, run.document)
+        except ConfigError as error:
+            refusals.append(str(error))
+    try:
+        with engines.beam_options(run.options.engine, run.options.workers, "plan", extra):
+            pass
+    except ConfigError as error:
+        refusals.append(str(error))
+    return refusals
+
+
+class _Labels(beam.pipeline.PipelineVisitor):  # type: ignore[misc]
+    """Collects the labels of a graph's steps, two levels deep, in order."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def enter_composite_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
+        self._note(node)
+
+    def visit_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
+        self._note(node)
+
+    def _note(self, node: beam.pipeline.AppliedPTransform) -> None:
+        label = node.full_label
+        if label and label.count("/") <= 1 and label not in self.labels:
+            self.labels.append(label)
+
+
+def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None]) -> list[str]:
+    pipeline = beam.Pipeline()
+    graph(pipeline, run, frozenset(range(run.shards)))
+    visitor = _Labels()
+    pipeline.visit(visitor)
+    return ["  " * label.count("/") + label.rpartition("/")[2] for label in visitor.labels]
+
+
+def say_where(output: str) -> None:
+    """Print what came out of a run and where it lies."""
+    found = manifest.read_json(files.join(output, manifest.MANIFEST))
+    rows = found["rows"]
+    lines = [", ".join(f"{name} {number:,}" for name, number in rows.items())]
+    if found.get("rejected"):
+        reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
+        lines.append("rejected: " + ", ".join(f"{name} {number:,}" for name, number in reasons))
+    if found.get("counts"):
+        lines.append(", ".join(f"{name} {number:,}" for name, number in found["counts"].items()))
+    lines += [f"notice: {notice}" for notice in found["notices"]]
+    lines += [f"data:     {output}", f"manifest: {files.join(output, manifest.MANIFEST)}"]
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,357 @@
+"""How every job on a corpus runs: plan, claim, resume, graph, commit."""
+
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import logging
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from models import store
+from pipelines import engines
+from pipelines.options import AlignerOptions, CorpusOptions, InputOptions, JobOptions
+from pipelines.progress import Progress
+from transforms import files, manifest
+from transforms.errors import ConfigError, WorkerError
+from transforms.plan import CorpusInput, Plan, ReadLimits, make_plan
+from transforms.screen import ScreenConfig, load_exclude
+from transforms.signature import signature
+from transforms.tokens import TokenConfig
+from transforms.write import WriteConfig, to_json
+
+LOG = logging.getLogger("pairweave")
+
+# Where a job runs and where its files lie: none of it may change an output byte.
+_PLACE = {
+    *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "model", "exclude"),
+    *CorpusOptions.model_fields,
+    "corpora",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A job that is planned and may start.
+
+    Attributes:
+        job: The job's name.
+        options: Its options.
+        plan: Its input, cut into units.
+        limits: What the readers accept.
+        screen: What the screen accepts.
+        document: What ``_plan.json`` says; it names no absolute path.
+        digest: Its digest, which every receipt carries.
+        shards: Number of shards.
+        model: The given model; None if one is fitted first.
+        tokens: How text is cut; None if a SentencePiece model is trained first.
+    """
+
+    job: str
+    options: JobOptions
+    plan: Plan
+    limits: ReadLimits
+    screen: ScreenConfig
+    document: dict[str, object]
+    digest: str
+    shards: int
+    model: store.ModelReference | None
+    tokens: TokenConfig | None
+
+    @property
+    def write_config(self) -> WriteConfig:
+        """Return where the run's shards go."""
+        line = str(self.document["signature"])
+        return WriteConfig(files.absolute(self.options.output), self.shards, self.digest, line)
+
+    def language_facts(self) -> dict[str, object]:
+        """Return the languages that a model fitted by this run is for."""
+        return {
+            "source_lang": sorted({unit.source_lang for unit in self.plan.units}),
+            "target_lang": sorted({unit.target_lang for unit in self.plan.units}),
+        }
+
+
+Graph = Callable[[beam.Pipeline], None]
+"""Adds a job's steps to a pipeline."""
+
+
+def prepare(job: str, options: JobOptions) -> Run:
+    """Plan a job: read every input once, write nothing.
+
+    Raises:
+        ConfigError: The options or the input cannot be used.
+    """
+    version = importlib.metadata.version("pairweave")
+    limits = ReadLimits(
+        max_line_bytes=options.max_line_bytes,
+        max_expansion=options.max_expansion,
+        max_file_bytes=options.max_file_bytes,
+        max_json_depth=options.max_json_depth,
+    )
+    plan = make_plan(corpora_of(options), limits, options.unit_rows)
+    reference, tokens = _model_and_tokens(options)
+    screen = ScreenConfig(
+        max_tokens=options.max_tokens,
+        max_ratio=options.max_ratio,
+        max_token_chars=options.max_token_chars,
+        drop_identical=options.drop_identical,
+        exclude=load_exclude(options.exclude) if options.exclude else None,
+        tokens=screen_tokens(tokens),
+    )
+    shards = max(1, math.ceil(plan.rows / options.shard_pairs))
+    settings = options.model_dump(mode="json", exclude=_PLACE)
+    settings["model"] = reference.digest if reference else None
+    settings["tokens"] = _tokens_text(tokens)
+    settings["exclude"] = [
+        {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
+        for pattern in options.exclude
+        for path in files.match(pattern)
+    ]
+    document: dict[str, object] = {
+        "job": job,
+        "version": version,
+        "signature": signature({"job": job, **_flat(settings)}, version),
+        "configuration": settings,
+        "corpora": _corpora_facts(plan),
+        "inputs": [file.to_json() for file in plan.files],
+        "units": [
+            {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
+            for unit in plan.units
+        ],
+        "notices": list(plan.notices),
+        "rows": plan.rows,
+        "shards": shards,
+        "models": [] if reference else ["models/hmm"],
+    }
+    return Run(
+        job=job,
+        options=options,
+        plan=plan,
+        limits=limits,
+        screen=screen,
+        document=document,
+        digest=manifest.plan_digest(document),
+        shards=shards,
+        model=reference,
+        tokens=tokens,
+    )
+
+
+def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
+    """Return the corpora that flags or a YAML file name.
+
+    Raises:
+        ConfigError: There is none, or both ways are used at once.
+    """
+    single = CorpusOptions(**{name: getattr(options, name) for name in CorpusOptions.model_fields})
+    has_single = bool(single.input or single.source_input or single.target_input)
+    if has_single and options.corpora:
+        raise ConfigError("give corpora in the YAML file or --input / --source_input, not both")
+    if has_single:
+        return (_corpus_input(single, single),)
+    if not options.corpora:
+        raise ConfigError(
+            "no input: give --input FILE …, or --source_input FILE --target_input FILE, "
+            "or a YAML file with corpora"
+        )
+    corpora = tuple(_corpus_input(corpus, single) for corpus in options.corpora)
+    names = [corpus.name for corpus in corpora]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two corpora are named {name}; give each its own name (corpus: …)")
+    return corpora
+
+
+def _corpus_input(corpus: CorpusOptions, defaults: CorpusOptions) -> CorpusInput:
+    first = (corpus.input or corpus.source_input or corpus.target_input or ("",))[0]
+    name = corpus.corpus or PurePosixPath(first).name
+    und = CorpusOptions.model_fields["source_lang"].default
+    values = corpus.model_dump(exclude={"corpus"})
+    for side in ("source_lang", "target_lang"):
+        if values[side] == und:
+            values[side] = getattr(defaults, side)
+    return CorpusInput(name=name, **values)
+
+
+def _model_and_tokens(
+    options: JobOptions,
+) -> tuple[store.ModelReference | None, TokenConfig | None]:
+    """Return the given model, if any, and how text is cut, unless that is still to be trained."""
+    given = options.tokens
+    directory = options.model if isinstance(options, AlignerOptions) else None
+    if directory is not None:
+        fitted = store.read(directory)
+        if given is not None and _tokens_text(_tokens(given)) != _tokens_text(fitted.tokens):
+            raise ConfigError(
+                f"--tokens {given}: the model in {directory} was fitted on "
+                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
+            )
+        return store.find(directory), fitted.tokens
+    return None, _tokens(given or "words")
+
+
+def _tokens(name: str) -> TokenConfig | None:
+    kind, _, path = name.partition(":")
+    if kind != "sentencepiece":
+        return TokenConfig(kind=kind)
+    if not path:
+        return None
+    try:
+        return TokenConfig(kind=kind, model=files.read_bytes(path))
+    except OSError as error:
+        raise ConfigError(f"--tokens {name}: {path} cannot be read: {error.strerror}") from error
+
+
+def _tokens_text(tokens: TokenConfig | None) -> str:
+    if tokens is None:
+        return "sentencepiece"
+    if tokens.model is None:
+        return tokens.kind
+    return f"{tokens.kind}:{hashlib.sha256(tokens.model).hexdigest()}"
+
+
+def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
+    """Return what the screen counts: words, unless the text is given as tokens."""
+    if tokens is not None and tokens.kind == "whitespace":
+        return tokens
+    return TokenConfig(kind="words")
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(files.read_bytes(path)).hexdigest()
+
+
+def _flat(settings: dict[str, object]) -> dict[str, object]:
+    """Return settings as a signature shows them: digests cut to 12 characters."""
+    flat = dict(settings)
+    if flat["model"] is not None:
+        flat["model"] = str(flat["model"])[:12]
+    flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
+    kind, colon, digest = str(flat["tokens"]).partition(":")
+    flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
+    return flat
+
+
+def _corpora_facts(plan: Plan) -> list[dict[str, object]]:
+    return [
+        {
+            "name": corpus.name,
+            "source_lang": corpus.source_lang,
+            "target_lang": corpus.target_lang,
+            "licence": corpus.licence,
+        }
+        for corpus in plan.corpora
+    ]
+
+
+def execute(
+    run: Run,
+    graph: Callable[[beam.Pipeline, Run, frozenset[int]], None],
+    extra: Sequence[str],
+    extra_files: dict[str, bytes],
+) -> None:
+    """Claim the directory, make the shards that are missing, commit.
+
+    Args:
+        run: The planned job.
+        graph: Adds the job's steps to a pipeline, for the shards that are wanted.
+        extra: Beam options of the user.
+        extra_files: Files to commit beside the shards.
+
+    Raises:
+        ConfigError: The user must mend something.
+        WorkerError: The run failed on every attempt.
+    """
+    output = files.absolute(run.options.output)
+    reused = 0
+
+    def missing() -> Graph | None:
+        nonlocal reused
+        done = manifest.finished_shards(output, run.digest, run.shards)
+        unread = manifest.unread_units(output, run.digest, len(run.plan.units))
+        reused = max(reused, len(done))
+        if done:
+            LOG.info("%d of %d shards are there already", len(done), run.shards)
+        wanted = frozenset(range(run.shards)) - done
+        if not wanted and not unread:
+            manifest.commit(output, extra_files)
+            return None
+        return functools.partial(graph, run=run, wanted=wanted)
+
+    manifest.claim(output, run.document)
+    started = time.time()
+    attempts = resume(run, extra, missing)
+    note_run(run, output, started, attempts, reused)
+
+
+def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) -> int:
+    """Run what is missing, and again after a failure, as often as the options allow.
+
+    Args:
+        run: The planned job.
+        extra: Beam options of the user.
+        missing: Returns the graph of what is still to be done, None if nothing is.
+
+    Returns:
+        How often a graph was run.
+
+    Raises:
+        ConfigError: The user must mend something.
+        WorkerError: The run failed on every attempt.
+    """
+    for attempt in range(1, run.options.attempts + 1):
+        graph = missing()
+        if graph is None:
+            return attempt - 1
+        try:
+            _attempt(run, graph, extra)
+        except Exception as error:
+            message, mendable = engines.failure_message(error)
+            if mendable:
+                raise ConfigError(message) from error
+            if attempt == run.options.attempts:
+                raise WorkerError(message) from error
+            LOG.warning("attempt %d failed: %s; resuming", attempt, message)
+        else:
+            return attempt
+    raise AssertionError("an attempt returns or raises")
+
+
+def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
+    job_name = f"pairweave-{run.job}-{run.digest[:8]}"
+    options = run.options
+    with engines.beam_options(options.engine, options.workers, job_name, extra) as arguments:
+        pipeline = beam.Pipeline(options=PipelineOptions(arguments))
+        graph(pipeline)
+        progress = Progress(
+            files.absolute(options.output), len(run.plan.units), run.shards, run.plan.rows
+        )
+        with progress:
+            pipeline.run().wait_until_finish()
+
+
+def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
+    """Write ``_run.json``: what differs between runs that make the same bytes."""
+    seconds = time.time() - started
+    packages = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
+    note = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(seconds, 3),
+        "pairs_per_second": round(run.plan.rows / seconds, 1) if seconds else None,
+        "engine": run.options.engine,
+        "workers": run.options.workers,
+        "attempts": attempts,
+        "shards_reused": reused,
+        "machine": {"cores": os.cpu_count(), "platform": platform.platform()},
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in packages},
+    }
+    files.write_bytes(files.join(output, manifest.RUN), to_json(note))

@@ -1,0 +1,213 @@
+"""The Beam side of each step: a function of a batch or a shard, and what it needs on a worker."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from models import store
+from models.hmm import HmmConfig, fit
+from transforms import files, manifest, schemas
+from transforms.errors import ConfigError
+from transforms.plan import ReadLimits, Unit
+from transforms.read.units import read_unit
+from transforms.sample import gather_sample, sample_rows
+from transforms.screen import ScreenConfig, screen
+from transforms.shards import Shard
+from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
+from transforms.write import WriteConfig, write_shard
+
+
+class ReadUnits(beam.PTransform):  # type: ignore[misc]
+    """Units of input become row batches; each unit leaves a receipt."""
+
+    def __init__(self, units: tuple[Unit, ...], limits: ReadLimits, output: str, plan: str) -> None:
+        super().__init__()
+        self._units = units
+        self._read = functools.partial(_read, limits=limits, output=output, plan=plan)
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
+        """Spread the units over the workers and read them."""
+        units = pipeline | "Units" >> beam.Create(self._units, reshuffle=True)
+        return units | "Read" >> beam.FlatMap(self._read).with_output_types(pa.RecordBatch)
+
+
+def _read(unit: Unit, limits: ReadLimits, output: str, plan: str) -> Iterator[pa.RecordBatch]:
+    rows = 0
+    for batch in read_unit(unit, limits):
+        rows += batch.num_rows
+        yield batch
+    manifest.write_unit_receipt(output, plan, unit.index, rows)
+
+
+class Screen(beam.PTransform):  # type: ignore[misc]
+    """Row batches in, row batches out, with reasons on the rows that are turned away."""
+
+    def __init__(self, config: ScreenConfig) -> None:
+        super().__init__()
+        self._config = config
+
+    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        """Screen each batch."""
+        screened = beam.Map(functools.partial(screen, config=self._config))
+        return batches | "Rules" >> screened.with_output_types(pa.RecordBatch)
+
+
+class FitAligner(beam.PTransform):  # type: ignore[misc]
+    """Row batches become one fitted aligner: sample, then fit on one worker."""
+
+    def __init__(
+        self,
+        directory: str,
+        tokens: TokenConfig | None,
+        vocabulary: int,
+        config: HmmConfig,
+        share: float,
+        seed: int,
+        threads: int,
+        facts: dict[str, object],
+    ) -> None:
+        super().__init__()
+        self._sample = functools.partial(sample_rows, share=share, seed=seed)
+        self._fit = functools.partial(
+            fit_aligner,
+            directory=directory,
+            tokens=tokens,
+            vocabulary=vocabulary,
+            config=config,
+            threads=threads,
+            facts=facts,
+        )
+
+    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        """Sample, gather under one key, fit."""
+        nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
+        sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
+            tuple[int, pa.Table]
+        )
+        return (
+            (sample, nothing)
+            | beam.Flatten()
+            | "Gather" >> beam.GroupByKey()
+            | "Fit" >> beam.Map(self._fit)
+        )
+
+
+def _nothing(_: None) -> tuple[int, pa.Table]:
+    return 0, schemas.ROWS.empty_table()
+
+
+def fit_aligner(
+    element: tuple[int, Iterable[pa.Table]],
+    directory: str,
+    tokens: TokenConfig | None,
+    vocabulary: int,
+    config: HmmConfig,
+    threads: int,
+    facts: dict[str, object],
+) -> store.ModelReference:
+    """Fit an aligner on the parts of a sample and save it.
+
+    Raises:
+        ConfigError: The sample is empty.
+    """
+    sample = gather_sample(element[1])
+    if not sample.num_rows:
+        raise ConfigError(
+            "no pair passed the screen, so there is nothing to fit the aligner on; "
+            "see what --plan_only says of the input, or give --model"
+        )
+    if tokens is None:
+        tokens = TokenConfig(kind="sentencepiece", model=_train_pieces(sample, vocabulary))
+    model = fit(add_tokens(sample, tokens), config, threads=threads)
+    packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows})
+    return store.save(directory, packed)
+
+
+def _train_pieces(sample: pa.Table, vocabulary: int) -> bytes:
+    texts = (
+        text
+        for side in ("source", "target")
+        for chunk in sample.column(side).chunks
+        for text in chunk.to_pylist()
+    )
+    return train_sentencepiece(texts, vocabulary)
+
+
+class EachShard(beam.PTransform):  # type: ignore[misc]
+    """Maps the working table of every shard by one function; side inputs are passed on."""
+
+    def __init__(
+        self, function: Callable[..., pa.Table], *side_inputs: object, **settings: object
+    ) -> None:
+        super().__init__()
+        self._function = functools.partial(function, **settings)
+        self._side_inputs = side_inputs
+
+    def expand(self, shards: beam.PCollection) -> beam.PCollection:
+        """Apply the function."""
+        step = beam.Map(_on_table, self._function, *self._side_inputs)
+        return shards | "Table" >> step.with_output_types(Shard)
+
+
+def _on_table(shard: Shard, function: Callable[..., pa.Table], *side_inputs: object) -> Shard:
+    number, kept, rejected, table = shard
+    return number, kept, rejected, function(table, *side_inputs)
+
+
+def tokenize(table: pa.Table, reference: store.ModelReference) -> pa.Table:
+    """Cut pairs into the tokens that the aligner was fitted on."""
+    return add_tokens(table, store.load(reference).tokens)
+
+
+def align(table: pa.Table, reference: store.ModelReference) -> pa.Table:
+    """Align tokens with the model that the reference names."""
+    return store.load(reference).model.align(table)
+
+
+class WriteShards(beam.PTransform):  # type: ignore[misc]
+    """Writes every shard with its rejects and its receipt, by a job's last function of a shard.
+
+    The function turns a shard's kept rows, rejected rows and working table into the kept rows,
+    rejected rows, data and counts that are written.
+    """
+
+    def __init__(self, finish: Callable[..., Any], config: WriteConfig, **settings: object) -> None:
+        super().__init__()
+        self._write = functools.partial(
+            _write, finish=functools.partial(finish, **settings), config=config
+        )
+
+    def expand(self, shards: beam.PCollection) -> beam.PCollection:
+        """Write each shard; the receipts' names come out."""
+        return shards | "Write" >> beam.Map(self._write).with_output_types(str)
+
+
+def _write(shard: Shard, finish: Callable[..., Any], config: WriteConfig) -> str:
+    number, *tables = shard
+    kept, rejected, data, counts = finish(*tables)
+    return write_shard(number, kept, rejected, data, counts, config)
+
+
+class Commit(beam.PTransform):  # type: ignore[misc]
+    """Commits the run once every receipt has come."""
+
+    def __init__(self, output: str, extra_files: dict[str, bytes]) -> None:
+        super().__init__()
+        self._output = output
+        self._extra_files = extra_files
+
+    def expand(self, receipts: beam.PCollection) -> beam.PCollection:
+        """Wait for all receipts, then write the card and the manifest."""
+        return (
+            receipts.pipeline
+            | "Once" >> beam.Create([self._output])
+            | "Manifest" >> beam.Map(_commit, self._extra_files, beam.pvalue.AsList(receipts))
+        )
+
+
+def _commit(output: str, extra_files: dict[str, bytes], _receipts: list[str]) -> str:
+    manifest.commit(output, extra_files)
+    return files.join(output, manifest.MANIFEST)

@@ -1,0 +1,196 @@
+"""A small job of the real shape, run as a program: units, tables, one shuffle, a file a shard.
+
+Run as ``python toy_shards.py --output DIR --engine local --workers 2``; what it did not
+recognise goes to Beam. The last line on stdout is one JSON object.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines import engines
+from transforms import arrow_coder
+from transforms.errors import ConfigError, WorkerError
+from transforms.kernels import sampling
+
+arrow_coder.register()
+
+
+def read_unit(unit: int, rows: int, shards: int, fill: int) -> Iterator[tuple[int, pa.Table]]:
+    """Make the rows of one unit and cut them by shard."""
+    numbers = np.arange(unit * rows, (unit + 1) * rows, dtype=np.uint64)
+    keys = (numbers * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(16)
+    table = pa.table(
+        {
+            "id": pa.array([f"{key:032x}" for key in keys.tolist()]),
+            "corpus": pa.array([f"corpus{unit % 3}"] * rows).dictionary_encode(),
+            "source": pa.array([f"Satz {number} " + "x" * fill for number in numbers.tolist()]),
+        }
+    )
+    shard_of = (keys % np.uint64(shards)).astype(np.int64)
+    order = np.argsort(shard_of, kind="stable")
+    table = table.take(pa.array(order))
+    ends = np.searchsorted(shard_of[order], np.arange(shards + 1))
+    for shard in range(shards):
+        yield shard, table.slice(int(ends[shard]), int(ends[shard + 1] - ends[shard]))
+
+
+def spend(kind: str, seconds: float) -> None:
+    """Compute for about so long: Numba without the lock, or plain Python with it."""
+    if kind == "numba":
+        steps = int(seconds * 2.2e8)
+        spin(np.uint64(steps))
+    elif kind == "python":
+        total = 0
+        for number in range(int(seconds * 1.3e7)):
+            total ^= number * 7
+    elif kind == "sleep":
+        time.sleep(seconds)
+
+
+def spin(steps: np.uint64) -> int:
+    """Run a compiled loop that releases the lock."""
+    import numba
+
+    kernel = _KERNEL.get("spin")
+    if kernel is None:
+
+        @numba.njit(nogil=True)
+        def kernel(steps: np.uint64) -> np.uint64:
+            state = np.uint64(1)
+            for step in range(steps):
+                state ^= state << np.uint64(13)
+                state ^= state >> np.uint64(7)
+                state ^= state << np.uint64(17)
+                state += np.uint64(step)
+            return state
+
+        _KERNEL["spin"] = kernel
+    return kernel(steps)
+
+
+_KERNEL: dict[str, object] = {}
+
+
+def write_shard(
+    element: tuple[int, Iterable[pa.Table]],
+    output: str,
+    work: str,
+    seconds: float,
+    slow: int,
+    fault: str,
+) -> str:
+    """Sort one shard, work on it, write it; return who did it and when."""
+    shard, parts = element
+    start = time.time()
+    if fault and shard == 1:
+        if fault == "config":
+            raise ConfigError(f"toy.txt: shard {shard} cannot be made: mend the file")
+        if fault == "worker":
+            raise WorkerError(f"toy: shard {shard}: 3 pairs in, 2 out, first pair 00ff")
+        if fault == "value":
+            raise ValueError("a plain fault of shard 1")
+        if fault == "once":
+            mark = Path(output, "once")
+            if not mark.exists():
+                mark.touch()
+                raise WorkerError("toy: this happens once")
+    table = pa.concat_tables(parts).unify_dictionaries()
+    table = table.sort_by("id").combine_chunks()
+    spend(work, seconds * (5 if shard == slow else 1))
+    digest = hashlib.sha256()
+    for name in ("id", "corpus", "source"):
+        for value in table[name].to_pylist() if table.num_rows < 20000 else [table[name].nbytes]:
+            digest.update(f"{value}\n".encode())
+    handle, temporary = tempfile.mkstemp(dir=output, prefix=".tmp-")
+    with os.fdopen(handle, "w") as sink:
+        sink.write(f"{shard} {table.num_rows} {digest.hexdigest()}\n")
+    Path(temporary).replace(Path(output, f"part-{shard:05d}"))
+    return json.dumps(
+        {
+            "shard": shard,
+            "pid": os.getpid(),
+            "thread": threading.get_ident(),
+            "start": start,
+            "end": time.time(),
+        }
+    )
+
+
+def note(line: str, output: str) -> str:
+    """Keep what a shard said of itself."""
+    said = json.loads(line)
+    Path(output, f"said-{said['shard']:05d}").write_text(line)
+    return line
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--engine", default="local")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--units", type=int, default=4)
+    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--shards", type=int, default=6)
+    parser.add_argument("--fill", type=int, default=20)
+    parser.add_argument("--work", default="none")
+    parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--slow", type=int, default=-1)
+    parser.add_argument("--fault", default="")
+    ours, extra = parser.parse_known_args()
+    output = Path(ours.output).resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    begin = time.time()
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as scratch:
+        flags = engines.beam_options(ours.engine, ours.workers, "toy", extra, Path(scratch))
+        try:
+            with beam.Pipeline(options=PipelineOptions(flags)) as pipeline:
+                (
+                    pipeline
+                    | beam.Create(range(ours.units), reshuffle=True)
+                    | "Read" >> beam.FlatMap(read_unit, ours.rows, ours.shards, ours.fill)
+                    | beam.GroupByKey()
+                    | "Write" >> beam.Map(
+                        write_shard, str(output), ours.work, ours.seconds, ours.slow, ours.fault
+                    )
+                    | "Note" >> beam.Map(note, str(output))
+                )
+        except Exception as error:  # noqa: BLE001 - what a command line does with it is the test
+            print(json.dumps({"seconds": time.time() - begin, "error": engines.failure_message(error)}))
+            return 1
+    said = [json.loads(path.read_text()) for path in sorted(output.glob("said-*"))]
+    digest = hashlib.sha256()
+    for path in sorted(output.glob("part-*")):
+        digest.update(f"{path.name}\n{path.read_text()}".encode())
+    print(
+        json.dumps(
+            {
+                "seconds": time.time() - begin,
+                "digest": digest.hexdigest(),
+                "shards": len(said),
+                "pids": {pid: sum(s["pid"] == pid for s in said) for pid in {s["pid"] for s in said}},
+                "overlap": any(
+                    a["start"] < b["end"] and b["start"] < a["end"]
+                    for a in said for b in said if a["shard"] < b["shard"]
+                ),
+                "span": max(s["end"] for s in said) - min(s["start"] for s in said),
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""Rows made by hand, as the readers would make them."""
+
+import pyarrow as pa
+import xxhash
+
+from transforms import schemas
+
+
+def row(source, target, *, corpus="c", file="f", line=1, unit=0, reason=None, **others):
+    """Return one row; a row without a reason has the id of its text."""
+    text = "\x1f".join(["en", "de", source or "", target or ""])
+    return {
+        "unit": unit,
+        "id": xxhash.xxh3_128_hexdigest(text.encode()) if source is not None else None,
+        "corpus": corpus,
+        "source_lang": "en",
+        "target_lang": "de",
+        "file": file,
+        "line": line,
+        "source": source,
+        "target": target,
+        "translation": None,
+        "stage": "read" if reason else None,
+        "reason": reason,
+        "detail": None,
+        "raw": None,
+        **others,
+    }
+
+
+def batch(*rows):
+    """Return rows as a batch."""
+    return pa.RecordBatch.from_pylist(list(rows), schema=schemas.ROWS)

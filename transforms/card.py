@@ -1,0 +1,76 @@
+"""The dataset card: what a run's directory holds, for people and for dataset hubs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+
+def render(manifest: Mapping[str, Any]) -> str:
+    """Render a run's ``README.md`` from its manifest (Hugging Face dataset card format)."""
+    return _header(manifest) + "\n" + "\n".join(_body(manifest)) + "\n"
+
+
+def _header(manifest: Mapping[str, Any]) -> str:
+    languages = sorted(
+        {
+            corpus[side]
+            for corpus in manifest["corpora"].values()
+            for side in ("source_lang", "target_lang")
+        }
+    )
+    licences = sorted({corpus["licence"] or "unknown" for corpus in manifest["corpora"].values()})
+    header = {
+        "language": languages,
+        "license": licences[0] if len(licences) == 1 else "other",
+        "task_categories": ["translation"],
+        "configs": [
+            {
+                "config_name": "default",
+                "default": True,
+                "data_files": [{"split": "train", "path": "part-*.parquet"}],
+            },
+            {
+                "config_name": "rejects",
+                "data_files": [{"split": "train", "path": "rejects/part-*.parquet"}],
+            },
+        ],
+    }
+    return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n"
+
+
+def _body(manifest: Mapping[str, Any]) -> list[str]:
+    rows = manifest["rows"]
+    lines = [
+        f"# {manifest['job'].capitalize()} data made by pairweave",
+        "",
+        f"Read {rows['read']:,} pairs, kept {rows['kept']:,}, rejected {rows['rejected']:,}, "
+        f"in {manifest['shards']:,} shards.",
+        "",
+        f"Signature: `{manifest['signature']}`",
+        "",
+        "## Corpora",
+        "",
+        "| corpus | languages | licence | kept | rejected |",
+        "| --- | --- | --- | ---: | ---: |",
+    ]
+    for name, corpus in sorted(manifest["corpora"].items()):
+        rejected = sum(corpus["rejected"].values())
+        lines.append(
+            f"| {name} | {corpus['source_lang']} to {corpus['target_lang']} "
+            f"| {corpus['licence'] or 'not stated'} | {corpus['kept']:,} | {rejected:,} |"
+        )
+    lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
+    lines += [f"| {name} | {number:,} |" for name, number in sorted(manifest["counts"].items())]
+    if manifest["rejected"]:
+        lines += ["", "## Rejected pairs", "", "| reason | pairs |", "| --- | ---: |"]
+        lines += [
+            f"| `{reason}` | {number:,} |"
+            for reason, number in sorted(manifest["rejected"].items(), key=lambda x: (-x[1], x[0]))
+        ]
+        lines += ["", "Each is in `rejects/` with its stage, reason and detail."]
+    lines += [
+        "",
+        "`_manifest.json` was written last and names every file with its size and hash.",
+    ]
+    return lines

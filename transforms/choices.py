@@ -1,0 +1,21 @@
+"""Options with a fixed set of values."""
+
+import difflib
+from collections.abc import Iterable
+
+from transforms.errors import ConfigError
+
+
+def require_choice(option: str, value: str, choices: Iterable[str]) -> None:
+    """Check that an option has one of its values.
+
+    Raises:
+        ConfigError: Names the nearest value and all of them.
+    """
+    names = list(choices)
+    if value in names:
+        return
+    near = difflib.get_close_matches(str(value), names, 1, 0.0)
+    raise ConfigError(
+        f"{option} {value!r} is unknown; did you mean {near[0]!r}? It is one of {', '.join(names)}"
+    )

@@ -1,0 +1,33 @@
+"""Errors, sorted by who acts on them."""
+
+
+class PairweaveError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class ConfigError(PairweaveError):
+    """What the person who launches the job must mend; raised before the graph runs (exit 2)."""
+
+
+class InputError(ConfigError):
+    """A whole input file (or pair of files) that cannot be used.
+
+    Attributes:
+        code: A stable reason code, such as ``gzip_truncated``.
+        path: The file as the user named it.
+    """
+
+    def __init__(self, code: str, path: str, message: str) -> None:
+        """Build the message ``path: message [code]``."""
+        super().__init__(f"{path}: {message} [{code}]")
+        self.code = code
+        self.path = path
+        self.message = message
+
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
+        """Survive pickling between worker and launcher."""
+        return type(self), (self.code, self.path, self.message)
+
+
+class WorkerError(PairweaveError):
+    """A fault of the environment on a worker; the runner retries it (exit 1)."""

@@ -1,0 +1,204 @@
+"""Files on a disk or in an object store, each written whole or not at all.
+
+A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) goes through Beam's file systems, any other
+is local. On a disk a file appears by rename after fsync; on an object store by one put.
+"""
+
+import contextlib
+import errno
+import glob
+import io
+import os
+import uuid
+from pathlib import Path
+from typing import BinaryIO, cast
+
+TEMPORARY_PREFIX = ".tmp-"
+
+
+def is_uri(path: str) -> bool:
+    """Tell whether a path names an object store.
+
+    >>> is_uri("gs://bucket/a.gz"), is_uri("data/a.gz")
+    (True, False)
+    """
+    return "://" in path
+
+
+def join(directory: str, *names: str) -> str:
+    """Join names onto a directory or URI with slashes.
+
+    >>> join("gs://bucket/out/", "rejects", "part-0")
+    'gs://bucket/out/rejects/part-0'
+    """
+    return "/".join([directory.rstrip("/") or "/", *names]).replace("///", "//")
+
+
+def absolute(path: str) -> str:
+    """Return a path that means the same from every working directory."""
+    return path if is_uri(path) else os.path.abspath(path)  # noqa: PTH100 - keeps symlinks
+
+
+def _file_systems() -> type:
+    from apache_beam.io.filesystems import FileSystems
+
+    return cast("type", FileSystems)
+
+
+def match(pattern: str) -> list[str]:
+    """Return the paths that a glob pattern matches, sorted; a plain path matches itself."""
+    if is_uri(pattern):
+        results = _file_systems().match([pattern])  # type: ignore[attr-defined]
+        return sorted(found.path for found in results[0].metadata_list)
+    if Path(pattern).is_file():
+        return [pattern]
+    found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - patterns may be absolute
+    return sorted(path for path in found if Path(path).is_file())
+
+
+def size(path: str) -> int:
+    """Return a file's size in bytes.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+    """
+    if is_uri(path):
+        found = _file_systems().match([path])[0].metadata_list  # type: ignore[attr-defined]
+        if not found:
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        return int(found[0].size_in_bytes)
+    return Path(path).stat().st_size
+
+
+def exists(path: str) -> bool:
+    """Tell whether a file is there."""
+    if is_uri(path):
+        return bool(_file_systems().exists(path))  # type: ignore[attr-defined]
+    return Path(path).is_file()
+
+
+def open_read(path: str) -> BinaryIO:
+    """Open a file's raw bytes, never decompressed on the way.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    if is_uri(path):
+        from apache_beam.io.filesystem import CompressionTypes
+
+        opened = _file_systems().open(  # type: ignore[attr-defined]
+            path, compression_type=CompressionTypes.UNCOMPRESSED
+        )
+        return cast("BinaryIO", opened)
+    return Path(path).open("rb")
+
+
+def read_bytes(path: str) -> bytes:
+    """Return a whole file."""
+    with open_read(path) as file:
+        return file.read()
+
+
+def make_directory(path: str) -> None:
+    """Make a local directory with its parents; object stores have none."""
+    if not is_uri(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
+def write_bytes(path: str, data: bytes | memoryview) -> None:
+    """Write a whole file under its final name in one go.
+
+    Writing twice is writing once: a second writer replaces the file by one step.
+
+    Raises:
+        OSError: The file cannot be written; no part of it stays behind.
+    """
+    if is_uri(path):
+        with _file_systems().create(  # type: ignore[attr-defined]
+            path, "application/octet-stream", compression_type="uncompressed"
+        ) as file:
+            file.write(data)
+        return
+    temporary = _write_temporary(path, data)
+    try:
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_directory(Path(path).parent)
+
+
+def create(path: str, data: bytes) -> bool:
+    """Write a file only if there is none; tell whether it was written.
+
+    On a disk the test and the creation are one step. On an object store two launchers that start
+    in the same instant can both be told yes; the contents then tell them apart.
+    """
+    if is_uri(path):
+        if exists(path):
+            return False
+        write_bytes(path, data)
+        return True
+    temporary = _write_temporary(path, data)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_directory(Path(path).parent)
+    return True
+
+
+def list_names(directory: str) -> list[str]:
+    """Return the names of the files in a directory, sorted; none if there is no directory."""
+    if is_uri(directory):
+        prefix = directory.rstrip("/") + "/"
+        return sorted(path.removeprefix(prefix) for path in match(prefix + "*"))
+    try:
+        return sorted(entry.name for entry in os.scandir(directory) if entry.is_file())
+    except FileNotFoundError:
+        return []
+
+
+def delete(path: str) -> None:
+    """Delete a file; one that is not there is no error."""
+    if is_uri(path):
+        with contextlib.suppress(FileNotFoundError):
+            if exists(path):
+                _file_systems().delete([path])  # type: ignore[attr-defined]
+        return
+    Path(path).unlink(missing_ok=True)
+
+
+def delete_temporary(directory: str) -> None:
+    """Delete what dead writers left in a local directory; only for when none writes there."""
+    if is_uri(directory):
+        return
+    for name in list_names(directory):
+        if name.startswith(TEMPORARY_PREFIX):
+            delete(join(directory, name))
+
+
+def _write_temporary(path: str, data: bytes | memoryview) -> Path:
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            buffered = cast("io.BufferedWriter", file)
+            buffered.write(data)
+            buffered.flush()
+            os.fsync(buffered.fileno())
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,69 @@
+"""Numbers from pair ids: the shard of a pair and the key of its random draws."""
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+ID_CHARS = 32
+"""A pair id is 128 bits in lower-case hexadecimal."""
+
+_DIGITS = np.zeros(256, dtype=np.uint64)
+_DIGITS[ord("0") : ord("9") + 1] = np.arange(10)
+_DIGITS[ord("a") : ord("f") + 1] = np.arange(10, 16)
+
+
+def _characters(ids: pa.Array) -> np.ndarray:
+    """Return ids without nulls as bytes ``[pair, 32]``."""
+    length = len(ids)
+    _, offsets_buffer, data_buffer = ids.buffers()
+    if not length:
+        return np.zeros((0, ID_CHARS), dtype=np.uint8)
+    offsets = np.frombuffer(offsets_buffer, dtype=np.int32)[ids.offset : ids.offset + length + 1]
+    data = np.frombuffer(data_buffer, dtype=np.uint8)[offsets[0] : offsets[-1]]
+    return data.reshape(length, ID_CHARS)
+
+
+def _words(characters: np.ndarray) -> np.ndarray:
+    """Read 16 hexadecimal digits a row as uint64 ``[pair]``."""
+    value = np.zeros(len(characters), dtype=np.uint64)
+    for column in range(16):
+        value = (value << np.uint64(4)) | _DIGITS[characters[:, column]]
+    return value
+
+
+def halves(ids: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the high and the low 64 bits of pair ids, uint64 ``[pair]`` each."""
+    if isinstance(ids, pa.ChunkedArray):
+        ids = ids.combine_chunks()
+    characters = _characters(ids)
+    return _words(characters[:, :16]), _words(characters[:, 16:])
+
+
+def pair_keys(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Return the keys of the pairs' random draws: the low 64 bits of their ids ``[pair]``.
+
+    >>> pair_keys(pa.array(["0" * 30 + "1f"]))
+    array([31], dtype=uint64)
+    """
+    return halves(ids)[1]
+
+
+def shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
+    """Return the shard of each row, int64 ``[row]``.
+
+    A pair's shard is its id's place in the range of all ids, so that the shards in order are
+    sorted by id. A row without an id is placed by a hash of where it came from.
+    """
+    ids = batch.column("id")
+    high = np.zeros(len(ids), dtype=np.uint64)
+    if ids.null_count == 0:
+        high = halves(ids)[0]
+    else:
+        valid = ids.is_valid().to_numpy(zero_copy_only=False)
+        high[valid] = halves(ids.drop_null())[0]
+        for row in np.flatnonzero(~valid).tolist():
+            place = "\x1f".join(
+                str(batch.column(c)[row].as_py()) for c in ("corpus", "file", "line")
+            )
+            high[row] = xxhash.xxh3_64_intdigest(place.encode())
+    return (((high >> np.uint64(32)) * np.uint64(shards)) >> np.uint64(32)).astype(np.int64)

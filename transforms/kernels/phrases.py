@@ -1,0 +1,272 @@
+"""Phrase pairs consistent with word links (Och, Tillmann and Ney 1999), on flat arrays.
+
+Two spans are consistent if no link leads from inside one to outside the other. Where the target
+span is the shortest that holds all links of the source span, this is so if and only if both spans
+hold the same number of links, which running sums tell in one step.
+"""
+
+import numba
+import numpy as np
+
+_NEVER = 1 << 40
+
+
+@numba.njit(nogil=True, cache=True)
+def _count_links(
+    source: np.ndarray,
+    target: np.ndarray,
+    source_words: int,
+    target_words: int,
+    unlinked_weight: int,
+    first: np.ndarray,
+    last: np.ndarray,
+    source_sums: np.ndarray,
+    target_sums: np.ndarray,
+) -> None:
+    """Note each source word's first and last target word, and sum up the links of all words.
+
+    Args:
+        source: Source words of one pair's links.
+        target: Target words of them.
+        source_words: Number of source words.
+        target_words: Number of target words.
+        unlinked_weight: What a target word without links counts.
+        first: Gets the first target word of each source word, or `_NEVER`.
+        last: Gets the last one, or -1.
+        source_sums: Gets the number of links before each source word, and in all.
+        target_sums: Gets the same for target words.
+    """
+    first[:source_words] = _NEVER
+    last[:source_words] = -1
+    source_sums[: source_words + 1] = 0
+    target_sums[: target_words + 1] = 0
+    for link in range(len(source)):
+        row, column = np.int64(source[link]), np.int64(target[link])
+        source_sums[row + 1] += 1
+        target_sums[column + 1] += 1
+        if column < first[row]:
+            first[row] = column
+        if column > last[row]:
+            last[row] = column
+    for word in range(source_words):
+        source_sums[word + 1] += source_sums[word]
+    for word in range(target_words):
+        links = target_sums[word + 1]
+        target_sums[word + 1] = target_sums[word] + (links if links else unlinked_weight)
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_room(phrases: np.ndarray, count: int, more: int) -> np.ndarray:
+    if count + more <= phrases.shape[1]:
+        return phrases
+    larger = np.empty((4, 2 * (count + more)), np.int16)
+    larger[:, :count] = phrases[:, :count]
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def _without_unaligned(
+    phrases: np.ndarray,
+    count: int,
+    first: np.ndarray,
+    last: np.ndarray,
+    source_sums: np.ndarray,
+    target_sums: np.ndarray,
+    source_cuts: np.ndarray,
+    target_cuts: np.ndarray,
+    source_words: int,
+    max_words: int,
+) -> tuple[np.ndarray, int]:
+    """Add the phrase pairs of one pair of sentences whose words all have links."""
+    limited = len(source_cuts) > 0
+    phrases = _with_room(phrases, count, source_words * min(source_words, max_words))
+    for start in range(source_words):
+        if last[start] < 0 or (limited and not source_cuts[start]):
+            continue
+        low, high = int(first[start]), int(last[start])
+        for end in range(start + 1, min(source_words, start + max_words) + 1):
+            if last[end - 1] < 0:
+                break
+            low = min(low, int(first[end - 1]))
+            high = max(high, int(last[end - 1]))
+            surplus = target_sums[high + 1] - target_sums[low]
+            surplus -= source_sums[end] - source_sums[start]
+            # The target span only widens: neither is ever mended.
+            if high - low >= max_words or surplus >= _NEVER - source_sums[source_words]:
+                break
+            # Written always and kept if good: a branch here could not be foretold.
+            phrases[0, count] = start
+            phrases[1, count] = end
+            phrases[2, count] = low
+            phrases[3, count] = high + 1
+            good = surplus == 0
+            if limited:
+                good &= source_cuts[end] & target_cuts[low] & target_cuts[high + 1]
+            count += int(good)
+    return phrases, count
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_unaligned(
+    phrases: np.ndarray,
+    count: int,
+    first: np.ndarray,
+    last: np.ndarray,
+    source_sums: np.ndarray,
+    target_sums: np.ndarray,
+    source_cuts: np.ndarray,
+    target_cuts: np.ndarray,
+    source_words: int,
+    target_words: int,
+    max_words: int,
+) -> tuple[np.ndarray, int]:
+    """Add the phrase pairs of one pair of sentences that NLTK finds."""
+    limited = len(source_cuts) > 0
+    for start in range(source_words):
+        if limited and not source_cuts[start]:
+            continue
+        low, high = _NEVER, -1
+        for end in range(start + 1, min(source_words, start + max_words) + 1):
+            low = min(low, int(first[end - 1]))
+            high = max(high, int(last[end - 1]))
+            if high < 0 or (limited and not source_cuts[end]):
+                continue
+            if target_sums[high + 1] - target_sums[low] != source_sums[end] - source_sums[start]:
+                continue
+            left = low
+            while left > 0 and target_sums[left - 1] == target_sums[left]:
+                left -= 1
+            shortest = min(high, low + max_words - 1) + 1
+            right = shortest
+            while right < target_words and target_sums[right] == target_sums[right + 1]:
+                right += 1
+            more = (low - left + 1) * (right - shortest + 1)
+            if count + more > phrases.shape[1]:
+                phrases = _with_room(phrases, count, more)
+            for target_start in range(left, low + 1):
+                if limited and not target_cuts[target_start]:
+                    continue
+                for target_end in range(shortest, right + 1):
+                    if limited and not target_cuts[target_end]:
+                        continue
+                    phrases[0, count] = start
+                    phrases[1, count] = end
+                    phrases[2, count] = target_start
+                    phrases[3, count] = target_end
+                    count += 1
+    return phrases, count
+
+
+@numba.njit(nogil=True, cache=True)
+def extract_phrases(
+    link_offsets: np.ndarray,
+    link_source: np.ndarray,
+    link_target: np.ndarray,
+    source_lengths: np.ndarray,
+    target_lengths: np.ndarray,
+    source_cuts: np.ndarray,
+    target_cuts: np.ndarray,
+    max_words: int,
+    allow_unaligned: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find every phrase pair of each pair of sentences.
+
+    Two spans of words are a phrase pair if they hold a link, and no link leads from inside one to
+    outside the other.
+
+    Without unaligned words every word of both spans has a link and neither span is longer than
+    ``max_words``, so that a source span has one target span at most.
+
+    With unaligned words the set is that of NLTK's ``phrase_extraction`` with ``max_words`` as its
+    ``max_phrase_length``: the source span is any, and the shortest target span for it is also
+    given with each number of the unaligned words that adjoin it left and right. As there, the
+    limit does not count those adjoining words, and a shortest target span over the limit is
+    clipped on the right; neither occurs if both sentences are within the limit.
+
+    Args:
+        link_offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        link_source: Source words, int16 ``[link]``, in any order, within the sentence (not
+            checked).
+        link_target: Target words, the same.
+        source_lengths: Source words of each pair, int64 ``[pair]``, at most 32,767.
+        target_lengths: Target words of each pair, the same.
+        source_cuts: Whether a phrase may begin or end before each source word or after the last,
+            bool ``[sum(source_lengths + 1)]``; empty if it may everywhere.
+        target_cuts: The same for target words; empty if and only if ``source_cuts`` is.
+        max_words: Longest phrase, at least 1.
+        allow_unaligned: 0 or 1.
+
+    Returns:
+        Offsets int64 ``[pair + 1]``, and source start, source end, target start and target end,
+        int16 ``[phrase]``, half-open, ascending in this order within a pair.
+    """
+    pairs = len(link_offsets) - 1
+    offsets = np.zeros(pairs + 1, np.int64)
+    phrases = np.empty((4, 3 * (link_offsets[pairs] - link_offsets[0]) + 16), np.int16)
+    count = 0
+    most_source, most_target = 0, 0
+    for pair in range(pairs):
+        most_source = max(most_source, int(source_lengths[pair]))
+        most_target = max(most_target, int(target_lengths[pair]))
+    first = np.empty(most_source, np.int64)
+    last = np.empty(most_source, np.int64)
+    source_sums = np.empty(most_source + 1, np.int64)
+    target_sums = np.empty(most_target + 1, np.int64)
+    limited = len(source_cuts) > 0
+    source_base = 0
+    target_base = 0
+    for pair in range(pairs):
+        source_words, target_words = source_lengths[pair], target_lengths[pair]
+        _count_links(
+            link_source[link_offsets[pair] : link_offsets[pair + 1]],
+            link_target[link_offsets[pair] : link_offsets[pair + 1]],
+            source_words,
+            target_words,
+            0 if allow_unaligned else _NEVER,
+            first,
+            last,
+            source_sums,
+            target_sums,
+        )
+        if limited:
+            own_source_cuts = source_cuts[source_base : source_base + source_words + 1]
+            own_target_cuts = target_cuts[target_base : target_base + target_words + 1]
+            source_base += source_words + 1
+            target_base += target_words + 1
+        else:
+            own_source_cuts, own_target_cuts = source_cuts, target_cuts
+        if allow_unaligned:
+            phrases, count = _with_unaligned(
+                phrases,
+                count,
+                first,
+                last,
+                source_sums,
+                target_sums,
+                own_source_cuts,
+                own_target_cuts,
+                source_words,
+                target_words,
+                max_words,
+            )
+        else:
+            phrases, count = _without_unaligned(
+                phrases,
+                count,
+                first,
+                last,
+                source_sums,
+                target_sums,
+                own_source_cuts,
+                own_target_cuts,
+                source_words,
+                max_words,
+            )
+        offsets[pair + 1] = count
+    return (
+        offsets,
+        phrases[0, :count],
+        phrases[1, :count],
+        phrases[2, :count],
+        phrases[3, :count],
+    )

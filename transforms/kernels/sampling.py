@@ -1,0 +1,72 @@
+"""Counter-based random numbers: the same arguments always give the same bits.
+
+A draw depends on the run's seed, the pair, the step that asks and a counter, and on nothing else:
+not on the worker, the shard, the order of pairs or the time.
+"""
+
+import numba
+import numpy as np
+
+STEP_FIT_SAMPLE = np.uint64(1)
+STEP_MIX = np.uint64(2)
+STEP_TAG_COUNT = np.uint64(3)
+STEP_TAG_PHRASES = np.uint64(4)
+STEP_TAG_INDICES = np.uint64(5)
+
+
+@numba.njit(nogil=True, cache=True)
+def mix64(value: np.uint64) -> np.uint64:
+    """Scramble 64 bits (the finalizer of SplitMix64; Steele, Lea and Flood 2014)."""
+    value = np.uint64(value)
+    value ^= value >> np.uint64(30)
+    value *= np.uint64(0xBF58476D1CE4E5B9)
+    value ^= value >> np.uint64(27)
+    value *= np.uint64(0x94D049BB133111EB)
+    value ^= value >> np.uint64(31)
+    return value
+
+
+@numba.njit(nogil=True, cache=True)
+def draw(run_seed: np.uint64, pair_key: np.uint64, step: np.uint64, counter: np.uint64) -> np.uint64:
+    """Return 64 random bits; the same arguments always give the same bits."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    state = mix64(np.uint64(run_seed) + golden)
+    state = mix64((state ^ np.uint64(pair_key)) + golden)
+    state = mix64((state ^ np.uint64(step)) + golden)
+    return mix64((state ^ np.uint64(counter)) + golden)
+
+
+@numba.njit(nogil=True, cache=True)
+def below(bits: np.uint64, limit: np.int64) -> np.int64:
+    """Map 64 random bits to 0 .. limit - 1.
+
+    Takes the high bits by multiplication (Lemire 2019); the bias is under limit / 2**32.
+    """
+    return np.int64(((bits >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
+
+@numba.njit(nogil=True, cache=True)
+def unit_interval(bits: np.uint64) -> np.float64:
+    """Map 64 random bits to [0, 1), in steps of 2**-53."""
+    return np.float64(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@numba.njit(nogil=True, cache=True)
+def picked(
+    run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64, share: np.float64
+) -> np.ndarray:
+    """Pick a share of the pairs; a smaller share picks a subset of a larger one.
+
+    Args:
+        run_seed: The run's seed.
+        pair_keys: Keys of the pairs, uint64 ``[pair]``.
+        step: The step that asks.
+        share: Wanted share, in [0, 1].
+
+    Returns:
+        Booleans ``[pair]``.
+    """
+    chosen = np.zeros(len(pair_keys), dtype=np.bool_)
+    for pair in range(len(pair_keys)):
+        chosen[pair] = unit_interval(draw(run_seed, pair_keys[pair], step, np.uint64(0))) < share
+    return chosen

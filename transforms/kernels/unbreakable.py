@@ -1,0 +1,394 @@
+"""Placeholders, tags, entities, URLs and e-mail addresses: text that stays in one piece.
+
+Each function looks at one place of a text and returns where the match ends, or the place itself if
+there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never crosses ``end``.
+"""
+
+import numba
+import numpy as np
+
+from transforms.kernels import utf8
+
+_LONGEST = 100
+"""Most bytes between the delimiters of a placeholder; text in braces is no placeholder."""
+_LONGEST_TAG = 2000
+"""Most bytes of a tag with its attributes."""
+
+_DIGIT = np.uint8(1)
+_NAME_START = np.uint8(2)  # letter or _
+_PRINTF_FLAG = np.uint8(4)
+_CONVERSION = np.uint8(8)
+_IN_BRACES = np.uint8(16)  # what a format field may hold
+_IN_URL = np.uint8(32)
+_IN_TAG_NAME = np.uint8(64)
+_TRAILING = np.uint8(128)  # punctuation that ends the sentence rather than the URL
+
+
+def _ascii_table() -> np.ndarray:
+    table = np.zeros(256, np.uint8)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    digits = "0123456789"
+    for members, bit in (
+        (digits, _DIGIT),
+        (letters + "_", _NAME_START),
+        ("-+#0", _PRINTF_FLAG),
+        ("diouxXeEfFgGcCrsSaAp@", _CONVERSION),
+        (letters + digits + "_.-[]!:$@,<>=^+#/|*%", _IN_BRACES),
+        (letters + digits + "-._~:/?#[]{}@!$&()*+,;=%|", _IN_URL),
+        (letters + digits + "_:.-", _IN_TAG_NAME),
+        (".,;:!?*", _TRAILING),
+    ):
+        for character in members:
+            table[ord(character)] |= bit
+    return table
+
+
+_ASCII = _ascii_table()
+
+
+@numba.njit(nogil=True, cache=True)
+def _is(byte: np.uint8, kinds: int) -> bool:
+    return _ASCII[byte] & kinds != 0
+
+
+@numba.njit(nogil=True, cache=True)
+def _skip(data: np.ndarray, at: int, end: int, kinds: int) -> int:
+    while at < end and _ASCII[data[at]] & kinds != 0:
+        at += 1
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def _in_braces(data: np.ndarray, at: int, end: int) -> int:
+    """Match ``{...}`` at a brace: no space, no brace, something inside."""
+    inner = at + 1
+    stop = min(end, inner + _LONGEST)
+    while inner < stop and data[inner] > 32 and data[inner] != 123 and data[inner] != 125:
+        inner += 1
+    if inner < stop and data[inner] == 125 and inner > at + 1:
+        return inner + 1
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def _number_or_star(data: np.ndarray, at: int, end: int) -> int:
+    if at < end and data[at] == 42:  # *
+        return at + 1
+    return _skip(data, at, end, _DIGIT)
+
+
+@numba.njit(nogil=True, cache=True)
+def _printf(data: np.ndarray, begin: int, at: int, end: int) -> int:
+    """Match ``%%``, ``%s``, ``%1$s``, ``%-5.2f``, ``%(name)s``, ``%{name}`` or ``%@``.
+
+    The space flag is left out: ``50 % des`` holds no placeholder. For the same reason a ``%`` after
+    a digit and with a letter after its conversion, as in ``20%ige``, is none.
+    """
+    here = at + 1
+    if here >= end:
+        return at
+    if data[here] == 37:  # %%
+        return here + 1
+    if data[here] == 123:  # %{
+        close = _in_braces(data, here, end)
+        return close if close > here else at
+    named = False
+    if data[here] == 40:  # (
+        stop = min(end, here + 1 + _LONGEST)
+        name = here + 1
+        while name < stop and data[name] > 32 and data[name] != 40 and data[name] != 41:
+            name += 1
+        if name == here + 1 or name >= stop or data[name] != 41:
+            return at
+        here = name + 1
+        named = True
+    else:
+        digits = _skip(data, here, end, _DIGIT)
+        if digits > here and digits < end and data[digits] == 36:  # 1$
+            here = digits + 1
+            named = True
+    here = _skip(data, here, end, _PRINTF_FLAG)
+    here = _number_or_star(data, here, end)
+    if here < end and data[here] == 46:  # .
+        here = _number_or_star(data, here + 1, end)
+    if here + 1 < end and data[here] == data[here + 1] and (data[here] == 104 or data[here] == 108):
+        here += 2  # hh, ll
+    elif here + 1 < end and _is(data[here + 1], _CONVERSION):
+        if data[here] in (104, 108, 76, 113, 106, 122, 116):  # h l L q j z t
+            here += 1
+    if here >= end or not _is(data[here], _CONVERSION):
+        return at
+    here += 1
+    if not named and at > begin and _is(data[at - 1], _DIGIT):
+        if here < end and (_is(data[here], _NAME_START) or data[here] >= 0x80):
+            return at
+    return here
+
+
+@numba.njit(nogil=True, cache=True)
+def _braces(data: np.ndarray, at: int, end: int) -> int:
+    """Match ``{}``, ``{0}``, ``{name!r:>10}``, ``{{ x }}``, ``{{{x}}}`` or ``{% x %}``."""
+    here = at + 1
+    stop = min(end, here + _LONGEST)
+    if here < end and data[here] == 37:  # {%
+        while here + 2 < stop:
+            here += 1
+            if data[here] == 37 and data[here + 1] == 125:
+                return here + 2
+            if data[here] == 10 or data[here] == 123:
+                return at
+        return at
+    while here < end and data[here] == 123 and here - at < 3:
+        here += 1
+    opened = here - at
+    if opened == 1:
+        here = min(_skip(data, here, end, _IN_BRACES | _NAME_START | _DIGIT), stop)
+    else:
+        inner = here
+        while here < stop and data[here] != 123 and data[here] != 125 and data[here] != 10:
+            here += 1
+        if here == inner:
+            return at
+    for _ in range(opened):
+        if here >= end or data[here] != 125:
+            return at
+        here += 1
+    return here
+
+
+@numba.njit(nogil=True, cache=True)
+def _variable(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+    """Match ``${name}`` or ``$name``."""
+    here = at + 1
+    if here < end and data[here] == 123:
+        close = _in_braces(data, here, end)
+        return close if close > here else at
+    if here >= end or not _is(data[here], _NAME_START):
+        return at
+    here = _skip(data, here, end, _NAME_START | _DIGIT)
+    if here < end and data[here] >= 0x80:
+        point, _ = utf8.decode(data, here, end)
+        if properties[point] & (utf8.WORD | utf8.MARK):
+            return at
+    return here
+
+
+@numba.njit(nogil=True, cache=True)
+def _tag(data: np.ndarray, at: int, end: int) -> int:
+    """Match an opening, closing or empty tag; its attributes must have values."""
+    end = min(end, at + _LONGEST_TAG)
+    here = at + 1
+    if here < end and data[here] == 47:  # /
+        here += 1
+    if here >= end or data[here] == 95 or not _is(data[here], _NAME_START):
+        return at
+    here = _skip(data, here, end, _IN_TAG_NAME)
+    while here < end:
+        spaced = here
+        while here < end and (data[here] == 32 or 9 <= data[here] <= 13):
+            here += 1
+        if here < end and data[here] == 62:  # >
+            return here + 1
+        if here + 1 < end and data[here] == 47 and data[here + 1] == 62:  # />
+            return here + 2
+        if here == spaced or here >= end or not _is(data[here], _NAME_START):
+            return at
+        here = _skip(data, here, end, _IN_TAG_NAME)
+        if here + 1 >= end or data[here] != 61:  # =
+            return at
+        here += 1
+        quote = data[here]
+        value = here
+        if quote == 34 or quote == 39:
+            here += 1
+            while here < end and data[here] != quote and data[here] != 60:
+                here += 1
+            if here >= end or data[here] != quote:
+                return at
+            here += 1
+        else:
+            while (
+                here < end
+                and data[here] > 32
+                and not (data[here] == 62 or (data[here] == 47 and here + 1 < end and data[here + 1] == 62))
+                and data[here] not in (34, 39, 60, 61, 96)
+            ):
+                here += 1
+            if here == value:
+                return at
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def _entity(data: np.ndarray, at: int, end: int) -> int:
+    """Match a character reference such as ``&amp;``, ``&#160;`` or ``&#xA0;``."""
+    here = at + 1
+    if here < end and data[here] == 35:  # #
+        here += 1
+        first = here
+        if here < end and (data[here] == 120 or data[here] == 88):  # x
+            here += 1
+            first = here
+            while here < end and (
+                _is(data[here], _DIGIT) or 65 <= data[here] <= 70 or 97 <= data[here] <= 102
+            ):
+                here += 1
+        else:
+            here = _skip(data, here, end, _DIGIT)
+        longest = 7
+    else:
+        first = here
+        if here >= end or data[here] == 95 or not _is(data[here], _NAME_START):
+            return at
+        while here < end and data[here] != 95 and _is(data[here], _NAME_START | _DIGIT):
+            here += 1
+        longest = 32
+    if first < here <= first + longest and here < end and data[here] == 59:
+        return here + 1
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def placeholder(
+    data: np.ndarray, begin: int, at: int, end: int, properties: np.ndarray
+) -> int:
+    """Match a placeholder, a tag or a character reference."""
+    trigger = data[at]
+    if trigger == 37:  # %
+        return _printf(data, begin, at, end)
+    if trigger == 123:  # {
+        return _braces(data, at, end)
+    if trigger == 60:  # <
+        return _tag(data, at, end)
+    if trigger == 38:  # &
+        return _entity(data, at, end)
+    if trigger == 36:  # $
+        return _variable(data, at, end, properties)
+    if trigger == 35 and at + 1 < end and data[at + 1] == 123:  # #{
+        close = _in_braces(data, at + 1, end)
+        return close if close > at + 1 else at
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def url_tail(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+    """Match the rest of a URL, after its scheme or after a name that begins with ``www.``.
+
+    Letters beyond ASCII belong to it, ideographs do not: Chinese and Japanese set no space after.
+    Punctuation at the end, and a bracket that the URL did not open, belong to the sentence.
+    """
+    here = at
+    while here < end:
+        if data[here] < 0x80:
+            if not _is(data[here], _IN_URL):
+                break
+            here += 1
+        else:
+            point, width = utf8.decode(data, here, end)
+            kind = properties[point] & utf8.CLASS
+            joins = kind == utf8.LETTER or kind == utf8.HEBREW or kind == utf8.NUMERIC
+            if not joins and not properties[point] & utf8.MARK:
+                break
+            here += width
+    while here > at:
+        last = data[here - 1]
+        if not _is(last, _TRAILING):
+            if last == 41:
+                opening = 40
+            elif last == 93:
+                opening = 91
+            elif last == 125:
+                opening = 123
+            else:
+                break
+            balance = 0
+            for inner in range(at, here):
+                balance += np.int64(data[inner] == opening) - np.int64(data[inner] == last)
+            if balance >= 0:
+                break
+        here -= 1
+    return here
+
+
+@numba.njit(nogil=True, cache=True)
+def scheme_start(data: np.ndarray, begin: int, at: int) -> int:
+    """Return where the URL scheme that ends at a byte begins; ``at`` if there is none."""
+    start = at
+    while start > begin and (
+        (_is(data[start - 1], _IN_TAG_NAME) and data[start - 1] not in (58, 95))
+        or data[start - 1] == 43
+    ):
+        start -= 1
+    while start < at and (data[start] == 95 or not _is(data[start], _NAME_START)):
+        start += 1
+    return start
+
+
+@numba.njit(nogil=True, cache=True)
+def _in_address(point: int, kinds: int) -> bool:
+    kind = kinds & utf8.CLASS
+    return (
+        kind == utf8.LETTER
+        or kind == utf8.HEBREW
+        or kind == utf8.NUMERIC
+        or kind == utf8.CONNECTOR
+        or kinds & utf8.MARK != 0
+        or point == 45  # -
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def address_start(
+    data: np.ndarray, begin: int, at: int, properties: np.ndarray
+) -> int:
+    """Return where the local part before an ``@`` begins; ``at`` if there is none."""
+    start = at
+    while start > begin:
+        before = utf8.step_back(data, start, begin)
+        point, _ = utf8.decode(data, before, at)
+        if not _in_address(point, properties[point]) and point not in (37, 43, 46):  # % + .
+            break
+        start = before
+    while start < at and data[start] in (37, 43, 45, 46):
+        start += 1
+    if start < at:
+        point, _ = utf8.decode(data, start, at)
+        if properties[point] & utf8.MARK:
+            return at
+    return start
+
+
+@numba.njit(nogil=True, cache=True)
+def domain_end(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+    """Return where the domain after an ``@`` ends; ``at`` if there is none.
+
+    A domain has two labels at least, and its last begins with a letter and has two characters.
+    """
+    here = at
+    matched = at
+    labels = 0
+    while here < end:
+        label = here
+        points = 0
+        letter_first = False
+        while here < end:
+            point, width = utf8.decode(data, here, end)
+            if not _in_address(point, properties[point]):
+                break
+            if here == label:
+                kind = properties[point] & utf8.CLASS
+                letter_first = kind == utf8.LETTER or kind == utf8.HEBREW
+            here += width
+            points += 1
+        if here == label:
+            break
+        labels += 1
+        stop = here
+        while stop > label and data[stop - 1] == 45:
+            stop -= 1
+            points -= 1
+        matched = stop if labels > 1 and letter_first and points > 1 else at
+        if here >= end or data[here] != 46:
+            break
+        here += 1
+    return matched

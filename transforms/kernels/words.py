@@ -1,0 +1,234 @@
+"""Words of UTF-8 text as folded code points and hashes.
+
+Two words that differ only by case, by compatibility form or by how an accent is encoded have the
+same folded form. The text itself is never changed.
+"""
+
+import functools
+import unicodedata
+
+import numba
+import numpy as np
+
+from transforms.kernels.sampling import mix64
+
+PLANE = 0x10000
+"""Code points at or above this are compared as they are."""
+
+STEM_LETTERS = 4
+"""Letters that a word keeps in its stem.
+
+Prefixes of four letters are the usual crude stems of word alignment (Fraser and Marcu 2005).
+"""
+
+
+def fold_character(character: str) -> str:
+    """Return the case-folded compatibility decomposition (Unicode Standard, section 3.13, D145).
+
+    >>> fold_character("É") == "e" + chr(0x301)
+    True
+    """
+    if character == "\N{RIGHT SINGLE QUOTATION MARK}":
+        return "'"
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+
+
+@functools.cache
+def folding() -> tuple[np.ndarray, np.ndarray]:
+    """Return the folded forms of the first plane: offsets ``[65537]`` and code points."""
+    offsets = np.zeros(PLANE + 1, dtype=np.int32)
+    points: list[int] = []
+    for point in range(PLANE):
+        if 0xAC00 <= point <= 0xD7A3 or 0xD800 <= point <= 0xDFFF:
+            # A Hangul syllable stays one letter: as jamo, every other word would look alike.
+            points.append(point)
+        else:
+            points.extend(map(ord, fold_character(chr(point))))
+        offsets[point + 1] = len(points)
+    return offsets, np.array(points, dtype=np.int32)
+
+
+@numba.njit(nogil=True, cache=True)
+def fold_tokens(
+    data: np.ndarray,
+    row_offsets: np.ndarray,
+    token_offsets: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    fold_offsets: np.ndarray,
+    fold_points: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cut the folded tokens out of UTF-8 text.
+
+    Args:
+        data: Text of all rows, valid UTF-8, uint8 ``[byte]``.
+        row_offsets: Where each row begins in ``data``, ``[row + 1]``.
+        token_offsets: Where each row's tokens begin, ``[row + 1]``.
+        starts: First code point of each token within its row, sorted in a row, ``[token]``.
+        ends: Code point behind each token, ``[token]``.
+        fold_offsets: From `folding`.
+        fold_points: From `folding`.
+
+    Returns:
+        Where each token's letters begin ``[token + 1]``, and the letters, int32 ``[letter]``.
+    """
+    tokens = len(starts)
+    offsets = np.zeros(tokens + 1, dtype=np.int64)
+    # The folded form of a row seldom has more letters than the row has bytes; grow if it does.
+    letters = np.empty(int(row_offsets[-1] - row_offsets[0]) + 64, dtype=np.int32)
+    used = 0
+    for row in range(len(row_offsets) - 1):
+        at = row_offsets[row]
+        stop = row_offsets[row + 1]
+        index = 0
+        for token in range(token_offsets[row], token_offsets[row + 1]):
+            if starts[token] < index:  # overlapping tokens: read the row again
+                at = row_offsets[row]
+                index = 0
+            while index < ends[token] and at < stop:
+                lead = np.int32(data[at])
+                if lead < 0x80:
+                    point = lead
+                    at += 1
+                elif lead < 0xE0:
+                    point = ((lead & 0x1F) << 6) | (np.int32(data[at + 1]) & 0x3F)
+                    at += 2
+                elif lead < 0xF0:
+                    point = (
+                        ((lead & 0x0F) << 12)
+                        | ((np.int32(data[at + 1]) & 0x3F) << 6)
+                        | (np.int32(data[at + 2]) & 0x3F)
+                    )
+                    at += 3
+                else:
+                    point = (
+                        ((lead & 0x07) << 18)
+                        | ((np.int32(data[at + 1]) & 0x3F) << 12)
+                        | ((np.int32(data[at + 2]) & 0x3F) << 6)
+                        | (np.int32(data[at + 3]) & 0x3F)
+                    )
+                    at += 4
+                if index >= starts[token]:
+                    if used + 32 > len(letters):
+                        grown = np.empty(2 * len(letters), dtype=np.int32)
+                        grown[:used] = letters[:used]
+                        letters = grown
+                    if point < PLANE:
+                        for fold in range(fold_offsets[point], fold_offsets[point + 1]):
+                            letters[used] = fold_points[fold]
+                            used += 1
+                    else:
+                        letters[used] = point
+                        used += 1
+                index += 1
+            offsets[token + 1] = used
+    return offsets, letters[:used].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_letters(letters: np.ndarray, start: int, end: int) -> np.uint64:
+    """Return 64 bits of a word's letters (FNV-1a over code points, then mixed); never 0."""
+    state = np.uint64(0xCBF29CE484222325)
+    for at in range(start, end):
+        state = (state ^ np.uint64(letters[at])) * np.uint64(0x100000001B3)
+    return mix64(state ^ (np.uint64(end - start) << np.uint64(48))) | np.uint64(1)
+
+
+@numba.njit(nogil=True, cache=True)
+def find(keys: np.ndarray, ids: np.ndarray, key: np.uint64) -> int:
+    """Return the id of a key in an open-addressing table, or -1."""
+    mask = np.uint64(len(keys) - 1)
+    slot = (key >> np.uint64(1)) & mask
+    while keys[slot] != 0:
+        if keys[slot] == key:
+            return ids[slot]
+        slot = (slot + np.uint64(1)) & mask
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def fill_table(keys: np.ndarray, ids: np.ndarray, words: np.ndarray) -> int:
+    """Put word hashes into an empty table; id is the position in ``words``.
+
+    Args:
+        keys: Zeros, uint64, a power of two and more than the words.
+        ids: int32, as long as ``keys``.
+        words: Hashes, uint64 ``[word]``.
+
+    Returns:
+        -1, or the position of the first hash that came twice.
+    """
+    mask = np.uint64(len(keys) - 1)
+    for word in range(len(words)):
+        slot = (words[word] >> np.uint64(1)) & mask
+        while keys[slot] != 0:
+            if keys[slot] == words[word]:
+                return word
+            slot = (slot + np.uint64(1)) & mask
+        keys[slot] = words[word]
+        ids[slot] = word
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_tokens(offsets: np.ndarray, letters: np.ndarray, most_letters: int) -> np.ndarray:
+    """Hash each token, or its first letters only; uint64 ``[token]``."""
+    hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
+    for token in range(len(hashes)):
+        end = min(offsets[token + 1], offsets[token] + most_letters)
+        hashes[token] = hash_letters(letters, offsets[token], end)
+    return hashes
+
+
+@numba.njit(nogil=True, cache=True)
+def look_up(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return the id of each hash, int32 ``[token]``; -1 where unknown."""
+    found = np.empty(len(hashes), dtype=np.int32)
+    for token in range(len(hashes)):
+        found[token] = find(keys, ids, hashes[token])
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def count_distinct(hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count how often each hash occurs.
+
+    Returns:
+        The distinct hashes in order of first appearance, their counts (int64) and the position of
+        the first appearance (int64).
+    """
+    size = 1024
+    keys = np.zeros(size, dtype=np.uint64)
+    ids = np.empty(size, dtype=np.int32)
+    words = np.empty(512, dtype=np.uint64)
+    counts = np.empty(512, dtype=np.int64)
+    firsts = np.empty(512, dtype=np.int64)
+    used = 0
+    for token in range(len(hashes)):
+        key = hashes[token]
+        mask = np.uint64(size - 1)
+        slot = (key >> np.uint64(1)) & mask
+        while keys[slot] != 0 and keys[slot] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if keys[slot] == key:
+            counts[ids[slot]] += 1
+            continue
+        if used == len(words):
+            words = np.concatenate((words, np.empty(used, dtype=np.uint64)))
+            counts = np.concatenate((counts, np.empty(used, dtype=np.int64)))
+            firsts = np.concatenate((firsts, np.empty(used, dtype=np.int64)))
+            size *= 2
+            keys = np.zeros(size, dtype=np.uint64)
+            ids = np.empty(size, dtype=np.int32)
+            fill_table(keys, ids, words[:used])
+            mask = np.uint64(size - 1)
+            slot = (key >> np.uint64(1)) & mask
+            while keys[slot] != 0:
+                slot = (slot + np.uint64(1)) & mask
+        keys[slot] = key
+        ids[slot] = used
+        words[used] = key
+        counts[used] = 1
+        firsts[used] = token
+        used += 1
+    return words[:used].copy(), counts[:used].copy(), firsts[:used].copy()

@@ -1,0 +1,69 @@
+"""The id of a pair: the same text in the same languages has the same id wherever it stands."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+SEPARATOR = "\x1f"
+"""U+001F joins what is hashed; no text that a reader accepts holds it."""
+
+_ID_CHARS = 32
+
+
+def pair_id(source_lang: str, target_lang: str, *texts: str) -> str:
+    """Return the id of one pair: xxh3-128 of languages and texts, 32 hex.
+
+    Args:
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        *texts: Source, target and, where there is one, the translation.
+
+    >>> pair_id("en", "de", "One.", "Eins.")
+    'c29b52d84eb8af6f09e3cb14dd27a5ea'
+    """
+    joined = SEPARATOR.join((source_lang, target_lang, *texts))
+    return xxhash.xxh3_128_hexdigest(joined.encode())
+
+
+def pair_ids(
+    source_lang: str,
+    target_lang: str,
+    source: pa.StringArray,
+    target: pa.StringArray,
+    translation: pa.StringArray,
+) -> pa.StringArray:
+    """Return the id of each pair; null where source or target is null.
+
+    Args:
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        source: Source texts ``[pair]``.
+        target: Target texts ``[pair]``.
+        translation: Translations ``[pair]``, null where there is none.
+    """
+    languages = pa.scalar(f"{source_lang}{SEPARATOR}{target_lang}")
+    joined = pc.binary_join_element_wise(languages, source, target, SEPARATOR)
+    if translation.null_count < len(translation):
+        longer = pc.binary_join_element_wise(joined, translation, SEPARATOR)
+        joined = pc.if_else(translation.is_valid(), longer, joined)
+    if not joined.null_count:
+        return _digests(joined)
+    valid = joined.is_valid().to_numpy(zero_copy_only=False)
+    place = pa.array(np.cumsum(valid) - 1, mask=~valid)
+    return _digests(joined.drop_null()).take(place)
+
+
+def _digests(joined: pa.StringArray) -> pa.StringArray:
+    count = len(joined)
+    _, offsets, data = joined.buffers()
+    ends = np.frombuffer(offsets, np.int32)[joined.offset : joined.offset + count + 1].tolist()
+    view = memoryview(data) if data is not None else memoryview(b"")
+    digest = xxhash.xxh3_128_digest
+    characters = b"".join(
+        [digest(view[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+    ).hex()
+    positions = np.arange(count + 1, dtype=np.int32) * _ID_CHARS
+    return pa.StringArray.from_buffers(
+        count, pa.py_buffer(positions), pa.py_buffer(characters.encode())
+    )

@@ -1,0 +1,164 @@
+"""From texts and problems to ROWS: every row that was planned comes out, kept or with a reason."""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from transforms import schemas
+from transforms.read.identity import pair_ids
+from transforms.rejects import Reject, Stage
+from transforms.units import Unit
+
+RAW_BYTES = 4096
+"""How much of a line that could not be read goes into the rejects."""
+
+SIDES = ("source", "target", "translation")
+
+# What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
+# one in line-based text, where a line feed ends the line and a carriage return inside one is a
+# stray. DEL, C1 (U+0085 among them), U+2028 and U+2029 are text like any other.
+_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
+_CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a row is rejected.
+
+    Attributes:
+        reason: The code.
+        detail: Where and what, for a person.
+        raw: Up to `RAW_BYTES` of what could not be made into text.
+    """
+
+    reason: Reject
+    detail: str
+    raw: bytes | None = None
+
+
+def read_text(
+    raw: bytes,
+    side: str,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    file_offset: int | None = None,
+    multiline: bool = False,
+) -> str | Problem:
+    """Decode the text of one side, or say why it is none.
+
+    Args:
+        raw: The line, or the cell.
+        side: ``source``, ``target`` or ``translation``, for the message.
+        start: Where the side begins in the line.
+        stop: Where it ends; None is the line's end.
+        file_offset: Where the line begins in the (decompressed) file, if known.
+        multiline: The format can carry line feeds and carriage returns inside a text.
+    """
+    try:
+        text = raw[start:stop].decode()
+    except UnicodeDecodeError as error:
+        place = start + error.start
+        where = f"at byte {place}"
+        if file_offset is not None:
+            where += f" of the line, byte {file_offset + place} of the text"
+        return Problem(
+            Reject.INVALID_UTF8, f"{side}: 0x{raw[place]:02X} {where}", raw[:RAW_BYTES]
+        )
+    return control_problem(text, side, raw, start=start, multiline=multiline) or text
+
+
+def control_problem(
+    text: str, side: str, raw: bytes, *, start: int = 0, multiline: bool
+) -> Problem | None:
+    """Tell whether a decoded text holds a control character that is no text."""
+    found = (_CONTROL_IN_FIELD if multiline else _CONTROL_IN_LINE).search(text)
+    if found is None:
+        return None
+    place = start + len(text[: found.start()].encode())
+    return Problem(
+        Reject.CONTROL_CHAR,
+        f"{side}: U+{ord(found.group()):04X} at byte {place}",
+        raw[:RAW_BYTES],
+    )
+
+
+def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
+    """Say that a line, cell or message is longer than the limit."""
+    return Problem(
+        Reject.LINE_TOO_LONG,
+        f"{side}: {length} bytes, max_line_bytes is {limit}",
+        head[:RAW_BYTES],
+    )
+
+
+class RowMaker:
+    """Makes ROWS batches of one unit."""
+
+    _stages = pa.array([Stage.READ.value])
+    _reasons = pa.array([reason.value for reason in Reject])
+    _reason_index = {reason: index for index, reason in enumerate(Reject)}
+
+    def __init__(self, unit: Unit) -> None:
+        """Take the columns that are the same in every row from the unit."""
+        self._unit = unit
+        self._names = [
+            pa.array([name])
+            for name in (unit.corpus, unit.source_lang, unit.target_lang, unit.file)
+        ]
+
+    def batch(
+        self,
+        lines: np.ndarray,
+        texts: Mapping[str, pa.StringArray],
+        problems: Mapping[int, Problem],
+    ) -> pa.RecordBatch:
+        """Make one batch.
+
+        Args:
+            lines: Line numbers from 1, int64 ``[row]``.
+            texts: Column by side ``[row]``; null where a side could not be read. Without
+                ``translation`` no row has one.
+            problems: By row of the batch, from 0; these rows are rejected.
+        """
+        count = len(lines)
+        unit = self._unit
+        source, target = texts["source"], texts["target"]
+        translation = texts.get("translation", pa.nulls(count, pa.string()))
+        zeros = pa.array(np.zeros(count, dtype=np.int32))
+        names = [pa.DictionaryArray.from_arrays(zeros, name) for name in self._names]
+        ids = pair_ids(unit.source_lang, unit.target_lang, source, target, translation)
+        columns = [
+            pa.array(np.full(count, unit.index, dtype=np.int32)),
+            ids,
+            *names,
+            pa.array(lines, pa.int64()),
+            source,
+            target,
+            translation,
+            *self._reject_columns(count, problems),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
+
+    def _reject_columns(self, count: int, problems: Mapping[int, Problem]) -> list[pa.Array]:
+        if not problems:
+            fields = [schemas.ROWS.field(name) for name in ("stage", "reason", "detail", "raw")]
+            return [pa.nulls(count, field.type) for field in fields]
+        stages: list[int | None] = [None] * count
+        reasons: list[int | None] = [None] * count
+        details: list[str | None] = [None] * count
+        raws: list[bytes | None] = [None] * count
+        for row, problem in problems.items():
+            stages[row] = 0
+            reasons[row] = self._reason_index[problem.reason]
+            details[row] = problem.detail
+            raws[row] = problem.raw
+        return [
+            pa.DictionaryArray.from_arrays(pa.array(stages, pa.int32()), self._stages),
+            pa.DictionaryArray.from_arrays(pa.array(reasons, pa.int32()), self._reasons),
+            pa.array(details, pa.string()),
+            pa.array(raws, pa.binary()),
+        ]

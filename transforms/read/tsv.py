@@ -1,0 +1,95 @@
+"""Tab-separated text: fields are what stands between tabs, with no quoting and no types."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from transforms.read.lines import Lines, Stretch, decode, line_blocks
+from transforms.read.rows import RAW_BYTES, Problem, RowMaker, too_long
+from transforms.read.streams import part_text
+from transforms.rejects import Reject
+from transforms.units import ReadLimits, Unit
+
+
+def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a TSV unit, in ROWS batches.
+
+    Raises:
+        WorkerError: The file is not what was planned.
+    """
+    part, columns = unit.parts[0], unit.columns
+    assert columns is not None
+    maker = RowMaker(unit)
+    wanted = {"source": int(columns.source) - 1, "target": int(columns.target) - 1}
+    if columns.translation is not None:
+        wanted["translation"] = int(columns.translation) - 1
+    offset = part.ranges[0][0] if part.compression == "none" else 0
+    skip = unit.skip_lines
+    line = unit.first_line
+    for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, offset):
+        begin = min(skip, len(lines))
+        skip -= begin
+        for first in range(begin, len(lines), batch_rows):
+            stop = min(first + batch_rows, len(lines))
+            problems = _count_problems(lines, first, stop, columns.field_count, limits)
+            absent = frozenset(problems)
+            texts = {
+                side: decode(
+                    _field(lines, first, stop, column, columns.field_count),
+                    side,
+                    limits.max_line_bytes,
+                    problems,
+                    absent,
+                )
+                for side, column in wanted.items()
+            }
+            count = stop - first
+            yield maker.batch(np.arange(line, line + count, dtype=np.int64), texts, problems)
+            line += count
+
+
+def _tabs_before(lines: Lines, positions: np.ndarray) -> np.ndarray:
+    return np.searchsorted(lines.tabs, positions)
+
+
+def _count_problems(
+    lines: Lines, first: int, stop: int, expected: int, limits: ReadLimits
+) -> dict[int, Problem]:
+    """Find the rows that cannot be cut into fields."""
+    problems = {
+        line - first: too_long("line", long.length, limits.max_line_bytes, long.head)
+        for line, long in lines.long.items()
+        if first <= line < stop
+    }
+    found = 1 + (
+        _tabs_before(lines, lines.ends[first:stop]) - _tabs_before(lines, lines.starts[first:stop])
+    )
+    for row in np.flatnonzero(found != expected).tolist():
+        problems.setdefault(
+            row,
+            Problem(
+                Reject.FIELD_COUNT,
+                f"{found[row]} fields, expected {expected}",
+                lines.line(first + row)[:RAW_BYTES],
+            ),
+        )
+    return problems
+
+
+def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stretch:
+    """Return where a column stands; anywhere inside the line where the count is wrong."""
+    starts, ends = lines.starts[first:stop], lines.ends[first:stop]
+    # Tabs around the block's ends make every index below valid.
+    borders = np.concatenate(([-1], lines.tabs, [len(lines.data)]))
+    before = _tabs_before(lines, starts)
+    if column:
+        place = np.minimum(before + column, len(borders) - 1)
+        left = np.minimum(borders[place] + 1, ends)
+    else:
+        left = starts
+    right = ends
+    if column < count - 1:
+        place = np.minimum(before + column + 1, len(borders) - 1)
+        right = np.maximum(left, np.minimum(borders[place], ends))
+    return Stretch(lines, first, stop, left, right)

@@ -1,0 +1,44 @@
+"""Why a pair that was read was not kept: one enumeration of reasons for all jobs."""
+
+import enum
+
+
+class Stage(enum.StrEnum):
+    """The step that rejected a pair."""
+
+    READ = "read"
+    SCREEN = "screen"
+    SHUFFLE = "shuffle"
+    ALIGN = "align"
+    TAG = "tag"
+
+
+class Reject(enum.StrEnum):
+    """The reason codes of rejected pairs; values are part of the output format."""
+
+    # read
+    INVALID_UTF8 = "invalid_utf8"
+    LINE_TOO_LONG = "line_too_long"
+    CONTROL_CHAR = "control_char"
+    FIELD_COUNT = "field_count"
+    INVALID_JSON = "invalid_json"
+    JSON_TOO_DEEP = "json_too_deep"
+    DUPLICATE_KEY = "duplicate_key"
+    MISSING_FIELD = "missing_field"
+    WRONG_TYPE = "wrong_type"
+    UNTRANSLATED = "untranslated"
+    FUZZY = "fuzzy"
+    OBSOLETE = "obsolete"
+    # screen
+    EMPTY_SOURCE = "empty_source"
+    EMPTY_TARGET = "empty_target"
+    TOO_LONG = "too_long"
+    LENGTH_RATIO = "length_ratio"
+    LONG_TOKEN = "long_token"
+    IDENTICAL = "identical"
+    EXCLUDED = "excluded"
+    RESERVED_TOKEN = "reserved_token"
+    # shuffle
+    DUPLICATE = "duplicate"
+    # tag
+    NO_PHRASE_PAIR = "no_phrase_pair"

@@ -1,0 +1,178 @@
+"""The Arrow schema at every step of a job.
+
+Text is exactly as read. Offsets are zero-based, half-open and count Unicode code points of the
+untagged text; links are (source token, target token), zero-based.
+"""
+
+import pyarrow as pa
+
+from transforms.errors import WorkerError
+
+VERSION = 1
+"""Rises when a column of an output file changes its name, type or meaning."""
+
+_NAME = pa.dictionary(pa.int32(), pa.string())
+
+SPAN = pa.struct(
+    [pa.field("start", pa.int32(), nullable=False), pa.field("end", pa.int32(), nullable=False)]
+)
+LINK = pa.struct(
+    [
+        pa.field("source", pa.int16(), nullable=False),
+        pa.field("target", pa.int16(), nullable=False),
+        pa.field("probability", pa.float32(), nullable=False),
+    ]
+)
+PHRASE = pa.struct(
+    [
+        pa.field("source_start", pa.int16(), nullable=False),
+        pa.field("source_end", pa.int16(), nullable=False),
+        pa.field("target_start", pa.int16(), nullable=False),
+        pa.field("target_end", pa.int16(), nullable=False),
+    ]
+)
+TAG = pa.struct(
+    [
+        pa.field("index", pa.int16(), nullable=False),
+        pa.field("form", pa.string(), nullable=False),
+        pa.field("source_start", pa.int32(), nullable=False),
+        pa.field("source_end", pa.int32(), nullable=False),
+        pa.field("target_start", pa.int32(), nullable=False),
+        pa.field("target_end", pa.int32(), nullable=False),
+    ]
+)
+
+
+def list_of(item: pa.DataType) -> pa.DataType:
+    """Return the list type whose item field Parquet calls ``element``."""
+    return pa.list_(pa.field("element", item, nullable=False))
+
+
+# What a reader makes of one input row, and the screen passes on. A row with a reason is rejected;
+# only such a row may lack an id or a side. `raw` holds the start of bytes that are no text.
+ROWS = pa.schema(
+    [
+        pa.field("unit", pa.int32(), nullable=False),
+        pa.field("id", pa.string()),
+        pa.field("corpus", _NAME, nullable=False),
+        pa.field("source_lang", _NAME, nullable=False),
+        pa.field("target_lang", _NAME, nullable=False),
+        pa.field("file", _NAME, nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("target", pa.string()),
+        pa.field("translation", pa.string()),
+        pa.field("stage", _NAME),
+        pa.field("reason", _NAME),
+        pa.field("detail", pa.string()),
+        pa.field("raw", pa.binary()),
+    ]
+)
+
+# The kept rows of one shard: sorted by id, every id once.
+PAIRS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("target", pa.string(), nullable=False),
+        pa.field("translation", pa.string()),
+    ]
+)
+
+TOKENS = pa.schema(
+    [
+        *PAIRS,
+        pa.field("source_tokens", list_of(SPAN), nullable=False),
+        pa.field("target_tokens", list_of(SPAN), nullable=False),
+    ]
+)
+
+# Directed links, both in (source, target) order, sorted.
+LINKED = pa.schema(
+    [
+        *TOKENS,
+        pa.field("forward", list_of(LINK), nullable=False),
+        pa.field("reverse", list_of(LINK), nullable=False),
+    ]
+)
+
+# One set of links instead of two.
+SYMMETRIZED = pa.schema([*TOKENS, pa.field("links", list_of(LINK), nullable=False)])
+
+# Phrase pairs, half-open in token indices, sorted.
+PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
+
+# What the job `align` writes.
+ALIGNED = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("target", pa.string(), nullable=False),
+        pa.field("source_tokens", list_of(SPAN), nullable=False),
+        pa.field("target_tokens", list_of(SPAN), nullable=False),
+        pa.field("links", list_of(LINK), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+    ]
+)
+
+TAGGED = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("variant", pa.int16(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("target", pa.string(), nullable=False),
+        pa.field("tags", list_of(TAG), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+    ]
+)
+
+REJECTS = pa.schema(
+    [
+        pa.field("stage", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("detail", pa.string()),
+        pa.field("id", pa.string()),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("source", pa.string()),
+        pa.field("target", pa.string()),
+        pa.field("translation", pa.string()),
+        pa.field("raw", pa.binary()),
+    ]
+)
+
+
+def require(table: pa.Table | pa.RecordBatch, schema: pa.Schema) -> None:
+    """Check that a table has exactly a step's columns.
+
+    Raises:
+        WorkerError: Names the first column that is missing, extra or of another type.
+    """
+    found = table.schema
+    if found.equals(schema):
+        return
+    for wanted in schema:
+        if wanted.name not in found.names:
+            raise WorkerError(f"column {wanted.name} is missing; found {', '.join(found.names)}")
+        if found.field(wanted.name).type != wanted.type:
+            raise WorkerError(
+                f"column {wanted.name} should be {wanted.type}, is {found.field(wanted.name).type}"
+            )
+    extra = [name for name in found.names if name not in schema.names]
+    if extra:
+        raise WorkerError(f"column {extra[0]} is not expected here")

@@ -1,0 +1,234 @@
+"""The shuffle: row batches become shard tables, sorted by id, every id once."""
+
+from collections.abc import Iterable, Iterator
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.windowed_value import WindowedValue
+
+from transforms import arrow_coder, ids, schemas
+from transforms.rejects import Reject, Stage
+
+arrow_coder.register()
+
+Shard = tuple[int, pa.Table, pa.Table, pa.Table]
+"""A shard's number; its kept rows and its rejected rows (`schemas.ROWS`, sorted by id and place);
+and the table that the steps work on, one row for each kept row."""
+
+BUFFER_BYTES = 128 << 20
+"""Rows held before they are split, so that a part of a shard is not a handful of rows."""
+
+
+def split_rows(
+    batches: list[pa.RecordBatch], shards: int, wanted: frozenset[int] | None
+) -> Iterator[tuple[int, pa.Table]]:
+    """Split rows by shard.
+
+    Args:
+        batches: Rows (`schemas.ROWS`).
+        shards: Number of shards.
+        wanted: Shards to make; None for all.
+
+    Yields:
+        A shard's number and its rows among these, in their order.
+    """
+    numbers = np.concatenate([ids.shard_numbers(batch, shards) for batch in batches])
+    order = np.argsort(numbers, kind="stable")
+    rows = pa.Table.from_batches(batches).unify_dictionaries().take(pa.array(order))
+    bounds = np.searchsorted(numbers[order], np.arange(shards + 1))
+    for shard in range(shards):
+        start, end = int(bounds[shard]), int(bounds[shard + 1])
+        if start < end and (wanted is None or shard in wanted):
+            yield shard, rows.slice(start, end - start)
+
+
+class SplitRows(beam.DoFn):  # type: ignore[misc]
+    """Gathers a bundle's row batches and splits them by shard."""
+
+    def __init__(self, shards: int, wanted: frozenset[int] | None) -> None:
+        self._shards = shards
+        self._wanted = wanted
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def start_bundle(self) -> None:
+        """Forget what a failed bundle held."""
+        self._batches, self._bytes = [], 0
+
+    def process(self, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Table]]:
+        """Hold a batch; emit when enough is held."""
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes >= BUFFER_BYTES:
+            yield from self._emit()
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        """Emit the rest."""
+        window = GlobalWindow()
+        for part in self._emit():
+            yield WindowedValue(part, window.max_timestamp(), [window])
+
+    def _emit(self) -> Iterator[tuple[int, pa.Table]]:
+        batches, self._batches, self._bytes = self._batches, [], 0
+        if batches:
+            yield from split_rows(batches, self._shards, self._wanted)
+
+
+def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
+    """Make a shard from its parts, whatever their order.
+
+    Of rows with the same id that were not rejected before, the first by (corpus, file, line)
+    stays and the others are rejected as duplicates.
+
+    Args:
+        parts: Rows (`schemas.ROWS`) of one shard.
+
+    Returns:
+        The kept rows and the rejected rows, both `schemas.ROWS`, sorted by id and place; rows
+        without an id come last.
+    """
+    rows = pa.concat_tables([schemas.ROWS.empty_table(), *parts]).unify_dictionaries()
+    rows = rows.combine_chunks()
+    order, first = _order(rows)
+    rows = rows.take(pa.array(order))
+    rejected = rows.column("reason").is_valid().to_numpy()
+    keepers = ~rejected
+    # Among equal ids only rows not yet rejected compete; they are adjacent once filtered.
+    kept_rows = np.flatnonzero(keepers)
+    repeated = np.zeros(len(order), dtype=np.bool_)
+    if len(kept_rows):
+        same = np.zeros(len(kept_rows), dtype=np.bool_)
+        same[1:] = first[kept_rows][1:] == first[kept_rows][:-1]
+        repeated[kept_rows[same]] = True
+    kept = rows.filter(pa.array(keepers & ~repeated))
+    duplicates = _as_duplicates(rows, repeated, kept)
+    others = rows.filter(pa.array(rejected))
+    if duplicates.num_rows:
+        together = pa.concat_tables([others, duplicates]).unify_dictionaries().combine_chunks()
+        others = together.take(pa.array(_order(together)[0]))
+    return kept, others
+
+
+def _order(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order by (id, corpus, file, line), and a number for each id in that order."""
+    column = rows.column("id")
+    valid = column.is_valid().to_numpy()
+    high = np.full(len(column), np.iinfo(np.uint64).max, dtype=np.uint64)
+    low = high.copy()
+    high[valid], low[valid] = ids.halves(column.drop_null())
+    lines = rows.column("line").to_numpy()
+    order = np.lexsort((lines, _ranks(rows, "file"), _ranks(rows, "corpus"), low, high, ~valid))
+    high, low, valid = high[order], low[order], valid[order]
+    changes = np.ones(len(order), dtype=np.int64)
+    if len(order):
+        changes[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1]) | ~valid[1:]
+    return order, np.cumsum(changes)
+
+
+def _ranks(rows: pa.Table, name: str) -> np.ndarray:
+    """Return the rank of each row's name among the column's names, in code point order."""
+    column = rows.column(name).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
+    names = column.dictionary.to_pylist()
+    ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
+    lookup = np.array([ranks[name] for name in names] or [0], dtype=np.int64)
+    return lookup[column.indices.to_numpy()]
+
+
+def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.Table:
+    """Return the repeated rows, each with a note of the row that stays in its place."""
+    found = rows.filter(pa.array(repeated))
+    places = {
+        row["id"]: f"of {row['corpus']} {row['file']} line {row['line']}"
+        for row in kept.select(["id", "corpus", "file", "line"])
+        .filter(pa.compute.is_in(kept.column("id"), found.column("id")))
+        .to_pylist()
+    }
+    details = [places[pair_id] for pair_id in found.column("id").to_pylist()]
+    return mark_rejected(found, Stage.SHUFFLE, Reject.DUPLICATE, details)
+
+
+def make_shard(
+    element: tuple[int, Iterable[pa.Table]],
+) -> tuple[int, pa.Table, pa.Table, pa.Table]:
+    """Turn one key of the shuffle into a shard whose working table is its pairs."""
+    number, parts = element
+    kept, rejected = merge_rows(parts)
+    return number, kept, rejected, pairs_of(kept)
+
+
+def pairs_of(rows: pa.Table) -> pa.Table:
+    """Return kept rows as `schemas.PAIRS`."""
+    return rows.select(schemas.PAIRS.names).cast(schemas.PAIRS).combine_chunks()
+
+
+def reject(
+    kept: pa.Table, rejected: pa.Table, marks: np.ndarray, stage: Stage, reason: Reject
+) -> tuple[pa.Table, pa.Table]:
+    """Move marked rows of a shard from the kept to the rejected.
+
+    Args:
+        kept: Kept rows (`schemas.ROWS`).
+        rejected: Rejected rows (`schemas.ROWS`).
+        marks: Booleans ``[kept row]``.
+        stage: The step that rejects.
+        reason: Its reason.
+
+    Returns:
+        The rows still kept, and all rejected ones in order.
+    """
+    if not marks.any():
+        return kept, rejected
+    moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, None)
+    together = pa.concat_tables([rejected, moved]).unify_dictionaries().combine_chunks()
+    return kept.filter(pa.array(~marks)), together.take(pa.array(_order(together)[0]))
+
+
+def mark_rejected(
+    rows: pa.Table, stage: Stage, reason: Reject, details: list[str] | None
+) -> pa.Table:
+    """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each."""
+    size = rows.num_rows
+    columns = {
+        "stage": [str(stage)] * size,
+        "reason": [str(reason)] * size,
+        "detail": details if details is not None else [None] * size,
+    }
+    for name, values in columns.items():
+        field = schemas.ROWS.field(name)
+        column = pa.array(values, type=pa.string()).cast(field.type)
+        rows = rows.set_column(rows.schema.get_field_index(name), field, column)
+    return rows
+
+
+class MakeShards(beam.PTransform):  # type: ignore[misc]
+    """Shuffles row batches into shards; every wanted shard comes out, an empty one too."""
+
+    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
+        super().__init__()
+        self.shards = shards
+        self.wanted = wanted
+
+    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        """Split, group and merge."""
+        parts = batches | "Split" >> beam.ParDo(
+            SplitRows(self.shards, self.wanted)
+        ).with_output_types(tuple[int, pa.Table])
+        every = (
+            batches.pipeline
+            | "Wanted" >> beam.Create(sorted(self.wanted))
+            | "Empty" >> beam.Map(_empty_part)
+        )
+        return (
+            (parts, every)
+            | beam.Flatten()
+            | "Group" >> beam.GroupByKey()
+            | "Merge" >> beam.Map(make_shard)
+        )
+
+
+def _empty_part(shard: int) -> tuple[int, pa.Table]:
+    return shard, schemas.ROWS.empty_table()

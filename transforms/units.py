@@ -1,0 +1,278 @@
+"""What a job is asked to read, and what the plan makes of it: plain data, no files touched."""
+
+import dataclasses
+import re
+from typing import Any
+
+from transforms.errors import ConfigError
+
+FORMATS = ("moses", "tsv", "jsonl", "parquet", "po")
+"""``moses`` is line-parallel text: one sentence a line, one file a side."""
+
+PO_STATES = ("fuzzy", "obsolete")
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """Limits that keep hostile or broken input from taking the machine.
+
+    Attributes:
+        max_line_bytes: Longest line, cell or message; a longer one rejects its row.
+        max_expansion: Most bytes of text for one byte of a compressed file. DEFLATE can reach
+            1032; text compresses 3 to 20 times.
+        expansion_floor_bytes: Text below this size may expand as it likes.
+        max_file_bytes: Most bytes of text in one compressed file.
+        max_json_depth: Deepest nesting of one JSON line; 1 is a flat object.
+    """
+
+    max_line_bytes: int = 1 << 20
+    max_expansion: int = 200
+    expansion_floor_bytes: int = 16 << 20
+    max_file_bytes: int = 64 << 30
+    max_json_depth: int = 64
+
+    def __post_init__(self) -> None:
+        # A block of lines must stay far below the 2 GiB that 32-bit Arrow offsets can reach.
+        for name, low, high in (
+            ("max_line_bytes", 1, 256 << 20),
+            ("max_expansion", 1, 1 << 20),
+            ("expansion_floor_bytes", 0, 1 << 40),
+            ("max_file_bytes", 1, 1 << 60),
+            ("max_json_depth", 1, 512),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigError(f"{name} must be {low} to {high}, got {value}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CorpusInput:
+    """One corpus as the configuration names it.
+
+    Attributes:
+        source_lang: BCP 47; ``en`` if absent and every file is PO.
+        target_lang: BCP 47.
+        name: Goes into the column ``corpus``; without it each file's own name does.
+        format: One of `FORMATS`; without it the extension decides.
+        input: Glob patterns of files that hold both sides.
+        source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
+            patterns in the order given.
+        target_input: As many files as ``source_input`` has, paired by position.
+        translation_input: None or as many files: machine translations of the source.
+        source_field: TSV: a column number from 1, or a name in the header line. JSONL and Parquet:
+            a field. Default 1 or ``source``.
+        target_field: Default 2 or ``target``.
+        translation_field: TSV: read only if given. JSONL and Parquet: a field that every row must
+            have; if not given, ``translation`` is read where there is one.
+        field_count: TSV: fields in each line; default as many as the first line has.
+        po_take: Which of `PO_STATES` to read as pairs instead of rejecting them.
+    """
+
+    source_lang: str | None = None
+    target_lang: str | None = None
+    name: str | None = None
+    format: str | None = None
+    input: tuple[str, ...] = ()
+    source_input: tuple[str, ...] = ()
+    target_input: tuple[str, ...] = ()
+    translation_input: tuple[str, ...] = ()
+    source_field: str | None = None
+    target_field: str | None = None
+    translation_field: str | None = None
+    field_count: int | None = None
+    po_take: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        label = f"corpus {self.name}" if self.name else "input"
+        parallel = self.source_input or self.target_input or self.translation_input
+        if bool(self.input) == bool(parallel):
+            raise ConfigError(f"{label}: give either input or source_input and target_input")
+        if parallel and not (self.source_input and self.target_input):
+            raise ConfigError(f"{label}: source_input and target_input belong together")
+        if self.name == "":
+            raise ConfigError("a corpus name must not be empty")
+        if self.format is not None and self.format not in FORMATS:
+            raise ConfigError(f"{label}: format must be one of {', '.join(FORMATS)}")
+        if (parallel and self.format not in (None, "moses")) or (
+            self.input and self.format == "moses"
+        ):
+            raise ConfigError(f"{label}: format moses goes with source_input and target_input")
+        if self.target_lang is None:
+            raise ConfigError(f"{label}: target_lang is missing")
+        for lang in (self.source_lang, self.target_lang):
+            if lang is not None and not _LANGUAGE.fullmatch(lang):
+                raise ConfigError(f"{label}: {lang!r} is no language tag such as en or pt-BR")
+        if self.field_count is not None and self.field_count < 2:
+            raise ConfigError(f"{label}: field_count must be 2 or more, got {self.field_count}")
+        if unknown := set(self.po_take) - set(PO_STATES):
+            raise ConfigError(
+                f"{label}: po_take knows {' and '.join(PO_STATES)}, got {min(unknown)!r}"
+            )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a row's texts are, resolved against the file.
+
+    Attributes:
+        source: TSV: the column number from 1; else a field name.
+        target: As ``source``.
+        translation: As ``source``; None if there is none to read.
+        translation_required: A row without a translation is rejected.
+        languages_in: A field that holds one text for each language (Hugging Face's
+            ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
+            ``target``; for Parquet it serves the file.
+        field_count: TSV: fields in each line.
+    """
+
+    source: str
+    target: str
+    translation: str | None = None
+    translation_required: bool = False
+    languages_in: str | None = None
+    field_count: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """What a unit reads of one file.
+
+    Attributes:
+        name: The file as the user named it (see `transforms.plan`).
+        path: Its absolute path or URI.
+        compression: ``none``, ``gzip`` or ``zstd``.
+        ranges: Half-open byte ranges of the file as stored, ascending.
+        digest: xxh3-128 of those bytes, 32 hex.
+    """
+
+    name: str
+    path: str
+    compression: str
+    ranges: tuple[tuple[int, int], ...]
+    digest: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of work for a reader: some rows of one file, or of files that run in parallel.
+
+    Attributes:
+        index: Position in the plan, from 0.
+        corpus: Value of the column ``corpus``.
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        format: One of `FORMATS`.
+        parts: One for each file: source, target and perhaps translation of line-parallel text,
+            else one.
+        first_line: Line (Parquet: row) of the first row, from 1.
+        rows: Rows that the reader will make of it, rejected ones included.
+        columns: Where the texts are; None for line-parallel text and PO.
+        skip_lines: Lines before the first row that are no rows (a header in a compressed file).
+        row_group: Parquet's row group, else None.
+        po_take: See `CorpusInput`.
+    """
+
+    index: int
+    corpus: str
+    source_lang: str
+    target_lang: str
+    format: str
+    parts: tuple[Part, ...]
+    first_line: int
+    rows: int
+    columns: Columns | None = None
+    skip_lines: int = 0
+    row_group: int | None = None
+    po_take: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Return the value of the column ``file``; of line-parallel text the source's name."""
+        return self.parts[0].name
+
+    @property
+    def label(self) -> str:
+        """Return the unit in words, for messages."""
+        last = self.first_line + self.rows - 1
+        return f"unit {self.index} ({self.file}, lines {self.first_line} to {last})"
+
+    @property
+    def stored_bytes(self) -> int:
+        """Return how many bytes the unit reads."""
+        return sum(stop - start for part in self.parts for start, stop in part.ranges)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the unit as objects that JSON can hold."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Unit":
+        """Undo `to_json`, also after a round trip through JSON text."""
+        parts = tuple(
+            Part(**{**part, "ranges": tuple((start, stop) for start, stop in part["ranges"])})
+            for part in value["parts"]
+        )
+        columns = value["columns"] and Columns(**value["columns"])
+        po_take = tuple(value["po_take"])
+        return cls(**{**value, "parts": parts, "columns": columns, "po_take": po_take})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file of the plan.
+
+    Attributes:
+        name: The file as the user named it.
+        path: Its absolute path or URI; differs between machines.
+        corpus: Value of the column ``corpus``.
+        role: ``pairs``, ``source``, ``target`` or ``translation``.
+        format: One of `FORMATS`.
+        bytes: Size as stored.
+        sha256: Of the file as stored, hex.
+        rows: Rows that the readers will make of it, rejected ones included.
+    """
+
+    name: str
+    path: str
+    corpus: str
+    role: str
+    format: str
+    bytes: int
+    sha256: str
+    rows: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Notice:
+    """Something about a file that is no error but that its owner should know.
+
+    Attributes:
+        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns`` or ``duplicate_file``.
+        file: The file as the user named it.
+        count: How often; 1 where counting means nothing.
+        message: The notice in words.
+    """
+
+    code: str
+    file: str
+    count: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message} [{self.code}]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a job will read: files and units in the order of the corpora, files and lines."""
+
+    files: tuple[InputFile, ...]
+    units: tuple[Unit, ...]
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Return the rows of all units, those included that readers will reject."""
+        return sum(unit.rows for unit in self.units)
