@@ -43,6 +43,7 @@ _FLAGS = (
     (r"\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB", utf8.BLANK),
     (r"\p{InCB=Consonant}", utf8.CONSONANT),
     (r"\p{InCB=Linker}", utf8.LINKER),
+    (r"\p{InCB=Extend}", utf8.CONJUNCT),
     (r"\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}", utf8.CONTROL),
 )
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from transforms.errors import WorkerError
+from transforms.kernels.links import first_bad_pair
 
 MOST_ITEMS = 2**31 - 1
 """What 32-bit Arrow offsets can count."""
@@ -47,6 +48,29 @@ def fields_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, dict[str,
     items = lists.values
     names = [field.name for field in lists.type.value_type]
     return offsets_of(lists), {name: items.field(name).to_numpy() for name in names}
+
+
+def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return a checked column of links as offsets and its fields as flat views.
+
+    Raises:
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice; names
+            the pair.
+    """
+    offsets, fields = fields_of(table.column(name))
+    bad = first_bad_pair(
+        offsets,
+        fields["source"],
+        fields["target"],
+        lengths_of(table.column("source_tokens")),
+        lengths_of(table.column("target_tokens")),
+    )
+    if bad >= 0:
+        raise WorkerError(
+            f"the {name} links of pair {table.column('id')[bad]} are not inside its tokens, or do "
+            "not ascend by (source, target)"
+        )
+    return offsets, fields
 
 
 def list_column(

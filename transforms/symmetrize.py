@@ -6,10 +6,8 @@ import pyarrow as pa
 
 from transforms import schemas
 from transforms.choices import require_choice
-from transforms.errors import WorkerError
-from transforms.flat_lists import fields_of, lengths_of, list_column
+from transforms.flat_lists import links_of, list_column
 from transforms.kernels import symmetrize as kernel
-from transforms.kernels.links import first_bad_pair
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,8 +45,8 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
     schemas.require(table, schemas.LINKED)
-    forward_offsets, forward = checked_links(table, "forward")
-    reverse_offsets, reverse = checked_links(table, "reverse")
+    forward_offsets, forward = links_of(table, "forward")
+    reverse_offsets, reverse = links_of(table, "reverse")
     offsets, source, target = kernel.symmetrize(
         forward_offsets,
         forward["source"],
@@ -76,7 +74,3 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
     return table.drop_columns(["forward", "reverse"]).append_column(
         schemas.SYMMETRIZED.field("links"), links
     )
-
-
-def checked_links(table: pa.Table, name: str) -> tuple[object, dict[str, object]]:
-    raise NotImplementedError

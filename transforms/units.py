@@ -40,7 +40,7 @@ class ReadLimits:
             ("max_expansion", 1, 1 << 20),
             ("expansion_floor_bytes", 0, 1 << 40),
             ("max_file_bytes", 1, 1 << 60),
-            ("max_json_depth", 1, 512),
+            ("max_json_depth", 1, 256),
         ):
             value = getattr(self, name)
             if not low <= value <= high:

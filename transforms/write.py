@@ -59,7 +59,7 @@ def encode_parquet(table: pa.Table, signature: str) -> bytes:
     metadata = {"pairweave.signature": signature, "pairweave.schema": str(schemas.VERSION)}
     sink = pa.BufferOutputStream()
     pq.write_table(
-        table.replace_schema_metadata(metadata),
+        table.combine_chunks().replace_schema_metadata(metadata),
         sink,
         row_group_size=ROW_GROUP_ROWS,
         version="2.6",

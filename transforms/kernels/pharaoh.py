@@ -103,18 +103,22 @@ def _write_number(out: np.ndarray, position: int, value: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def format_links(offsets: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+def format_links(
+    offsets: np.ndarray, source: np.ndarray, target: np.ndarray, end_lines: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Write links as Pharaoh text.
 
     Args:
         offsets: Where each pair's links start, int64 ``[pair + 1]``.
         source: Source words, int16 ``[link]``.
         target: Target words, the same.
+        end_lines: Whether LF ends each pair's text, 0 or 1.
 
     Returns:
-        Text, uint8 ``[byte]``: a line for each pair, ended by LF.
+        Text, uint8 ``[byte]``, and where each pair's text starts, int64 ``[pair + 1]``.
     """
     pairs = len(offsets) - 1
+    starts = np.zeros(pairs + 1, np.int64)
     out = np.empty(pairs + 12 * (offsets[pairs] - offsets[0]), np.uint8)
     position = 0
     for pair in range(pairs):
@@ -125,9 +129,11 @@ def format_links(offsets: np.ndarray, source: np.ndarray, target: np.ndarray) ->
             position = _write_number(out, position, int(source[link]))
             out[position] = _HYPHEN
             position = _write_number(out, position + 1, int(target[link]))
-        out[position] = _NEWLINE
-        position += 1
-    return out[:position]
+        if end_lines:
+            out[position] = _NEWLINE
+            position += 1
+        starts[pair + 1] = position
+    return out[:position], starts
 
 
 @numba.njit(nogil=True, cache=True)

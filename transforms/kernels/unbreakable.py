@@ -387,7 +387,8 @@ def domain_end(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> i
         while stop > label and data[stop - 1] == 45:
             stop -= 1
             points -= 1
-        matched = stop if labels > 1 and letter_first and points > 1 else at
+        if labels > 1 and letter_first and points > 1:
+            matched = stop
         if here >= end or data[here] != 46:
             break
         here += 1

@@ -49,6 +49,8 @@ CONSONANT = np.uint16(1 << 12)
 """Indic_Conjunct_Break=Consonant."""
 LINKER = np.uint16(1 << 13)
 """Indic_Conjunct_Break=Linker."""
+CONJUNCT = np.uint16(1 << 15)
+"""Indic_Conjunct_Break=Extend."""
 CONTROL = np.uint16(1 << 14)
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
