@@ -19,6 +19,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
         symmetrize_files(Path(combine.forward), Path(combine.reverse), combine.heuristic, out)
     else:
         listing, _ = flags.parse(PhrasesOptions, prog, about, arguments, beam=False)
-        phrase_files(Path(listing.links), listing.max_words, listing.unaligned_words, out)
+        phrase_files(
+            Path(listing.links),
+            listing.max_words,
+            listing.unaligned_words,
+            out,
+            listing.source_text and Path(listing.source_text),
+            listing.target_text and Path(listing.target_text),
+        )
     out.flush()
     return 0

@@ -11,12 +11,12 @@ from models import store
 from models.hmm import HmmConfig, fit
 from transforms import files, manifest, schemas
 from transforms.errors import ConfigError
-from transforms.plan import ReadLimits, Unit
-from transforms.read.units import read_unit
+from transforms.read.unit import read_unit
 from transforms.sample import gather_sample, sample_rows
 from transforms.screen import ScreenConfig, screen
 from transforms.shards import Shard
 from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
+from transforms.units import ReadLimits, Unit
 from transforms.write import WriteConfig, write_shard
 
 
@@ -137,24 +137,37 @@ def _train_pieces(sample: pa.Table, vocabulary: int) -> bytes:
 
 
 class EachShard(beam.PTransform):  # type: ignore[misc]
-    """Maps the working table of every shard by one function; side inputs are passed on."""
+    """Maps the working table of every shard by one function, which may also take the model."""
 
     def __init__(
-        self, function: Callable[..., pa.Table], *side_inputs: object, **settings: object
+        self,
+        function: Callable[..., pa.Table],
+        model: beam.pvalue.AsSingleton | None = None,
+        **settings: object,
     ) -> None:
         super().__init__()
         self._function = functools.partial(function, **settings)
-        self._side_inputs = side_inputs
+        self._model = model
 
     def expand(self, shards: beam.PCollection) -> beam.PCollection:
         """Apply the function."""
-        step = beam.Map(_on_table, self._function, *self._side_inputs)
+        if self._model is None:
+            step = beam.Map(_on_table, self._function)
+        else:
+            step = beam.Map(_on_table_with_model, self._function, self._model)
         return shards | "Table" >> step.with_output_types(Shard)
 
 
-def _on_table(shard: Shard, function: Callable[..., pa.Table], *side_inputs: object) -> Shard:
+def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
     number, kept, rejected, table = shard
-    return number, kept, rejected, function(table, *side_inputs)
+    return number, kept, rejected, function(table)
+
+
+def _on_table_with_model(
+    shard: Shard, function: Callable[..., pa.Table], model: store.ModelReference
+) -> Shard:
+    number, kept, rejected, table = shard
+    return number, kept, rejected, function(table, model)
 
 
 def tokenize(table: pa.Table, reference: store.ModelReference) -> pa.Table:

@@ -153,8 +153,7 @@ def main() -> int:
     output = Path(ours.output).resolve()
     output.mkdir(parents=True, exist_ok=True)
     begin = time.time()
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as scratch:
-        flags = engines.beam_options(ours.engine, ours.workers, "toy", extra, Path(scratch))
+    with engines.beam_options(ours.engine, ours.workers, "toy", extra) as flags:
         try:
             with beam.Pipeline(options=PipelineOptions(flags)) as pipeline:
                 (
@@ -168,7 +167,8 @@ def main() -> int:
                     | "Note" >> beam.Map(note, str(output))
                 )
         except Exception as error:  # noqa: BLE001 - what a command line does with it is the test
-            print(json.dumps({"seconds": time.time() - begin, "error": engines.failure_message(error)}))
+            message, mendable = engines.failure_message(error)
+            print(json.dumps({"error": message, "mendable": mendable}))
             return 1
     said = [json.loads(path.read_text()) for path in sorted(output.glob("said-*"))]
     digest = hashlib.sha256()
