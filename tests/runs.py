@@ -88,3 +88,20 @@ def tree_digest(output):
     """Return one SHA-256 over the names and digests of a run's files."""
     lines = "".join(f"{digest}  {name}\n" for name, digest in tree_digests(output).items())
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def kill_a_worker_when(process, pattern, output):
+    """Kill one worker process of a running command once a file matches a pattern."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if any(Path(output).glob(pattern)):
+            workers = subprocess.run(
+                ["pgrep", "-P", str(process.pid), "-f", "pipelines.worker"],
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stdout.split()
+            if workers:
+                os.kill(int(workers[0]), signal.SIGKILL)
+                return
+        time.sleep(0.005)

@@ -117,18 +117,11 @@ def breaks(text, begin, at):
     return not joined
 
 
-def cluster_end(text, at):
-    """Return where the grapheme cluster ends that begins at a place."""
-    if MARK.match(text, at):  # `regex` takes a linker at the start for one after a consonant
-        return at - 1 + CLUSTER.match("." + text[at:]).end()
-    return CLUSTER.match(text, at).end()
-
-
 def segment_end(text, begin, *, runs=True):
     """Return where the segment ends that begins at a place."""
-    end = cluster_end(text, begin)
+    end = CLUSTER.match(text, begin).end()
     while end < len(text) and not breaks(text, begin, end):
-        end = cluster_end(text, end)
+        end = CLUSTER.match(text, end).end()
     if end == begin + 1 and RUN.match(text, begin) and runs:
         while end < len(text) and text[end] == text[begin] and not placeholder_end(text, end):
             end += 1
@@ -190,7 +183,7 @@ def url_end(text, at):
 
 def find_url(text, begin, end):
     """Return the range of the URL that a word begins, or None."""
-    if text.startswith("://", end):
+    if text.startswith("://", end) and len(text) > end + 3:
         scheme = regex.search(r"[A-Za-z][A-Za-z0-9.+\-]*$", text[begin:end])
         tail = url_end(text, end + 3)
         if scheme and tail > end + 3:
@@ -228,6 +221,14 @@ def find_address(text, floor, at):
             break
         here += 1
     return (start, end) if end > at + 1 else None
+
+
+def glued_end(text, at):
+    """Return where an unbreakable span ends with what belongs to its last character."""
+    if CLUSTER.match(text, at - 1).end() > at and regex.match(r"\p{GCB=Prepend}", text[at - 1]):
+        return segment_end(text, at, runs=False)
+    # The last character itself counts as no letter.
+    return segment_end(text[: at - 1] + "." + text[at:], at - 1, runs=False)
 
 
 def split_word(word, language, *, words_only):
@@ -275,6 +276,7 @@ def tokens(text, language=None, *, words_only=False):
     found, at, floor = [], 0, 0
     while at < len(text):
         start, kind = at, word_class(text[at])
+        segment = start
         whole = placeholder_end(text, at)
         if text[at] == "@":
             address = find_address(text, floor, at)
@@ -289,15 +291,14 @@ def tokens(text, language=None, *, words_only=False):
                     found.append((start, url[0]))
                 start, at = whole, _ = url
         if whole is not None:
-            # What follows may belong to the last character, which itself counts as no letter.
-            at = floor = segment_end(text[: at - 1] + "." + text[at:], at - 1, runs=False)
+            at = floor = glued_end(text, at)
         elif kind == "ALetter" and language:
             word = start
             for place in split_word(text[start:at], language, words_only=words_only):
                 found.append((start, word + place))
                 start = word + place
-        inkless = INKLESS.fullmatch(text, start, at)
+        inkless = INKLESS.fullmatch(text, segment, at)
         token = whole is not None or not (inkless or kind in ("Space", "Newline"))
-        if token or (words_only and at - start > 1):
+        if token or (words_only and at - start > 1 and kind != "Newline"):
             found.append((start, at))
     return found

@@ -14,9 +14,6 @@ from transforms.kernels.similarity import likeness
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
 
-WORD_PRIOR = np.float32(10.0)
-"""Occurrences that the back-off to stems and letters is worth (flat from 3 to 30)."""
-
 STEM_PRIOR = np.float32(0.3)
 """Occurrences that likeness and frequency are worth in the back-off (flat from 0.3 to 3)."""
 
@@ -38,6 +35,7 @@ class Words(NamedTuple):
         null: Probability of the word given that it has no partner, float32.
         stem_mass: Expected links of each stem's words, float32; the last is an unseen stem.
         stem_share: Probability of an unseen word given the stem, float32.
+        prior: Occurrences that the back-off to stems and letters is worth, float32.
     """
 
     stem: np.ndarray
@@ -47,13 +45,19 @@ class Words(NamedTuple):
     null: np.ndarray
     stem_mass: np.ndarray
     stem_share: np.ndarray
+    prior: np.float32
 
 
 @numba.njit(nogil=True, cache=True)
-def lead_of(words: Words, word: int) -> float:
-    """Return the weight of the back-off of a word; `back_off` says of what."""
-    mass = words.stem_mass[words.stem[word]]
-    return WORD_PRIOR / ((words.mass[word] + WORD_PRIOR) * (mass + STEM_PRIOR))
+def lead_of(words: Words, mass: float, stem: int) -> float:
+    """Return the weight of the back-off of a word, for `back_off`.
+
+    Args:
+        words: The word's side.
+        mass: Expected links of the word.
+        stem: Its stem, -1 for an unseen one.
+    """
+    return words.prior / ((mass + words.prior) * (words.stem_mass[stem] + STEM_PRIOR))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -62,7 +66,7 @@ def back_off(
 ) -> float:
     """Return what stems, letters and frequency add to p(other | word).
 
-    p(other | word) is ``(count + WORD_PRIOR * b) / (mass + WORD_PRIOR)``, the mean of a Dirichlet
+    p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
     posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is made in the same way of
     stems: ``(stem_count * share + STEM_PRIOR * prior) / (stem_mass + STEM_PRIOR)``.
 
@@ -355,8 +359,8 @@ def maximize(
     """
     unit = np.float32(1.0 / FIXED_POINT)
     for word in range(first, last):
-        lead = lead_of(source, word)
-        own = np.float32(1.0) / (source.mass[word] + WORD_PRIOR)
+        lead = lead_of(source, source.mass[word], source.stem[word])
+        own = np.float32(1.0) / (source.mass[word] + source.prior)
         for entry in range(row_offsets[word], row_offsets[word + 1]):
             other = columns[entry]
             count = np.float32(counts[entry]) * unit
@@ -364,11 +368,11 @@ def maximize(
             chance = back_off(lead, stem_count, alike[entry], target.share[other], target.unigram[other])
             probabilities[entry, 0] = count * own + chance
             chance = back_off(
-                lead_of(target, other),
+                lead_of(target, target.mass[other], target.stem[other]),
                 stem_count,
                 alike[entry],
                 source.share[word],
                 source.unigram[word],
             )
-            of = np.float32(1.0) / (target.mass[other] + WORD_PRIOR)
+            of = np.float32(1.0) / (target.mass[other] + target.prior)
             probabilities[entry, 1] = count * of + chance

@@ -1,8 +1,9 @@
 """Words, punctuation and unbreakable spans of UTF-8 text, as ranges of code points.
 
-The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16; a break inside a grapheme
-cluster, GB9a to GB9c, is none), read from left to right with one look ahead. Where alignment wants
-other tokens it departs from it, as `find_tokens` says.
+The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16), read from left to right with one
+look ahead. A break inside a grapheme cluster (GB9a to GB9c) is none; GB9c is taken widely: a linker
+joins a consonant to whatever it follows. Where alignment wants other tokens the kernel departs from
+the standard, as `find_tokens` says.
 """
 
 import numba
@@ -142,7 +143,7 @@ def _extend(
     visible = not last & utf8.BLANK
     apostrophe = False
     regionals = 1 if previous == utf8.REGIONAL else 0
-    conjunct = 1 if last & utf8.CONSONANT else 0
+    linked = last & utf8.LINKER != 0
     group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 4  # digits; over 3 never counts
     grouped = False
     points = 0
@@ -158,17 +159,14 @@ def _extend(
             last = properties[97]
             visible = True
             run = -1
-            conjunct = 0
+            linked = False
             group = 4
             continue
         point, width = utf8.decode(data, at, end)
         found = properties[point]
         kind = np.int64(found & utf8.CLASS)
         if kind == utf8.EXTEND or kind == utf8.FORMAT or kind == utf8.ZWJ:
-            if found & utf8.LINKER and conjunct:
-                conjunct = 2
-            elif not found & utf8.CONJUNCT:
-                conjunct = 0
+            linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
             group = 4
             run = -1
         else:
@@ -179,7 +177,7 @@ def _extend(
                 (last & utf8.CLASS == utf8.ZWJ and found & utf8.PICTOGRAPH)
                 or (last & utf8.PREPEND and not found & utf8.CONTROL)
                 or (found & utf8.MARK and not last & utf8.CONTROL)
-                or (conjunct == 2 and found & utf8.CONSONANT)
+                or (linked and found & utf8.CONSONANT)
                 or (previous == utf8.REGIONAL and kind == utf8.REGIONAL and regionals & 1)
             ):
                 left = kind
@@ -205,7 +203,7 @@ def _extend(
                 run = -1
             previous = left
             regionals = regionals + 1 if kind == utf8.REGIONAL else 0
-            conjunct = 1 if found & utf8.CONSONANT else 0
+            linked = found & utf8.LINKER != 0
         visible |= not found & utf8.BLANK
         last = found
         at += width
