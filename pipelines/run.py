@@ -114,8 +114,9 @@ def prepare(job: str, options: JobOptions) -> Run:
         max_ratio=options.max_ratio,
         max_token_chars=options.max_token_chars,
         drop_identical=options.drop_identical,
-        exclude=load_exclude(options.exclude) if options.exclude else None,
+        exclude=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
+        reserved=job == "augment",
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
     settings = options.model_dump(mode="json", exclude=_PLACE)

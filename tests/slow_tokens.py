@@ -227,8 +227,9 @@ def glued_end(text, at):
     """Return where an unbreakable span ends with what belongs to its last character."""
     if CLUSTER.match(text, at - 1).end() > at and regex.match(r"\p{GCB=Prepend}", text[at - 1]):
         return segment_end(text, at, runs=False)
-    # The last character itself counts as no letter.
-    return segment_end(text[: at - 1] + "." + text[at:], at - 1, runs=False)
+    if not MARK.match(text, at - 1):
+        text = text[: at - 1] + "." + text[at:]  # the last character itself counts as no letter
+    return segment_end(text, at - 1, runs=False)
 
 
 def split_word(word, language, *, words_only):

@@ -296,7 +296,12 @@ def entry_likeness(
 
 @numba.njit(nogil=True, cache=True)
 def add_up(
-    row_offsets: np.ndarray, columns: np.ndarray, counts: np.ndarray, groups: np.ndarray, targets: int
+    row_offsets: np.ndarray,
+    columns: np.ndarray,
+    counts: np.ndarray,
+    groups: np.ndarray,
+    targets: int,
+    group_count: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sum the counts of each source word, each target word and each group of entries.
 
@@ -306,6 +311,7 @@ def add_up(
         counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
         groups: Group of each entry; as long as ``counts``.
         targets: Target words.
+        group_count: Groups.
 
     Returns:
         Sums in whole units, float32: ``[source word]``, ``[target word]``, ``[group]``.
@@ -313,7 +319,7 @@ def add_up(
     unit = 1.0 / FIXED_POINT
     of_source = np.zeros(len(row_offsets) - 1, dtype=np.float32)
     of_target = np.zeros(targets, dtype=np.int64)
-    of_group = np.zeros(groups.max() + 1 if len(groups) else 0, dtype=np.int64)
+    of_group = np.zeros(group_count, dtype=np.int64)
     for source in range(len(row_offsets) - 1):
         total = np.int64(0)
         for entry in range(row_offsets[source], row_offsets[source + 1]):

@@ -41,13 +41,13 @@ def parse(
     line = 0
     link = 0
     token = 0  # where it starts
-    value = 0
+    value = np.int64(0)
     digits = 0
-    row = -1  # the source word, once its mark is read
-    mark = _HYPHEN
+    row = np.int64(-1)  # the source word, once its mark is read
+    mark = np.int64(_HYPHEN)
     bad = -1
     for position in range(len(data) + 1):
-        byte = np.int64(data[position]) if position < len(data) else _BLANK
+        byte = np.int64(data[position]) if position < len(data) else np.int64(_BLANK)
         digit = byte - _ZERO
         if 0 <= digit <= 9:
             value = value * 10 + digit
@@ -60,12 +60,9 @@ def parse(
                 bad = token
                 break
             row, mark = value, byte
-            value, digits = 0, 0
-        elif (
-            byte == _BLANK  # noqa: PLR1714, SIM109 - a test of membership is slower
-            or byte == _NEWLINE
-            or byte == _TAB
-            or (byte == _RETURN and (position + 1 == len(data) or data[position + 1] == _NEWLINE))
+            value, digits = np.int64(0), 0
+        elif byte in (_BLANK, _NEWLINE, _TAB) or (
+            byte == _RETURN and (position + 1 == len(data) or data[position + 1] == _NEWLINE)
         ):
             if (digits > 0) != (row >= 0):
                 bad = token
@@ -75,7 +72,7 @@ def parse(
                 target[link] = value
                 possible[link] = mark == _POSSIBLE
                 link += 1
-                value, digits, row = 0, 0, -1
+                value, digits, row = np.int64(0), 0, np.int64(-1)
             if byte == _NEWLINE:
                 line += 1
                 offsets[line] = link

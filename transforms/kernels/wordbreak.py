@@ -143,6 +143,7 @@ def _extend(
     visible = not last & utf8.BLANK
     apostrophe = False
     regionals = 1 if previous == utf8.REGIONAL else 0
+    adjacent = regionals  # as graphemes count them: a mark between two starts anew
     linked = last & utf8.LINKER != 0
     group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 4  # digits; over 3 never counts
     grouped = False
@@ -168,6 +169,7 @@ def _extend(
         if kind == utf8.EXTEND or kind == utf8.FORMAT or kind == utf8.ZWJ:
             linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
             group = 4
+            adjacent = 0
             run = -1
         else:
             left = _joins(data, previous, kind, at + width, end, properties)
@@ -178,7 +180,7 @@ def _extend(
                 or (last & utf8.PREPEND and not found & utf8.CONTROL)
                 or (found & utf8.MARK and not last & utf8.CONTROL)
                 or (linked and found & utf8.CONSONANT)
-                or (previous == utf8.REGIONAL and kind == utf8.REGIONAL and regionals & 1)
+                or (kind == utf8.REGIONAL == previous and (regionals & 1 or adjacent & 1))
             ):
                 left = kind
             elif point == run and not (
@@ -203,6 +205,7 @@ def _extend(
                 run = -1
             previous = left
             regionals = regionals + 1 if kind == utf8.REGIONAL else 0
+            adjacent = adjacent + 1 if kind == utf8.REGIONAL else 0
             linked = found & utf8.LINKER != 0
         visible |= not found & utf8.BLANK
         last = found

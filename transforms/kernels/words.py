@@ -178,6 +178,15 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, most_letters: int) -> 
 
 
 @numba.njit(nogil=True, cache=True)
+def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return the id of each hash, int32; -1 where unknown."""
+    found = np.empty(len(hashes), dtype=np.int32)
+    for at in range(len(hashes)):
+        found[at] = find(keys, ids, hashes[at])
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
 def look_up(
     offsets: np.ndarray,
     letters: np.ndarray,
