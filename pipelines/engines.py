@@ -231,8 +231,22 @@ def _flink_workers(workers: int, scratch: Path) -> list[str]:
     return [
         "--environment_type=PROCESS",
         f"--environment_config={json.dumps({'command': str(boot)})}",
-        f"--sdk_worker_parallelism={workers}",
+        f"--sdk_worker_parallelism={_next_prime(workers)}",
     ]
+
+
+def _next_prime(number: int) -> int:
+    """Return the smallest prime above a number.
+
+    Flink's runner deals its worker processes out in turn to each slot of each step that it opens.
+    With as many processes as slots, both slots of one step can fall to the same process, as was
+    seen; with a prime number of them, slots opened in any regular order fall to different ones.
+    """
+    return next(
+        candidate
+        for candidate in itertools.count(number + 1)
+        if all(candidate % divisor for divisor in range(2, candidate))
+    )
 
 
 def _attached(script: Path, program: str) -> Path:

@@ -8,11 +8,10 @@ from pipelines.run import Run
 from pipelines.steps import FitAligner
 from transforms import files
 from transforms.sample import sample_share
+from transforms.shards import Batches
 
 
-def fitted_aligner(
-    pipeline: beam.Pipeline, rows: beam.PCollection, run: Run
-) -> beam.pvalue.AsSingleton:
+def fitted_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
     A model that an earlier attempt of the same run finished is used again.

@@ -24,8 +24,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
             listing.max_words,
             listing.unaligned_words,
             out,
-            listing.source_text and Path(listing.source_text),
-            listing.target_text and Path(listing.target_text),
+            _path(listing.source_text),
+            _path(listing.target_text),
         )
     out.flush()
     return 0
+
+
+def _path(name: str | None) -> Path | None:
+    return None if name is None else Path(name)

@@ -15,8 +15,7 @@ It builds on parts of Beam that are not public, which is why Beam's minor versio
 import collections
 import contextlib
 import copy
-import json
-import logging
+import itertools
 import os
 import signal
 import subprocess
@@ -28,17 +27,14 @@ from typing import Any
 
 import grpc
 from apache_beam.coders.coder_impl import create_InputStream, create_OutputStream
-from apache_beam.portability import common_urns, python_urns
-from apache_beam.portability.api import beam_fn_api_pb2, beam_runner_api_pb2, endpoints_pb2
+from apache_beam.portability import python_urns
+from apache_beam.portability.api import beam_fn_api_pb2, endpoints_pb2
 from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, worker_handlers
-from apache_beam.transforms import environments
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import windowed_value
 from google.protobuf import text_format
 
 from transforms.errors import WorkerError
-
-LOG = logging.getLogger(__name__)
 
 BUNDLES = 256
 """A stage has about so many bundles at most: each costs some milliseconds."""
@@ -173,30 +169,29 @@ class Bundles(fn_runner.BundleManager):  # type: ignore[misc]
         """Run the stage and return what its bundles say, as if it had been one."""
         context = self.bundle_context_manager
         handlers = context.worker_handlers
-        left = (
+        bundles = (
             {name: part if name == own else [] for name in inputs}
             for own, buffer in inputs.items()
             for part in pieces(buffer, len(handlers))
         )
+        # A stage without input still has one bundle.
+        first: dict[str, Piece] = next(bundles, dict.fromkeys(inputs, []))
+        left = itertools.chain([first], bundles)
         taking = threading.Lock()
         responses: list[beam_fn_api_pb2.InstructionResponse] = []
         errors: list[BaseException] = []
 
-        def take() -> dict[str, Piece] | None:
-            with taking:
-                if errors:
-                    return None
-                # Without input, a stage still has one (empty) bundle.
-                return next(left, None if responses or started else dict.fromkeys(inputs, []))
-
-        started: list[None] = []
-
         def work(handler: worker_handlers.WorkerHandler) -> None:
             own = copy.copy(context)
             own._worker_handlers = [handler]
-            manager = fn_runner.BundleManager(own, cache_token_generator=self._cache_token_generator)
-            while (bundle := take()) is not None:
-                started.append(None)
+            manager = fn_runner.BundleManager(
+                own, cache_token_generator=self._cache_token_generator
+            )
+            while True:
+                with taking:
+                    bundle = None if errors else next(left, None)
+                if bundle is None:
+                    return
                 response, _ = manager.process_bundle(
                     bundle, expected_outputs, fired_timers, expected_output_timers, dry_run
                 )
@@ -290,6 +285,12 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):  # type: ignore[misc]
         # Whoever waits for its answer, or for data from it, wakes up with this.
         self.control_conn.abort(error)
         self.data_conn._exception = error
+
+    def close(self) -> None:
+        """Close the connections, then wait for the process."""
+        self._stopping = True
+        self.data_conn._exception = None  # what ended the worker has been raised already
+        super().close()
 
     def stop_worker(self) -> None:
         """Wait for the process, which ends when it is told that nothing follows."""

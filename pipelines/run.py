@@ -1,7 +1,6 @@
 """How every job on a corpus runs: plan, claim, resume, graph, commit."""
 
 import dataclasses
-import functools
 import hashlib
 import importlib.metadata
 import logging
@@ -305,7 +304,7 @@ def execute(
         if not wanted and not unread:
             manifest.commit(output, extra_files)
             return None
-        return functools.partial(graph, run=run, wanted=wanted)
+        return lambda pipeline: graph(pipeline, run, wanted)
 
     manifest.claim(output, run.document)
     started = time.time()

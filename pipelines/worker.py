@@ -13,6 +13,7 @@ import threading
 import time
 
 OURS = ("pipelines", "transforms", "models")
+REPEATED = ("apache_beam.runners.common", "apache_beam.runners.worker.sdk_worker")
 
 
 class Noise(logging.Filter):
@@ -23,7 +24,7 @@ class Noise(logging.Filter):
         if record.name.partition(".")[0] in OURS:
             return record.levelno >= logging.INFO
         # The launcher gets a failed bundle's traceback anyway.
-        return record.levelno >= logging.ERROR and not record.name.endswith("sdk_worker")
+        return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
 def end_with_parent(seconds: float = 1.0) -> None:

@@ -41,7 +41,7 @@ PRINTF = regex.compile(
 PATTERNS = {
     ord("<"): rb"</?[A-Za-z][A-Za-z0-9_:.-]*(?:[ \t-\r]+[A-Za-z_][A-Za-z0-9_:.-]*="
     rb"(?:\"[^\"<]*\"|'[^'<]*'|(?:[^\x00-\x20\"'<>=`/]|/(?!>))+))*[ \t-\r]*/?>",
-    ord("&"): rb"&(?:[A-Za-z][A-Za-z0-9]{0,31}|#[xX][0-9A-Fa-f]{1,7}|#[0-9]{1,7});",
+    ord("&"): rb"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[xX][0-9A-Fa-f]{1,7}|#[0-9]{1,7});",
     ord("$"): rb"\$" + IN_BRACES + rb"|\$[A-Za-z_][A-Za-z0-9_]*",
     ord("#"): rb"#" + IN_BRACES,
 }
@@ -227,7 +227,7 @@ def glued_end(text, at):
     """Return where an unbreakable span ends with what belongs to its last character."""
     if CLUSTER.match(text, at - 1).end() > at and regex.match(r"\p{GCB=Prepend}", text[at - 1]):
         return segment_end(text, at, runs=False)
-    if not MARK.match(text, at - 1):
+    if not (MARK.match(text, at - 1) or regex.match(r"\p{InCB=Linker}", text[at - 1])):
         text = text[: at - 1] + "." + text[at:]  # the last character itself counts as no letter
     return segment_end(text, at - 1, runs=False)
 

@@ -7,10 +7,11 @@ that it occurs with most (Dice) near the diagonal, in both directions.
 import gzip
 import io
 import math
-import os
 import re
+import resource
 import shutil
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -108,19 +109,18 @@ def child_seconds(*command):
     """Return the least CPU seconds of three runs of a program, and its output."""
     taken = []
     for _ in range(3):
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         output = subprocess.run(command, check=True, capture_output=True).stdout
-        after = os.times()
-        taken.append(sum(after[2:4]) - sum(before[2:4]))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(taken), output
 
 
 def show(title, rows):
-    """Print rows of (what, pairs per second), each beside the last: ours in the field's terms."""
-    print(f"\n{title}")
+    """Write rows of (what, pairs per second), and how many times as fast the last one is."""
     best = rows[-1][1]
-    for what, speed in rows:
-        print(f"  {what:<56} {speed:>12,.0f} pairs/s {best / speed:>8,.1f}x")
+    lines = [f"  {what:<50} {speed:>11,.0f} pairs/s {best / speed:>8,.1f}x" for what, speed in rows]
+    sys.stdout.write("\n".join(["", title, *lines, ""]))
 
 
 def to_text(function, *arguments):
@@ -152,7 +152,7 @@ def test_symmetrization_beside_nltk_and_a_program_in_cpp(pairs, files, program):
         )
 
 
-def test_phrases_beside_nltk(pairs, files, tmp_path):
+def test_phrases_beside_nltk(pairs, tmp_path):
     forward, reverse = flat([pair[2] for pair in pairs]), flat([pair[3] for pair in pairs])
     joined = symmetrize(*forward, *reverse, HEURISTICS["grow-diag"])
     links = unflat(*joined)
@@ -177,7 +177,7 @@ def test_phrases_beside_nltk(pairs, files, tmp_path):
     path.write_text("".join(f"{pharaoh(pair)}\n" for pair in links))
     whole, _ = seconds(to_text, phrase_files, path, 64, "forbid")
     show(
-        f"phrases up to 64 words, {len(pairs)} pairs, {len(found[1]) / len(pairs):.1f} phrases each",
+        f"phrases up to 64 words, {len(pairs)} pairs, {len(found[1]) / len(pairs):.1f} each",
         [
             ("NLTK phrase_extraction, unaligned words allowed", NLTK_PAIRS / nltk),
             ("extract_phrases, arrays, unaligned words allowed", len(pairs) / allowed),

@@ -13,13 +13,16 @@ import numpy as np
 
 from transforms.kernels.hmm import best_path, independent_posteriors, posteriors
 from transforms.kernels.model1 import FIXED_POINT, Words, back_off, find_entry, lead_of
-from transforms.kernels.similarity import bits_set, letter_bag, likeness
+from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 
 MOST_STATES = 256
 """Pairs with more words on a side see a window of this many round the diagonal."""
 
 DOUBT = np.float32(0.1)
 """What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""
+
+LONG_ROW = 16
+"""A row that has more entries than this for each word of the other side is searched, not read."""
 
 LEAST = np.float32(1e-30)
 """Keeps every probability above 0."""
@@ -40,6 +43,30 @@ class Side(NamedTuple):
     words: np.ndarray
     letter_offsets: np.ndarray
     letters: np.ndarray
+
+
+class Tokens(NamedTuple):
+    """The tokens of one side of one pair: arrays ``[token]``.
+
+    Attributes:
+        start: The first token's number on its side.
+        word: As in `Side`.
+        stem: Stem, -1 for an unseen one.
+        lead: Weight of the back-off, from `lead_of`.
+        share: Probability of the word given its stem.
+        unigram: Probability of the word.
+        null: Probability of the word given nothing.
+        bag: Set of its letters; 0 where letters do not matter.
+    """
+
+    start: int
+    word: np.ndarray
+    stem: np.ndarray
+    lead: np.ndarray
+    share: np.ndarray
+    unigram: np.ndarray
+    null: np.ndarray
+    bag: np.ndarray
 
 
 class Lexicon(NamedTuple):
@@ -63,56 +90,94 @@ class Lexicon(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def describe(side: Side, pair: int, words: Words) -> tuple[np.ndarray, ...]:
-    """Return what is known of each token of one side of a pair.
-
-    Returns:
-        Index into `Words` (the last for an unseen word), stem (-1 for none), and float32: lead,
-        share, unigram and null; and the bag of letters (0 where letters do not matter).
-    """
+def describe(side: Side, pair: int, words: Words) -> Tokens:
+    """Return what is known of each token of one side of a pair."""
     start = side.offsets[pair]
     length = side.offsets[pair + 1] - start
-    index = np.empty(length, dtype=np.int32)
+    word = side.words[start : start + length]
     stem = np.empty(length, dtype=np.int32)
-    known = np.empty((4, length), dtype=np.float32)
+    lead = np.empty(length, dtype=np.float32)
+    share = np.empty(length, dtype=np.float32)
+    unigram = np.empty(length, dtype=np.float32)
+    null = np.empty(length, dtype=np.float32)
     bag = np.zeros(length, dtype=np.uint64)
+    lettered = len(side.letter_offsets) > 1
     for at in range(length):
-        word = side.words[start + at]
-        if word >= 0:
-            index[at] = word
-            stem[at] = words.stem[word]
-            known[0, at] = lead_of(words, words.mass[word], words.stem[word])
-            known[1, at] = words.share[word]
+        number = word[at]
+        if number >= 0:
+            stem[at] = words.stem[number]
+            lead[at] = lead_of(words, words.mass[number], stem[at])
+            share[at] = words.share[number]
         else:
-            index[at] = len(words.mass) - 1
-            stem[at] = -2 - word if word < -1 else -1
-            known[0, at] = lead_of(words, np.float32(0.0), stem[at])
-            known[1, at] = words.stem_share[stem[at]]
-        known[2, at] = words.unigram[index[at]]
-        known[3, at] = words.null[index[at]]
-        if len(side.letter_offsets) > 1:
+            number = len(words.mass) - 1
+            stem[at] = -2 - word[at] if word[at] < -1 else -1
+            lead[at] = lead_of(words, np.float32(0.0), stem[at])
+            share[at] = words.stem_share[stem[at]]
+        unigram[at] = words.unigram[number]
+        null[at] = words.null[number]
+        if lettered:
             bag[at] = letter_bag(
                 side.letters, side.letter_offsets[start + at], side.letter_offsets[start + at + 1]
             )
-    return index, stem, known, bag
+    return Tokens(start, word, stem, lead, share, unigram, null, bag)
 
 
 @numba.njit(nogil=True, cache=True)
-def alike(
-    source: Side, i: int, target: Side, j: int, source_bag: np.uint64, target_bag: np.uint64
-) -> float:
-    """Return how alike two tokens are written; 0 if they share under half of their letters."""
-    common = bits_set(source_bag & target_bag)
-    if 2 * common < max(bits_set(source_bag), bits_set(target_bag)) or common == 0:
-        return 0.0
-    return likeness(
-        source.letters,
-        source.letter_offsets[i],
-        source.letter_offsets[i + 1],
-        target.letters,
-        target.letter_offsets[j],
-        target.letter_offsets[j + 1],
-    )
+def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """Link the places of equal numbers, so that a number leads to all its places.
+
+    Args:
+        numbers: Words or stems, negative for none, int32 ``[place]``.
+        heads: -1 everywhere; receives the first place of each number, int32.
+
+    Returns:
+        The next place with the same number, -1 for none, int32 ``[place]``.
+    """
+    following = np.empty(len(numbers), dtype=np.int32)
+    for place in range(len(numbers) - 1, -1, -1):
+        following[place] = -1
+        if numbers[place] >= 0:
+            following[place] = heads[numbers[place]]
+            heads[numbers[place]] = place
+    return following
+
+
+@numba.njit(nogil=True, cache=True)
+def find_row(
+    offsets: np.ndarray,
+    columns: np.ndarray,
+    row: int,
+    numbers: np.ndarray,
+    heads: np.ndarray,
+    following: np.ndarray,
+    entries: np.ndarray,
+) -> None:
+    """Find a row's entries for all words of the other side.
+
+    Args:
+        offsets: Row offsets of a lexicon.
+        columns: Its columns.
+        row: The row, or -1 for none.
+        numbers: Columns wanted, negative for none, int32 ``[place]``.
+        heads: From `chain` of ``numbers``.
+        following: From `chain` of ``numbers``.
+        entries: Receives the entry of each place, -1 for none, int64 ``[place]``.
+    """
+    entries[:] = -1
+    if row < 0:
+        return
+    first = offsets[row]
+    last = offsets[row + 1]
+    if last - first > LONG_ROW * len(numbers):
+        for place in range(len(numbers)):
+            if numbers[place] >= 0:
+                entries[place] = find_entry(offsets, columns, row, numbers[place])
+        return
+    for entry in range(first, last):
+        place = heads[columns[entry]]
+        while place >= 0:
+            entries[place] = entry
+            place = following[place]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -139,66 +204,99 @@ def emissions(
     source_words: Words,
     target_words: Words,
     lexicon: Lexicon,
+    heads: np.ndarray,
+    stem_heads: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
     """Compute what the words of a pair say of each other.
 
+    Args:
+        source: The source side.
+        target: The target side.
+        pair: The pair.
+        source_words: What is known of the source words.
+        target_words: What is known of the target words.
+        lexicon: The lexicon.
+        heads: -1 for each target word, int32; is left so.
+        stem_heads: -1 for each target stem, int32; is left so.
+
     Returns:
         Forward and reverse, for each: emission ``[word, width]``, first state of the window, and
-        probability given nothing; then the lexicon's entries, int64 ``[target word, width]``,
-        -1 for none.
+        probability given nothing; then the lexicon's entries, int64 ``[source word, width of the
+        reverse]``, -1 for none.
     """
-    s_index, s_stem, s_known, s_bag = describe(source, pair, source_words)
-    t_index, t_stem, t_known, t_bag = describe(target, pair, target_words)
-    words = len(t_index)
-    states = len(s_index)
+    ours = describe(source, pair, source_words)
+    theirs = describe(target, pair, target_words)
+    words = len(theirs.word)
+    states = len(ours.word)
     width, low = window(words, states)
     back_width, back_low = window(states, words)
-    entries = np.empty((words, width), dtype=np.int64)
-    forward = np.empty((words, width), dtype=np.float32)
+    forward = np.full((words, width), LEAST, dtype=np.float32)
     reverse = np.empty((states, back_width), dtype=np.float32)
-    for backwards in range(2 if back_width < words or width < states else 1):
-        for j in range(states if backwards else words):
-            for at in range(back_width if backwards else width):
-                s = j if backwards else low[j] + at
-                t = back_low[j] + at if backwards else j
-                entry = np.int64(-1)
-                if s_index[s] < len(source_words.mass) - 1 and t_index[t] < len(target_words.mass) - 1:
-                    entry = find_entry(
-                        lexicon.row_offsets, lexicon.columns, s_index[s], t_index[t]
-                    )
-                if entry >= 0:
-                    p_forward = lexicon.probabilities[entry, 0]
-                    p_reverse = lexicon.probabilities[entry, 1]
-                else:
-                    count = np.float32(0.0)
-                    if s_stem[s] >= 0 and t_stem[t] >= 0:
-                        found = find_entry(
-                            lexicon.stem_offsets, lexicon.stem_columns, s_stem[s], t_stem[t]
-                        )
-                        if found >= 0:
-                            count = lexicon.stem_counts[found]
-                    near = np.float32(0.0)
-                    if s_bag[s] & t_bag[t] != 0:
+    entries = np.empty((states, back_width), dtype=np.int64)
+    following = chain(theirs.word, heads)
+    stem_following = chain(theirs.stem, stem_heads)
+    found = np.empty(words, dtype=np.int64)
+    stem_found = np.empty(words, dtype=np.int64)
+    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
+    for i in range(states):
+        find_row(
+            lexicon.row_offsets, lexicon.columns, ours.word[i], theirs.word, heads, following, found
+        )
+        find_row(
+            lexicon.stem_offsets,
+            lexicon.stem_columns,
+            ours.stem[i],
+            theirs.stem,
+            stem_heads,
+            stem_following,
+            stem_found,
+        )
+        for j in range(words):
+            at = i - low[j]
+            back_at = j - back_low[i]
+            ahead = 0 <= at < width
+            behind = 0 <= back_at < back_width
+            if not (ahead or behind):
+                continue
+            entry = found[j]
+            if entry >= 0:
+                p_forward = lexicon.probabilities[entry, 0]
+                p_reverse = lexicon.probabilities[entry, 1]
+            else:
+                count = np.float32(0.0)
+                if stem_found[j] >= 0:
+                    count = lexicon.stem_counts[stem_found[j]]
+                near = np.float32(0.0)
+                common = ours.bag[i] & theirs.bag[j]
+                if common != 0:
+                    most = max(bits_set(ours.bag[i]), bits_set(theirs.bag[j]))
+                    if 2 * bits_set(common) > most:
+                        s = ours.start + i
+                        t = theirs.start + j
                         near = np.float32(
-                            alike(
-                                source,
-                                source.offsets[pair] + s,
-                                target,
-                                target.offsets[pair] + t,
-                                s_bag[s],
-                                t_bag[t],
+                            likeness(
+                                source.letters,
+                                source.letter_offsets[s],
+                                source.letter_offsets[s + 1],
+                                target.letters,
+                                target.letter_offsets[t],
+                                target.letter_offsets[t + 1],
+                                line,
                             )
                         )
-                    p_forward = back_off(s_known[0, s], count, near, t_known[1, t], t_known[2, t])
-                    p_reverse = back_off(t_known[0, t], count, near, s_known[1, s], s_known[2, s])
-                if backwards:
-                    reverse[j, at] = p_reverse + LEAST
-                else:
-                    forward[j, at] = p_forward + LEAST
-                    entries[j, at] = entry
-                    if width == states and back_width == words:
-                        reverse[s, t] = p_reverse + LEAST
-    return forward, low, t_known[3], reverse, back_low, s_known[3], entries
+                p_forward = back_off(ours.lead[i], count, near, theirs.share[j], theirs.unigram[j])
+                p_reverse = back_off(theirs.lead[j], count, near, ours.share[i], ours.unigram[i])
+            if ahead:
+                forward[j, at] = p_forward + LEAST
+            if behind:
+                reverse[i, back_at] = p_reverse + LEAST
+                entries[i, back_at] = entry
+    for j in range(words):
+        if theirs.word[j] >= 0:
+            heads[theirs.word[j]] = -1
+        if theirs.stem[j] >= 0:
+            stem_heads[theirs.stem[j]] = -1
+    return forward, low, theirs.null, reverse, back_low, ours.null, entries
 
 
 @numba.njit(nogil=True, cache=True)
@@ -244,6 +342,8 @@ def expect(
     Returns:
         The logarithms of the likelihoods, forward and reverse.
     """
+    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
+    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     log_forward = 0.0
     log_reverse = 0.0
     for pair in range(first, last):
@@ -252,7 +352,7 @@ def expect(
         if states == 0 or words == 0:
             continue
         forward, low, null, reverse, back_low, back_null, entries = emissions(
-            source, target, pair, source_words, target_words, lexicon
+            source, target, pair, source_words, target_words, lexicon, heads, stem_heads
         )
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
@@ -266,24 +366,25 @@ def expect(
         else:
             log_forward += independent_posteriors(forward, null, p_null, p_forward)
             log_reverse += independent_posteriors(reverse, back_null, p_null, p_reverse)
-        for word in range(words):
-            rest = np.float32(1.0)
-            for at in range(p_forward.shape[1]):
-                rest -= p_forward[word, at]
-                entry = entries[word, at]
-                if entry >= 0:
-                    both = p_forward[word, at] * inside(p_reverse, back_low, low[word] + at, word)
-                    counts[entry] += np.int64(both * FIXED_POINT)
-            number = target.words[target.offsets[pair] + word]
-            if number >= 0 and rest > 0.0:
-                null_target_counts[number] += np.int64(rest * FIXED_POINT)
         for state in range(states):
             rest = np.float32(1.0)
             for at in range(p_reverse.shape[1]):
                 rest -= p_reverse[state, at]
+                entry = entries[state, at]
+                if entry >= 0:
+                    word = back_low[state] + at
+                    both = p_reverse[state, at] * inside(p_forward, low, word, state)
+                    counts[entry] += np.int64(both * FIXED_POINT)
             number = source.words[source.offsets[pair] + state]
             if number >= 0 and rest > 0.0:
                 null_source_counts[number] += np.int64(rest * FIXED_POINT)
+        for word in range(words):
+            rest = np.float32(1.0)
+            for at in range(p_forward.shape[1]):
+                rest -= p_forward[word, at]
+            number = target.words[target.offsets[pair] + word]
+            if number >= 0 and rest > 0.0:
+                null_target_counts[number] += np.int64(rest * FIXED_POINT)
     return log_forward, log_reverse
 
 
@@ -336,6 +437,8 @@ def align_pairs(
         (int16), sorted, and their posteriors (float32).
     """
     pairs = len(source.offsets) - 1
+    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
+    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     none = np.empty(0, dtype=np.float64)
     begins = np.zeros((2, pairs + 1), dtype=np.int32)
     room = 1024
@@ -347,7 +450,7 @@ def align_pairs(
         words = target.offsets[pair + 1] - target.offsets[pair]
         if states > 0 and words > 0:
             forward, low, null, reverse, back_low, back_null, _ = emissions(
-                source, target, pair, source_words, target_words, lexicon
+                source, target, pair, source_words, target_words, lexicon, heads, stem_heads
             )
             p_forward = np.empty_like(forward)
             p_reverse = np.empty_like(reverse)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from transforms.kernels.similarity import likeness
+from transforms.kernels.similarity import MOST_LETTERS, likeness
 
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
@@ -284,13 +284,14 @@ def entry_likeness(
         others: Letters of the target words.
         result: Receives the likeness, float32 ``[entry]``.
     """
+    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
     for source in range(first, last):
         start = letter_offsets[source]
         end = letter_offsets[source + 1]
         for entry in range(row_offsets[source], row_offsets[source + 1]):
             target = columns[entry]
             result[entry] = likeness(
-                letters, start, end, others, other_offsets[target], other_offsets[target + 1]
+                letters, start, end, others, other_offsets[target], other_offsets[target + 1], line
             )
 
 

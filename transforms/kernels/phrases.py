@@ -56,7 +56,7 @@ def _count_links(
 
 
 @numba.njit(nogil=True, cache=True)
-def _with_room(phrases: np.ndarray, count: int, more: int) -> np.ndarray:
+def _with_room(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarray:
     if count + more <= phrases.shape[1]:
         return phrases
     larger = np.empty((4, 2 * (count + more)), np.int16)
@@ -67,7 +67,7 @@ def _with_room(phrases: np.ndarray, count: int, more: int) -> np.ndarray:
 @numba.njit(nogil=True, cache=True)
 def _without_unaligned(
     phrases: np.ndarray,
-    count: int,
+    count: np.int64,
     first: np.ndarray,
     last: np.ndarray,
     source_sums: np.ndarray,
@@ -76,11 +76,12 @@ def _without_unaligned(
     target_cuts: np.ndarray,
     source_words: int,
     max_words: int,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences whose words all have links."""
     limited = len(source_cuts) > 0
     phrases = _with_room(phrases, count, source_words * min(source_words, max_words))
     starts, ends, target_starts, target_ends = phrases[0], phrases[1], phrases[2], phrases[3]
+    # A target word without links counts `_NEVER`; a span that holds one has at least this surplus.
     hopeless = _NEVER - source_sums[source_words]
     at = np.uint64(count)
     for start in range(source_words):
@@ -114,7 +115,7 @@ def _without_unaligned(
 @numba.njit(nogil=True, cache=True)
 def _with_unaligned(
     phrases: np.ndarray,
-    count: int,
+    count: np.int64,
     first: np.ndarray,
     last: np.ndarray,
     source_sums: np.ndarray,
@@ -124,7 +125,7 @@ def _with_unaligned(
     source_words: int,
     target_words: int,
     max_words: int,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences that NLTK finds."""
     limited = len(source_cuts) > 0
     for start in range(source_words):
@@ -208,7 +209,7 @@ def extract_phrases(
     pairs = len(link_offsets) - 1
     offsets = np.zeros(pairs + 1, np.int64)
     phrases = np.empty((4, 3 * (link_offsets[pairs] - link_offsets[0]) + 16), np.int16)
-    count = 0
+    count = np.int64(0)
     most_source, most_target = 0, 0
     for pair in range(pairs):
         most_source = max(most_source, int(source_lengths[pair]))

@@ -7,6 +7,10 @@ LEAST_LETTERS = 4
 """Shorter words are alike only if they are equal; so are words that begin with a digit."""
 
 
+MOST_LETTERS = 64
+"""Longer words are alike only if they are equal."""
+
+
 @numba.njit(nogil=True, cache=True)
 def letter_bag(letters: np.ndarray, start: int, end: int) -> np.uint64:
     """Return a set of the letters ``start`` to ``end - 1``, a bit for each, with collisions."""
@@ -35,6 +39,7 @@ def likeness(
     others: np.ndarray,
     other_start: int,
     other_end: int,
+    line: np.ndarray,
 ) -> float:
     """Return how alike two words are, in [0, 1].
 
@@ -48,6 +53,7 @@ def likeness(
         others: Folded code points of the other word.
         other_start: Its first letter.
         other_end: Behind its last letter.
+        line: Scratch, int32 ``[MOST_LETTERS + 1]``.
     """
     length = end - start
     width = other_end - other_start
@@ -65,7 +71,9 @@ def likeness(
         return 0.0
     if 48 <= letters[start] <= 57 or 48 <= others[other_start] <= 57:
         return 0.0
-    line = np.zeros(width + 1, dtype=np.int32)
+    if longer > MOST_LETTERS:
+        return 0.0
+    line[: width + 1] = 0
     for at in range(length):
         letter = letters[start + at]
         corner = np.int32(0)
