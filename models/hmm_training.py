@@ -241,6 +241,10 @@ def _expect(
         state.counts += more[0]
         state.null_target += more[1]
         state.null_source += more[2]
+    if not len(state.jumps):
+        # Model 1 finds a partner for nearly every word: what it leaves alone says little.
+        state.null_target[:] = 0
+        state.null_source[:] = 0
     state.log_likelihoods.append([float(sum(column)) for column in logs.T.tolist()])
     if len(state.jumps):
         totals = np.full(jump_counts.shape[1:], JUMP_PRIOR)

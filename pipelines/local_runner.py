@@ -12,28 +12,30 @@ together must stay under 2 GiB. Here
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
 """
 
+# Any is what Beam says of these parts; FBT003 is how its coders are called.
+# ruff: noqa: ANN401, FBT003
+
 import collections
 import contextlib
 import copy
 import itertools
-import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import grpc
 from apache_beam.coders.coder_impl import create_InputStream, create_OutputStream
 from apache_beam.portability import python_urns
-from apache_beam.portability.api import beam_fn_api_pb2, endpoints_pb2
+from apache_beam.portability.api import beam_fn_api_pb2
 from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, worker_handlers
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import windowed_value
-from google.protobuf import text_format
 
+from pipelines import worker
 from transforms.errors import WorkerError
 
 BUNDLES = 256
@@ -73,7 +75,9 @@ class SpilledGroups:
         self._value_coder = buffer._pre_grouped_coder.value_coder()
         self._encoder = buffer._post_grouped_coder.get_impl()
         self._places: dict[bytes, list[tuple[int, int]]] = collections.defaultdict(list)
-        self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - lives as long as self
+        self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - see close
+        # Closed with the run, or sooner when no stage is left that reads it.
+        self.close = weakref.finalize(self, self._file.close)
         self._end = 0
         self._lock = threading.Lock()
 
@@ -155,7 +159,7 @@ def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
         yield bundle
 
 
-class Bundles(fn_runner.BundleManager):  # type: ignore[misc]
+class Bundles(fn_runner.BundleManager):
     """Runs one stage as many bundles, each on the first worker that is free."""
 
     def process_bundle(
@@ -164,7 +168,7 @@ class Bundles(fn_runner.BundleManager):  # type: ignore[misc]
         expected_outputs: Any,
         fired_timers: Mapping[Any, Any],
         expected_output_timers: Any,
-        dry_run: bool = False,  # noqa: FBT001, FBT002 - Beam's signature
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - Beam's
     ) -> tuple[beam_fn_api_pb2.InstructionResponse, list[Any]]:
         """Run the stage and return what its bundles say, as if it had been one."""
         context = self.bundle_context_manager
@@ -175,7 +179,7 @@ class Bundles(fn_runner.BundleManager):  # type: ignore[misc]
             for part in pieces(buffer, len(handlers))
         )
         # A stage without input still has one bundle.
-        first: dict[str, Piece] = next(bundles, dict.fromkeys(inputs, []))
+        first: dict[str, Any] = next(bundles, {name: [] for name in inputs})
         left = itertools.chain([first], bundles)
         taking = threading.Lock()
         responses: list[beam_fn_api_pb2.InstructionResponse] = []
@@ -249,7 +253,7 @@ def _merge(
 
 
 @worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
-class ProcessHandler(worker_handlers.GrpcWorkerHandler):  # type: ignore[misc]
+class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     """One worker process, started by the launcher and ended with it."""
 
     def __init__(self, _payload: bytes, *args: Any) -> None:
@@ -258,23 +262,8 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):  # type: ignore[misc]
         self._stopping = False
 
     def start_worker(self) -> None:
-        """Start the process; it finds modules where the launcher does."""
-        control = endpoints_pb2.ApiServiceDescriptor(url=self.control_address)
-        path = [entry or str(os.getcwd()) for entry in sys.path]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path),
-            "WORKER_ID": self.worker_id,
-            "CONTROL_API_SERVICE_DESCRIPTOR": text_format.MessageToString(control),
-            "PIPELINE_OPTIONS": "{}",
-        }
-        # -P: a folder that is named like one of ours, where the user stands, is not imported.
-        # Its own session: Ctrl-C goes to the launcher, which then ends it.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "pipelines.worker"],
-            env=environment,
-            start_new_session=True,
-        )
+        """Start the process."""
+        self._process = worker.start(self.worker_id, self.control_address)
         threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
 
     def _watch(self, process: "subprocess.Popen[bytes]") -> None:
@@ -317,7 +306,7 @@ def _ending(code: int) -> str:
     return f"ended with status {code}"
 
 
-class LocalRunner(fn_runner.FnApiRunner):  # type: ignore[misc]
+class LocalRunner(fn_runner.FnApiRunner):
     """Runs a graph in this process, or in as many processes as `--direct_num_workers` says."""
 
     def run_via_runner_api(self, pipeline_proto: Any, options: Any) -> Any:
@@ -326,8 +315,13 @@ class LocalRunner(fn_runner.FnApiRunner):  # type: ignore[misc]
             if environment.urn == python_urns.SUBPROCESS_SDK:
                 environment.urn = WORKER_URN
                 environment.payload = b""
-        with _local_ports_only():
-            return super().run_via_runner_api(pipeline_proto, options)
+        self._spilled: list[weakref.finalize[Any, Any]] = []
+        try:
+            with _own_servers():
+                return super().run_via_runner_api(pipeline_proto, options)
+        finally:
+            for close in self._spilled:
+                close()
 
     def _execute_bundle(self, context: Any, bundle_context: Any, bundle_input: Any) -> Any:
         made_by_beam = type(bundle_context).get_buffer
@@ -340,6 +334,7 @@ class LocalRunner(fn_runner.FnApiRunner):  # type: ignore[misc]
                 and not buffer._table
             ):
                 buffer = context.pcoll_buffers[buffer_id] = SpilledGroups(buffer)
+                self._spilled.append(buffer.close)
             return buffer
 
         bundle_context.get_buffer = get_buffer
@@ -366,10 +361,21 @@ class _LocalGrpc:
 
 
 @contextlib.contextmanager
-def _local_ports_only() -> Iterator[None]:
-    """Keep Beam's servers, which have no authentication, off the network."""
+def _own_servers() -> Iterator[None]:
+    """Keep Beam's servers, which have no authentication, off the network.
+
+    Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
+    """
+    shown = threading.excepthook
+
+    def show(failed: threading.ExceptHookArgs) -> None:
+        if not issubclass(failed.exc_type, grpc.RpcError):
+            shown(failed)
+
     worker_handlers.grpc = _LocalGrpc()
+    threading.excepthook = show
     try:
         yield
     finally:
         worker_handlers.grpc = grpc
+        threading.excepthook = shown

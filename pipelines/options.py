@@ -217,6 +217,21 @@ class EvaluateLinksOptions(Options):
     one_based: bool = Field(default=False, description="the gold counts words from 1")
 
 
+class ReportOptions(Options):
+    """Options of ``report``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    output: str = Field("report.html", description="file of the report, outside any run")
+
+
+class PreviewOptions(Options):
+    """Options of ``preview``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    pairs: int = Field(6, ge=1, le=1_000, description="pairs to print")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
+
+
 class DoctorOptions(Options):
     """Options of ``doctor``."""
 

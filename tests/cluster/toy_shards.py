@@ -8,6 +8,8 @@ import argparse
 import hashlib
 import json
 import os
+import resource
+import signal
 import sys
 import tempfile
 import threading
@@ -102,6 +104,8 @@ def write_shard(
             raise WorkerError(f"toy: shard {shard}: 3 pairs in, 2 out, first pair 00ff")
         if fault == "value":
             raise ValueError("a plain fault of shard 1")
+        if fault == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         if fault == "once":
             mark = Path(output, "once")
             if not mark.exists():
@@ -161,7 +165,8 @@ def main() -> int:
                     | beam.Create(range(ours.units), reshuffle=True)
                     | "Read" >> beam.FlatMap(read_unit, ours.rows, ours.shards, ours.fill)
                     | beam.GroupByKey()
-                    | "Write" >> beam.Map(
+                    | "Write"
+                    >> beam.Map(
                         write_shard, str(output), ours.work, ours.seconds, ours.slow, ours.fault
                     )
                     | "Note" >> beam.Map(note, str(output))
@@ -180,10 +185,15 @@ def main() -> int:
                 "seconds": time.time() - begin,
                 "digest": digest.hexdigest(),
                 "shards": len(said),
-                "pids": {pid: sum(s["pid"] == pid for s in said) for pid in {s["pid"] for s in said}},
+                "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                "pids": {
+                    pid: sum(s["pid"] == pid for s in said) for pid in {s["pid"] for s in said}
+                },
                 "overlap": any(
                     a["start"] < b["end"] and b["start"] < a["end"]
-                    for a in said for b in said if a["shard"] < b["shard"]
+                    for a in said
+                    for b in said
+                    if a["shard"] < b["shard"]
                 ),
                 "span": max(s["end"] for s in said) - min(s["start"] for s in said),
             }

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from transforms.kernels.hmm import best_path, independent_posteriors, posteriors
+from transforms.kernels.hmm import best_path, independent_posteriors, lay_out, posteriors
 from transforms.kernels.model1 import FIXED_POINT, Words, back_off, find_entry, lead_of
 from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 
@@ -357,11 +357,11 @@ def expect(
         p_forward = np.empty_like(forward)
         p_reverse = np.empty_like(reverse)
         if len(jumps) > 0:
-            log_forward += posteriors(
-                forward, low, null, jumps[0], p_null, p_forward, jump_counts[0]
-            )
+            layout = lay_out(jumps[0], forward.shape[1], p_null)
+            log_forward += posteriors(forward, low, null, layout, p_null, p_forward, jump_counts[0])
+            layout = lay_out(jumps[1], reverse.shape[1], p_null)
             log_reverse += posteriors(
-                reverse, back_low, back_null, jumps[1], p_null, p_reverse, jump_counts[1]
+                reverse, back_low, back_null, layout, p_null, p_reverse, jump_counts[1]
             )
         else:
             log_forward += independent_posteriors(forward, null, p_null, p_forward)
@@ -454,12 +454,14 @@ def align_pairs(
             )
             p_forward = np.empty_like(forward)
             p_reverse = np.empty_like(reverse)
-            posteriors(forward, low, null, jumps[0], p_null, p_forward, none)
-            posteriors(reverse, back_low, back_null, jumps[1], p_null, p_reverse, none)
+            layout = lay_out(jumps[0], forward.shape[1], p_null)
+            back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
+            posteriors(forward, low, null, layout, p_null, p_forward, none)
+            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
             hear(forward, low, p_reverse, back_low)
             hear(reverse, back_low, p_forward, low)
-            posteriors(forward, low, null, jumps[0], p_null, p_forward, none)
-            posteriors(reverse, back_low, back_null, jumps[1], p_null, p_reverse, none)
+            posteriors(forward, low, null, layout, p_null, p_forward, none)
+            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
             # At most 1 / threshold states of a word can be likely enough.
             need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:
@@ -474,8 +476,8 @@ def align_pairs(
             path = np.empty(0, dtype=np.int32)
             back_path = path
             if viterbi:
-                path = best_path(forward, low, null, jumps[0], p_null)
-                back_path = best_path(reverse, back_low, back_null, jumps[1], p_null)
+                path = best_path(forward, low, null, layout, p_null)
+                back_path = best_path(reverse, back_low, back_null, back_layout, p_null)
             # Forward links by column would not be sorted: collect them by row through windows.
             for state in range(states):
                 for word in range(first_word(low, state, forward.shape[1]), words):

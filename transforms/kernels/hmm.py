@@ -8,6 +8,8 @@ A word may have all states or, in a very long pair, a window of them: ``width`` 
 ``low[word]``, which never falls. A position behind the window counts as the one just before it.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -15,32 +17,79 @@ JUMPS = 64
 """Longer distances count as this one."""
 
 _NO_PATH = np.float32(-1e30)
+_SMALL = 1e-200
+_RARE = np.float32(1e-4)
+
+
+class Layout(NamedTuple):
+    """Weights of jumps in windows of one width; pads let four rows be read at once.
+
+    Attributes:
+        ahead: 3 zeros, then weights of the distances ``-width`` to ``width``, float32.
+        back: 3 zeros, then the same weights in reverse, float32.
+        scale: For each last position (0: before the window) what makes its weights, times
+            ``1 - p_null``, sum to 1, float32 ``[width + 1]``.
+    """
+
+    ahead: np.ndarray
+    back: np.ndarray
+    scale: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
-def lay_out(jumps: np.ndarray, width: int, p_null: float) -> tuple[np.ndarray, ...]:
+def lay_out(jumps: np.ndarray, width: int, p_null: float) -> Layout:
     """Lay the weights of jumps out for windows of one width.
 
     Args:
-        jumps: Weight of each distance from ``-JUMPS`` to ``JUMPS``, float32.
+        jumps: Weight of each distance from ``-JUMPS`` to ``JUMPS``, float32, above 0.
         width: States in a window.
-        p_null: Probability that a word is made by nothing.
-
-    Returns:
-        Weights of the distances ``-width`` to ``width``; the same reversed; and for each last
-        position (0: before the window) what makes its weights, times ``1 - p_null``, sum to 1.
+        p_null: Probability that a word is made by nothing, in (0, 1).
     """
-    ahead = np.empty(2 * width + 1, dtype=np.float32)
+    ahead = np.zeros(2 * width + 4, dtype=np.float32)
+    back = np.zeros(2 * width + 4, dtype=np.float32)
     for at in range(2 * width + 1):
-        ahead[at] = jumps[min(max(at - width, -JUMPS), JUMPS) + JUMPS]
+        ahead[at + 3] = jumps[min(max(at - width, -JUMPS), JUMPS) + JUMPS]
+        back[2 * width + 3 - at] = ahead[at + 3]
     scale = np.empty(width + 1, dtype=np.float32)
-    move = np.float32(1.0 - p_null)
-    for last in range(width + 1):
-        total = np.float32(0.0)
-        for at in range(width + 1 - last, 2 * width + 1 - last):
-            total += ahead[at]
-        scale[last] = move / total
-    return ahead, ahead[::-1].copy(), scale
+    total = 0.0
+    for at in range(width + 1, 2 * width + 1):
+        total += ahead[at + 3]
+    scale[0] = (1.0 - p_null) / total
+    for last in range(1, width + 1):
+        total += np.float64(ahead[width + 4 - last]) - np.float64(ahead[2 * width + 4 - last])
+        scale[last] = (1.0 - p_null) / total
+    return Layout(ahead, back, scale)
+
+
+@numba.njit(nogil=True, cache=True)
+def add_rows(table: np.ndarray, base: int, weights: np.ndarray, count: int, sums: np.ndarray) -> None:
+    """Compute ``sums[at] = sum(weights[row] * table[base - row + at])`` over rows below ``count``.
+
+    Four rows at a time, so that the sums are read and written a quarter as often.
+
+    Args:
+        table: A weight for each distance, float32; 3 more before row ``count - 1``.
+        base: Where row 0 begins.
+        weights: Weight of each row, float32; 0 in up to 3 places from ``count`` on.
+        count: Rows.
+        sums: Receives the sums, float32.
+    """
+    width = len(sums)
+    sums[:] = 0.0
+    for row in range(0, count, 4):
+        first, second, third, fourth = (
+            weights[row],
+            weights[row + 1],
+            weights[row + 2],
+            weights[row + 3],
+        )
+        start = base - row
+        one = table[start : start + width]
+        two = table[start - 1 : start - 1 + width]
+        three = table[start - 2 : start - 2 + width]
+        four = table[start - 3 : start - 3 + width]
+        for at in range(width):
+            sums[at] += first * one[at] + second * two[at] + third * three[at] + fourth * four[at]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -48,7 +97,7 @@ def posteriors(
     emission: np.ndarray,
     low: np.ndarray,
     null: np.ndarray,
-    jumps: np.ndarray,
+    layout: Layout,
     p_null: float,
     result: np.ndarray,
     jump_counts: np.ndarray,
@@ -60,7 +109,7 @@ def posteriors(
             ``[word, width]``.
         low: First state of each word's window, int32 ``[word]``.
         null: Probability of each word given nothing, float32 ``[word]``, above 0.
-        jumps: Weights of the distances, float32 ``[2 * JUMPS + 1]``, above 0.
+        layout: Of the jumps, for the same width and ``p_null``.
         p_null: Probability that a word is made by nothing, in (0, 1).
         result: Receives the posteriors, float32 ``[word, width]``.
         jump_counts: Is added the expected number of jumps by distance, float64
@@ -70,86 +119,112 @@ def posteriors(
         The natural logarithm of the pair's likelihood.
     """
     words, width = emission.shape
-    ahead, back, scale = lay_out(jumps, width, p_null)
+    scale = layout.scale
     stay = np.float32(p_null)
-    # before[word, last]: mass of the last position before the word, as its own window sees it.
-    before = np.zeros((words + 1, width + 1), dtype=np.float32)
-    before[0, 0] = 1.0
-    made = np.empty(width, dtype=np.float32)
-    log_likelihood = 0.0
-    for word in range(words):
-        made[:] = 0.0
-        now = before[word]
-        for last in range(width + 1):
-            mass = now[last] * scale[last]
-            if mass == 0.0:
-                continue
-            part = ahead[width + 1 - last : 2 * width + 1 - last]
-            for state in range(width):
-                made[state] += mass * part[state]
-        row = emission[word]
-        out = result[word]
-        empty = stay * null[word]
-        total = np.float32(0.0)
-        for state in range(width):
-            made[state] *= row[state]
-            total += made[state]
-        for last in range(width + 1):
-            total += empty * now[last]
-        inverse = np.float32(1.0) / total
-        log_likelihood += np.log(total)
-        empty *= inverse
-        after = before[word + 1]
-        after[0] = empty * now[0]
-        for state in range(width):
-            made[state] *= inverse
-            out[state] = made[state]
-            after[state + 1] = empty * now[state + 1] + made[state]
-        if word + 1 < words and low[word + 1] > low[word]:
-            slide(after, low[word + 1] - low[word])
-    behind = np.ones(width + 1, dtype=np.float32)
-    given = np.empty(width, dtype=np.float32)
-    gathered = np.empty(width + 1, dtype=np.float32)
     count = len(jump_counts) > 0
-    jumped = np.zeros((width + 1 if count else 0, width), dtype=np.float32)
+    # Vectors that all words share: a slice for each word costs more than its sums.
+    now = np.zeros(width + 1, dtype=np.float32)
+    now[0] = 1.0
+    made = np.empty(width, dtype=np.float32)
+    weights = np.zeros(width + 5, dtype=np.float32)
+    inverses = np.empty(words, dtype=np.float32)
+    # before[word, last]: mass of the last position before the word, as its own window sees it.
+    before = np.empty((words if count else 0, width + 1), dtype=np.float32)
+    log_likelihood = 0.0
+    likelihood = 1.0
+    for word in range(words):
+        for last in range(width + 1):
+            weights[last] = now[last] * scale[last]
+        if count:
+            for last in range(width + 1):
+                before[word, last] = now[last]
+        add_rows(layout.ahead, width + 4, weights, width + 1, made)
+        for state in range(width):
+            made[state] *= emission[word, state]
+        empty = stay * null[word]
+        # The positions' masses sum to 1.
+        total = empty + sum_of(made)
+        likelihood *= total
+        if likelihood < _SMALL:
+            log_likelihood += np.log(likelihood)
+            likelihood = 1.0
+        inverse = np.float32(1.0) / total
+        inverses[word] = inverse
+        empty *= inverse
+        now[0] *= empty
+        for state in range(width):
+            value = made[state] * inverse
+            result[word, state] = value
+            now[state + 1] = empty * now[state + 1] + value
+        if word + 1 < words and low[word + 1] > low[word]:
+            slide(now, low[word + 1] - low[word])
+    behind = np.ones(width + 1, dtype=np.float32)
+    gift = np.zeros(width + 3, dtype=np.float32)
+    given = np.empty((words if count else 0, width), dtype=np.float32)
+    gathered = np.empty(width + 1, dtype=np.float32)
     for word in range(words - 1, -1, -1):
         if word + 1 < words and low[word + 1] > low[word]:
             unslide(behind, low[word + 1] - low[word])
-        row = emission[word]
-        out = result[word]
+        inverse = inverses[word]
         for state in range(width):
-            out[state] *= behind[state + 1]
-            given[state] = row[state] * behind[state + 1]
-        gathered[:] = 0.0
-        for state in range(width):
-            mass = given[state]
-            part = back[width - 1 - state : 2 * width - state]
-            for last in range(width + 1):
-                gathered[last] += mass * part[last]
-        now = before[word]
-        empty = stay * null[word]
-        total = np.float32(0.0)
+            result[word, state] *= behind[state + 1]
+            gift[state] = emission[word, state] * behind[state + 1] * inverse
+        if count:
+            for state in range(width):
+                given[word, state] = gift[state]
+        add_rows(layout.back, width + 2, gift, width, gathered)
+        empty = stay * null[word] * inverse
         for last in range(width + 1):
             behind[last] = empty * behind[last] + scale[last] * gathered[last]
-            total += now[last] * behind[last]
-        inverse = np.float32(1.0) / total
-        for last in range(width + 1):
-            behind[last] *= inverse
-        if count:
-            for last in range(width + 1):
-                mass = now[last] * scale[last] * inverse
-                if mass == 0.0:
-                    continue
-                line = jumped[last]
-                for state in range(width):
-                    line[state] += mass * given[state]
     if count:
-        for last in range(width + 1):
-            for state in range(width):
-                distance = min(max(state - last + 1, -JUMPS), JUMPS)
-                weight = ahead[width + 1 - last + state]
-                jump_counts[distance + JUMPS] += jumped[last, state] * weight
-    return log_likelihood
+        count_jumps(before, given, layout, jump_counts)
+    return log_likelihood + np.log(likelihood)
+
+
+@numba.njit(nogil=True, cache=True)
+def sum_of(values: np.ndarray) -> float:
+    """Return a sum, added in four strands."""
+    one = np.float32(0.0)
+    two = np.float32(0.0)
+    three = np.float32(0.0)
+    four = np.float32(0.0)
+    whole = len(values) // 4 * 4
+    for at in range(0, whole, 4):
+        one += values[at]
+        two += values[at + 1]
+        three += values[at + 2]
+        four += values[at + 3]
+    for at in range(whole, len(values)):
+        one += values[at]
+    return (one + two) + (three + four)
+
+
+@numba.njit(nogil=True, cache=True)
+def count_jumps(
+    before: np.ndarray, given: np.ndarray, layout: Layout, jump_counts: np.ndarray
+) -> None:
+    """Add the expected jumps of all words, by distance.
+
+    Args:
+        before: Mass of the last position before each word, float32 ``[word, width + 1]``.
+        given: What each word and those after it say of its state, float32 ``[word, width]``.
+        layout: Of the jumps.
+        jump_counts: Is added to, float64 ``[2 * JUMPS + 1]``.
+    """
+    words = given.shape[0]
+    width = before.shape[1] - 1
+    line = np.empty(width, dtype=np.float32)
+    for last in range(width + 1):
+        line[:] = 0.0
+        for word in range(words):
+            mass = before[word, last]
+            if mass > _RARE:
+                for state in range(width):
+                    line[state] += mass * given[word, state]
+        for state in range(width):
+            distance = min(max(state - last + 1, -JUMPS), JUMPS)
+            weight = layout.ahead[width + 4 - last + state] * layout.scale[last]
+            jump_counts[distance + JUMPS] += line[state] * weight
 
 
 @numba.njit(nogil=True, cache=True)
@@ -194,7 +269,7 @@ def independent_posteriors(
 
 @numba.njit(nogil=True, cache=True)
 def best_path(
-    emission: np.ndarray, low: np.ndarray, null: np.ndarray, jumps: np.ndarray, p_null: float
+    emission: np.ndarray, low: np.ndarray, null: np.ndarray, layout: Layout, p_null: float
 ) -> np.ndarray:
     """Find the likeliest states (Viterbi 1967); of equals, the first.
 
@@ -204,8 +279,8 @@ def best_path(
         The state of each word, counted from 0 and not from the window, int32; -1 for nothing.
     """
     words, width = emission.shape
-    ahead, _, scale = lay_out(jumps, width, p_null)
-    log_ahead = np.log(ahead)
+    log_ahead = np.log(layout.ahead[3:])
+    log_scale = np.log(layout.scale)
     score = np.full(width + 1, _NO_PATH, dtype=np.float32)
     score[0] = 0.0
     # from_last[word, last]: the last position before the word, if `last` is that after it;
@@ -232,7 +307,7 @@ def best_path(
             best = _NO_PATH
             choice = 0
             for last in range(width + 1):
-                value = score[last] + np.log(scale[last]) + log_ahead[width + 1 - last + state]
+                value = score[last] + log_scale[last] + log_ahead[width + 1 - last + state]
                 if value > best:
                     best = value
                     choice = last
