@@ -40,7 +40,11 @@ class HmmConfig:
             ("max_translations", 1, 1_000_000),
         ):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not fewest <= value <= limit:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int)
+                or not fewest <= value <= limit
+            ):
                 raise ConfigError(
                     f"{name} must be a whole number, {fewest} to {limit}, got {value!r}"
                 )

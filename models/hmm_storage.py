@@ -34,9 +34,7 @@ _LEXICON = pa.schema(
         ("reverse", pa.float32()),
     ]
 )
-_STEM_LEXICON = pa.schema(
-    [("source", pa.int32()), ("target", pa.int32()), ("count", pa.float32())]
-)
+_STEM_LEXICON = pa.schema([("source", pa.int32()), ("target", pa.int32()), ("count", pa.float32())])
 _JUMPS = pa.schema([("forward", pa.float32()), ("reverse", pa.float32())])
 
 # Of words, the last row is an unseen word.

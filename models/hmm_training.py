@@ -119,9 +119,9 @@ class _Lexicon:
         sizes, columns, counts = ([part[item] for part in found] for item in range(3))
         self.row_offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
         self.columns = np.concatenate(columns)
-        self.first_counts = (
-            np.concatenate(counts).astype(np.float64) * FIXED_POINT
-        ).astype(np.int64)
+        self.first_counts = (np.concatenate(counts).astype(np.float64) * FIXED_POINT).astype(
+            np.int64
+        )
         self._blocks = np.searchsorted(
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
@@ -163,8 +163,12 @@ class _Lexicon:
             len(self._stem_columns),
         )
         prior = self._config.word_prior
-        source_words = know_words(self._source, source_mass, _null(self._source, state.null_source), prior)
-        target_words = know_words(self._target, target_mass, _null(self._target, state.null_target), prior)
+        source_words = know_words(
+            self._source, source_mass, _null(self._source, state.null_source), prior
+        )
+        target_words = know_words(
+            self._target, target_mass, _null(self._target, state.null_target), prior
+        )
         _over_blocks(
             pool,
             self._blocks,
@@ -230,7 +234,9 @@ def _expect(
                 parts.lexicon,
                 state.jumps,
                 parts.config.null_probability,
-                *totals,
+                totals[0],
+                totals[1],
+                totals[2],
                 jump_counts[chunk],
             )
         return totals

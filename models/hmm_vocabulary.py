@@ -101,9 +101,7 @@ def build_vocabulary(words: pa.Array, counts: np.ndarray) -> Vocabulary:
     stem_table = _empty_table(len(stems))
     kernels.fill_table(*stem_table, stems)
     numbers = kernels.numbers_of(stem_hashes, *stem_table)
-    return Vocabulary(
-        words, counts, offsets, letters, numbers, word_table, stem_table, len(stems)
-    )
+    return Vocabulary(words, counts, offsets, letters, numbers, word_table, stem_table, len(stems))
 
 
 def collect_vocabulary(table: pa.Table, side: str, most: int) -> Vocabulary:
@@ -112,9 +110,7 @@ def collect_vocabulary(table: pa.Table, side: str, most: int) -> Vocabulary:
     counts = [np.empty(0, dtype=np.int64)]
     texts = [pa.array([], pa.string())]
     for _, offsets, letters in cut(table, side):
-        found, times, firsts = kernels.count_distinct(
-            kernels.hash_tokens(offsets, letters, _WHOLE)
-        )
+        found, times, firsts = kernels.count_distinct(kernels.hash_tokens(offsets, letters, _WHOLE))
         hashes.append(found)
         counts.append(times)
         text = letters.tobytes().decode("utf-32-le")

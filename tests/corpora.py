@@ -1,5 +1,7 @@
 """A small corpus with a grammar of its own: enough to align, and every kind of trouble."""
 
+import numpy as np
+
 from transforms.kernels.sampling import below, draw
 
 NOUNS = {"house": "Haus", "dog": "Hund", "tree": "Baum", "book": "Buch", "train": "Zug"}
@@ -11,7 +13,7 @@ ADVERBS = {"today": "heute", "often": "oft", "never": "nie", "slowly": "langsam"
 
 def sentence(number):
     """Return one sentence and its translation, decided by its number."""
-    drawn = [int(draw(7, number, 0, step)) for step in range(7)]
+    drawn = [np.uint64(draw(*map(np.uint64, (7, number, 0, step)))) for step in range(7)]
 
     def pick(words, bits):
         return list(words.items())[below(bits, len(words))]
@@ -19,7 +21,7 @@ def sentence(number):
     one, two = pick(NOUNS, drawn[0]), pick(NOUNS, drawn[1])
     first, second = pick(ADJECTIVES, drawn[2]), pick(ADJECTIVES, drawn[3])
     verb, adverb = pick(VERBS, drawn[4]), pick(ADVERBS, drawn[5])
-    count = drawn[6] % 90 + 10
+    count = below(drawn[6], 90) + 10
     english = (
         f"The {first[0]} {one[0]} {adverb[0]} {verb[0]} the {second[0]} {two[0]}, {count} times."
     )

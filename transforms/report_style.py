@@ -37,7 +37,7 @@ code {{ font-family: ui-monospace, "SF Mono", Menlo, "DejaVu Sans Mono", monospa
 code {{ font-size: 0.85em; overflow-wrap: anywhere; }}
 .soft {{ color: var(--soft); font-size: 0.875rem; }}
 .tiles {{ display: grid; gap: 0.75rem; margin: 1.25rem 0 0.75rem; }}
-.tiles {{ grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }}
+.tiles {{ grid-template-columns: repeat(4, 1fr); }}
 .tile {{ background: var(--card); border-radius: 0.5rem; padding: 0.6rem 0.9rem; }}
 .tile b {{ display: block; font-size: 1.45rem; font-weight: 600; overflow-wrap: anywhere; }}
 .notice {{ border-left: 0.25rem solid var(--rejected); background: var(--card); }}
@@ -47,7 +47,7 @@ table {{ border-collapse: collapse; font-size: 0.9rem; }}
 th, td {{ text-align: left; padding: 0.3rem 1.5rem 0.3rem 0; vertical-align: top; }}
 th, td {{ border-bottom: 1px solid var(--line); }}
 th {{ font-weight: 600; color: var(--soft); white-space: nowrap; }}
-td:first-child {{ min-width: 6rem; overflow-wrap: anywhere; }}
+td code {{ overflow-wrap: normal; }}
 th.number, td.number {{ text-align: right; white-space: nowrap; }}
 td.number {{ font-variant-numeric: tabular-nums; }}
 svg.bar {{ display: block; width: 100%; height: 0.7rem; margin-top: 0.4rem; }}
@@ -62,6 +62,8 @@ svg.bar .rejected {{ fill: var(--rejected); }}
 .sides p {{ margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }}
 .pair .soft {{ margin: 0.35rem 0 0; overflow-wrap: anywhere; }}
 @media (max-width: 42rem) {{
+  .tiles {{ grid-template-columns: 1fr 1fr; }}
+  th, td {{ padding-right: 0.75rem; }}
   .sides {{ grid-template-columns: 1fr; }}
   .sides p + p {{ border-top: 1px solid var(--line); padding-top: 0.25rem; }}
 }}

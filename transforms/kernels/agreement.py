@@ -300,7 +300,7 @@ def emissions(
 
 
 @numba.njit(nogil=True, cache=True)
-def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> float:
+def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
     """Return a value of a windowed matrix; 0 outside the window."""
     at = state - low[word]
     return values[word, at] if 0 <= at < values.shape[1] else np.float32(0.0)

@@ -62,7 +62,9 @@ def lay_out(jumps: np.ndarray, width: int, p_null: float) -> Layout:
 
 
 @numba.njit(nogil=True, cache=True)
-def add_rows(table: np.ndarray, base: int, weights: np.ndarray, count: int, sums: np.ndarray) -> None:
+def add_rows(
+    table: np.ndarray, base: int, weights: np.ndarray, count: int, sums: np.ndarray
+) -> None:
     """Compute ``sums[at] = sum(weights[row] * table[base - row + at])`` over rows below ``count``.
 
     Four rows at a time, so that the sums are read and written a quarter as often.
@@ -182,7 +184,7 @@ def posteriors(
 
 
 @numba.njit(nogil=True, cache=True)
-def sum_of(values: np.ndarray) -> float:
+def sum_of(values: np.ndarray) -> np.float32:
     """Return a sum, added in four strands."""
     one = np.float32(0.0)
     two = np.float32(0.0)

@@ -49,7 +49,7 @@ class Words(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def lead_of(words: Words, mass: float, stem: int) -> float:
+def lead_of(words: Words, mass: np.float32, stem: int) -> np.float32:
     """Return the weight of the back-off of a word, for `back_off`.
 
     Args:
@@ -62,8 +62,12 @@ def lead_of(words: Words, mass: float, stem: int) -> float:
 
 @numba.njit(nogil=True, cache=True)
 def back_off(
-    lead: float, stem_count: float, alike: float, share: float, unigram: float
-) -> float:
+    lead: np.float32,
+    stem_count: np.float32,
+    alike: np.float32,
+    share: np.float32,
+    unigram: np.float32,
+) -> np.float32:
     """Return what stems, letters and frequency add to p(other | word).
 
     p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
@@ -82,7 +86,9 @@ def back_off(
 
 
 @numba.njit(nogil=True, cache=True)
-def occurrences(words: np.ndarray, offsets: np.ndarray, vocabulary: int) -> tuple[np.ndarray, np.ndarray]:
+def occurrences(
+    words: np.ndarray, offsets: np.ndarray, vocabulary: int
+) -> tuple[np.ndarray, np.ndarray]:
     """List the pairs in which each word occurs, once for each time.
 
     Args:
@@ -372,7 +378,9 @@ def maximize(
             other = columns[entry]
             count = np.float32(counts[entry]) * unit
             stem_count = stem_counts[stem_entry[entry]]
-            chance = back_off(lead, stem_count, alike[entry], target.share[other], target.unigram[other])
+            chance = back_off(
+                lead, stem_count, alike[entry], target.share[other], target.unigram[other]
+            )
             probabilities[entry, 0] = count * own + chance
             chance = back_off(
                 lead_of(target, target.mass[other], target.stem[other]),

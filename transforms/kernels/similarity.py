@@ -21,7 +21,7 @@ def letter_bag(letters: np.ndarray, start: int, end: int) -> np.uint64:
 
 
 @numba.njit(nogil=True, cache=True)
-def bits_set(value: np.uint64) -> int:
+def bits_set(value: np.uint64) -> np.int64:
     """Count the bits (Warren 2013, section 5-1)."""
     value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
     value = (value & np.uint64(0x3333333333333333)) + (
