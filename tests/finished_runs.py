@@ -1,5 +1,7 @@
 """Runs with shards made by hand, committed as a job commits them."""
 
+import re
+
 import pyarrow as pa
 
 from tests.rows import batch, row
@@ -74,6 +76,12 @@ def rejects():
     ]
 
 
+def tag(token):
+    """Return a tag of which only the index is right."""
+    names = ["source_start", "source_end", "target_start", "target_end"]
+    return {"index": int(token[3]), "form": "pair", **dict.fromkeys(names, 0)}
+
+
 def tagged_data(kept):
     """Return a plain and a tagged row (`schemas.TAGGED`) of each kept row."""
     tagged = {source: texts for source, _, *texts in PAIRS}
@@ -82,7 +90,9 @@ def tagged_data(kept):
         other = {"variant": 0, "source_lang": "en", "target_lang": "de", "tags": []}
         source, target = tagged[pair["source"]]
         rows.append({**pair, **other, "kind": "plain"})
-        rows.append({**pair, **other, "kind": "tagged", "source": source, "target": target})
+        tags = [tag(token) for token in re.findall("<a_[0-9]>", source)]
+        texts = {"source": source, "target": target, "tags": tags}
+        rows.append({**pair, **other, "kind": "tagged", **texts})
     return pa.Table.from_pylist(rows, schema=schemas.TAGGED)
 
 

@@ -1,12 +1,16 @@
 """Runs of the command line as a user starts them, and digests of what they write."""
 
+import contextlib
 import hashlib
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from pipelines import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "pipelines.cli"]
@@ -105,3 +109,22 @@ def kill_a_worker_when(process, pattern, output):
                 os.kill(int(workers[0]), signal.SIGKILL)
                 return
         time.sleep(0.005)
+
+
+def run_here(*arguments, cwd=None):
+    """Run the command in this process; return its exit status, output and errors."""
+    out, errors = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(cwd or ROOT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
+    ):
+        status = cli.main([str(word) for word in arguments])
+    return status, out.getvalue(), errors.getvalue()
+
+
+def run_well_here(*arguments, cwd=None):
+    """Run the command in this process and expect success; return its output."""
+    status, out, errors = run_here(*arguments, cwd=cwd)
+    assert status == 0, errors[-4000:]
+    return out

@@ -13,7 +13,7 @@ def jump_weight(jumps, distance):
 
 
 def paths(emission, null, jumps, p_null):
-    """Yield every alignment of a small pair (a state for each word, -1 for none), probability, jumps."""
+    """Yield each alignment of a small pair (-1 for no state), its probability and its jumps."""
     words, states = len(emission), len(emission[0])
     for path in itertools.product(range(-1, states), repeat=words):
         last, probability, distances = -1, 1.0, []

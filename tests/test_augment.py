@@ -20,7 +20,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(corpus):
     directory, _ = corpus
-    runs.run_well("fit", *SIDES, *LANGS, *SMALL, "--output", "model", cwd=directory)
+    runs.run_well_here("fit", *SIDES, *LANGS, *SMALL, "--output", "model", cwd=directory)
     return str(directory / "model")
 
 
@@ -28,7 +28,7 @@ def model(corpus):
 def output(corpus, model):
     directory, _ = corpus
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
-    runs.run_well(*arguments, cwd=directory)
+    runs.run_well_here(*arguments, cwd=directory)
     return directory / "out"
 
 
@@ -67,14 +67,14 @@ def test_a_run_lists_its_files_and_symbols(output):
 def test_the_same_command_again_makes_nothing_new(corpus, model, output):
     before = runs.tree_digests(output)
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
-    runs.run_well(*arguments, cwd=corpus[0])
+    runs.run_well_here(*arguments, cwd=corpus[0])
     assert runs.tree_digests(output) == before
     assert json.loads((output / "_run.json").read_text())["shards_reused"] == 5
 
 
 def test_another_command_into_the_same_directory_is_refused(corpus, model, output):
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
-    status, _, errors = runs.run(*arguments, "--seed", "2", cwd=corpus[0])
+    status, _, errors = runs.run_here(*arguments, "--seed", "2", cwd=corpus[0])
     assert status == 2
     assert "seed was 1, is now 2" in errors
     assert (output / "_manifest.json").exists()
@@ -85,14 +85,14 @@ def test_a_lost_shard_is_made_again_with_the_same_bytes(corpus, model, output):
     (output / "part-00002-of-00005.parquet").unlink()
     (output / "_receipts" / "shard-00003-of-00005.json").write_text("{")
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
-    runs.run_well(*arguments, cwd=corpus[0])
+    runs.run_well_here(*arguments, cwd=corpus[0])
     assert runs.tree_digests(output) == before
     assert json.loads((output / "_run.json").read_text())["shards_reused"] == 3
 
 
 def test_a_plan_is_printed_and_nothing_written(corpus, model):
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "planned")
-    printed = runs.run_well(*arguments, "--plan_only", cwd=corpus[0])
+    printed = runs.run_well_here(*arguments, "--plan_only", cwd=corpus[0])
     assert not (corpus[0] / "planned").exists()
     for text in ("corpus.en", "shards 5", "units 7", "max_tags: 9", "Shuffle", "InjectTags"):
         assert text in printed, text
@@ -111,7 +111,9 @@ def test_a_plan_is_printed_and_nothing_written(corpus, model):
 def test_what_the_user_must_mend_is_said_in_one_line(corpus, arguments, message):
     (corpus[0] / "short.de").write_text("eins\n")
     (corpus[0] / "corpus.doc").write_text("x\n")
-    status, _, errors = runs.run("augment", *LANGS, *arguments, "--output", "bad", cwd=corpus[0])
+    status, _, errors = runs.run_here(
+        "augment", *LANGS, *arguments, "--output", "bad", cwd=corpus[0]
+    )
     assert status == 2
     assert message in errors
     assert len(errors.strip().splitlines()) == 1
@@ -120,8 +122,8 @@ def test_what_the_user_must_mend_is_said_in_one_line(corpus, arguments, message)
 
 def test_shifted_whitespace_goes_back(corpus, model):
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model)
-    runs.run_well(*arguments, "--whitespace_shift", "--output", "shifted", cwd=corpus[0])
-    runs.run_well(*arguments, "--output", "straight", cwd=corpus[0])
+    runs.run_well_here(*arguments, "--whitespace_shift", "--output", "shifted", cwd=corpus[0])
+    runs.run_well_here(*arguments, "--output", "straight", cwd=corpus[0])
     shifted = pq.read_table(corpus[0] / "shifted" / "part-00000-of-00005.parquet").to_pylist()
     straight = pq.read_table(corpus[0] / "straight" / "part-00000-of-00005.parquet").to_pylist()
     assert [row["tags"] for row in shifted] == [row["tags"] for row in straight]

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import rich.console
 
-from pipelines import preview
+from pipelines import demo, preview
 from tests import finished_runs, runs
 from transforms import run_samples, schemas
 from transforms.errors import ConfigError
@@ -104,6 +104,11 @@ def test_plain_rows_are_shown_where_none_is_tagged():
     rows = run_samples.drawn_rows(many(4, kind="plain"), 10, 1)
     assert len(rows) == 4
     assert run_samples.drawn_rows(many(0), 10, 1) == []
+
+
+def test_the_demonstration_shows_the_pairs_with_the_most_tags(output):
+    rows = demo.richest(output, 2, 3)
+    assert [len(row["tags"]) for row in rows] == [3, 2, 1]
 
 
 def test_a_directory_without_a_finished_run_is_refused(tmp_path):

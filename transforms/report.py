@@ -53,12 +53,12 @@ def render(
     )
     sections = [
         _head(manifest, receipts),
-        _run(run) if run else "",
         _corpora(manifest),
         _reasons(manifest, receipts),
         _counts(manifest["counts"]),
         kept_samples(manifest["rows"]["kept"], samples.kept),
         rejected_samples(manifest["rejected"], samples.rejected),
+        _run(run) if run else "",
         _inputs(manifest["inputs"]),
         _configuration(manifest),
         _files(manifest["files"]),

