@@ -96,13 +96,11 @@ def crowded_pairs(draw):
     sides = draw(st.lists(st.tuples(side, side), min_size=1, max_size=2))
     table = table_of(sides, [[]] * len(sides), languages=("zh", "ja"))
     edge = st.tuples(st.integers(0, 7), st.integers(1, 4))
-    phrases = [
-        [
-            dict(zip(PHRASE_FIELDS, (a, min(8, a + n), b, min(8, b + m)), strict=True))
-            for (a, n), (b, m) in sorted(draw(st.sets(st.tuples(edge, edge), max_size=40)))
-        ]
-        for _ in sides
-    ]
+    phrases = []
+    for _ in sides:
+        edges = draw(st.sets(st.tuples(edge, edge), max_size=40))
+        boxes = {(a, min(8, a + n), b, min(8, b + m)) for (a, n), (b, m) in edges}
+        phrases.append([dict(zip(PHRASE_FIELDS, box, strict=True)) for box in sorted(boxes)])
     column = pa.array(phrases, schemas.list_of(schemas.PHRASE))
     return table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
 

@@ -175,16 +175,17 @@ def test_counts_are_products_of_both_directions(model, markov):
 
 
 def test_each_direction_hears_the_odds_of_the_other():
-    emission = np.array([[0.5, 0.1], [0.2, 0.3]], np.float32)
+    own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
     believed = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
     none = np.zeros(2, np.int32)
-    heard = emission.copy()
-    agreement.hear(heard, none, believed, none)
+    heard = agreement.heard_odds(believed, none, none, 2)
+    posteriors = agreement.heard_posteriors(own, heard)
     for word in range(2):
-        for state in range(2):
-            chance = believed[state, word]
-            odds = (chance + 0.1) / (1 - chance + 0.1)
-            assert heard[word, state] == pytest.approx(emission[word, state] * odds, rel=1e-5)
+        odds = [(chance + 0.1) / (1.1 - chance) for chance in believed[:, word]]
+        weights = own[word] * odds
+        total = weights.sum() + 1 - own[word].sum()
+        assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
+        assert heard[word] == pytest.approx(odds, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +199,14 @@ def test_windows_lie_round_the_diagonal(words, states):
     assert low.max() + width <= states
     centres = (2 * np.arange(words) + 1) * states // (2 * words)
     assert np.all((low <= centres) & (centres < low + width))
+
+
+def test_outside_its_window_a_direction_believes_in_no_link():
+    believed = np.array([[0.5], [0.25], [1.0]], np.float32)
+    heard = agreement.heard_odds(believed, np.array([0, 1, 1]), np.array([0, 1]), 2)
+    none = 0.1 / 1.1
+    assert heard[0] == pytest.approx([1.0, none], rel=1e-5)
+    assert heard[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
 
 
 def test_a_window_is_found_from_its_state():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from transforms.kernels.hmm import best_path, independent_posteriors, lay_out, posteriors
+from transforms.kernels.hmm import best_path, independent_posteriors, lay_out, posteriors, sum_of
 from transforms.kernels.model1 import FIXED_POINT, Words, back_off, find_entry, lead_of
 from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 
@@ -389,22 +389,53 @@ def expect(
 
 
 @numba.njit(nogil=True, cache=True)
-def hear(
-    emission: np.ndarray, low: np.ndarray, believed: np.ndarray, believed_low: np.ndarray
-) -> None:
-    """Multiply each emission by the odds of the link in the other direction.
+def heard_odds(
+    believed: np.ndarray, believed_low: np.ndarray, low: np.ndarray, width: int
+) -> np.ndarray:
+    """Return the odds of each link in the other direction, as this direction's windows see them.
 
     Args:
-        emission: Of one direction, is changed, float32 ``[word, width]``.
-        low: Its windows.
-        believed: Posteriors of the other direction.
+        believed: Posteriors of the other direction, float32 ``[state, other width]``.
         believed_low: Its windows.
+        low: Windows of this direction ``[word]``.
+        width: Their width.
+
+    Returns:
+        ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
     """
     one = np.float32(1.0)
-    for word in range(emission.shape[0]):
-        for at in range(emission.shape[1]):
-            chance = inside(believed, believed_low, low[word] + at, word)
-            emission[word, at] *= (chance + DOUBT) / (one - chance + DOUBT)
+    odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
+    for state in range(believed.shape[0]):
+        for at in range(believed.shape[1]):
+            word = believed_low[state] + at
+            seen = state - low[word]
+            if 0 <= seen < width:
+                chance = believed[state, at]
+                odds[word, seen] = (chance + DOUBT) / (one - chance + DOUBT)
+    return odds
+
+
+@numba.njit(nogil=True, cache=True)
+def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """Weigh each word's states by the odds of the other direction, and nothing by 1.
+
+    Running the passes again on weighted emissions finds the same links at twice the cost.
+
+    Args:
+        own: Posteriors of one direction, float32 ``[word, width]``.
+        odds: From `heard_odds`.
+
+    Returns:
+        Posteriors of the one direction, float32 ``[word, width]``.
+    """
+    words, width = own.shape
+    heard = own * odds
+    for word in range(words):
+        nothing = np.float32(1.0) - sum_of(own[word])
+        inverse = np.float32(1.0) / (sum_of(heard[word]) + max(nothing, LEAST))
+        for at in range(width):
+            heard[word, at] *= inverse
+    return heard
 
 
 @numba.njit(nogil=True, cache=True)
@@ -458,10 +489,6 @@ def align_pairs(
             back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
             posteriors(forward, low, null, layout, p_null, p_forward, none)
             posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
-            hear(forward, low, p_reverse, back_low)
-            hear(reverse, back_low, p_forward, low)
-            posteriors(forward, low, null, layout, p_null, p_forward, none)
-            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
             # At most 1 / threshold states of a word can be likely enough.
             need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:
@@ -475,16 +502,20 @@ def align_pairs(
                 values = more
             path = np.empty(0, dtype=np.int32)
             back_path = path
+            odds = heard_odds(p_reverse, back_low, low, forward.shape[1])
+            back_odds = heard_odds(p_forward, low, back_low, reverse.shape[1])
             if viterbi:
-                path = best_path(forward, low, null, layout, p_null)
-                back_path = best_path(reverse, back_low, back_null, back_layout, p_null)
+                path = best_path(forward * odds, low, null, layout, p_null)
+                back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
+            likely = heard_posteriors(p_forward, odds)
+            back_likely = heard_posteriors(p_reverse, back_odds)
             # Forward links by column would not be sorted: collect them by row through windows.
             for state in range(states):
                 for word in range(first_word(low, state, forward.shape[1]), words):
                     at = state - low[word]
                     if at < 0:
                         break
-                    chance = p_forward[word, at]
+                    chance = likely[word, at]
                     if path[word] == state if viterbi else chance >= threshold:
                         ends[0, 0, used[0]] = state
                         ends[0, 1, used[0]] = word
@@ -492,7 +523,7 @@ def align_pairs(
                         used[0] += 1
                 for at in range(reverse.shape[1]):
                     word = back_low[state] + at
-                    chance = p_reverse[state, at]
+                    chance = back_likely[state, at]
                     if back_path[state] == word if viterbi else chance >= threshold:
                         ends[1, 0, used[1]] = state
                         ends[1, 1, used[1]] = word
