@@ -16,6 +16,7 @@ from models.hmm_config import HmmConfig
 from models.hmm_parts import Parts, know_words
 from models.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from transforms.kernels import agreement, model1
+from transforms.kernels.emissions import Lexicon, Side
 from transforms.kernels.hmm import JUMPS
 from transforms.kernels.model1 import FIXED_POINT
 
@@ -60,7 +61,7 @@ def train(table: pa.Table, config: HmmConfig, threads: int) -> Parts:
             collect_vocabulary(table, side, config.max_vocabulary) for side in ("source", "target")
         )
         sides = _numbered(table, "source", source), _numbered(table, "target", target)
-        lexicon = _Lexicon(sides, source, target, config, pool)
+        lexicon = _Candidates(sides, source, target, config, pool)
         state = _State(
             lexicon.first_counts,
             np.zeros(len(source), dtype=np.int64),
@@ -85,12 +86,12 @@ def train(table: pa.Table, config: HmmConfig, threads: int) -> Parts:
     )
 
 
-class _Lexicon:
+class _Candidates:
     """The candidates, and all about them that no round changes."""
 
     def __init__(
         self,
-        sides: tuple[agreement.Side, agreement.Side],
+        sides: tuple[Side, Side],
         source: Vocabulary,
         target: Vocabulary,
         config: HmmConfig,
@@ -117,9 +118,10 @@ class _Lexicon:
             ),
         )
         sizes, columns, counts = ([part[item] for part in found] for item in range(3))
+        del found, begins, pairs
         self.row_offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
         self.columns = np.concatenate(columns)
-        self.first_counts = (np.concatenate(counts).astype(np.float64) * FIXED_POINT).astype(
+        first_counts = (np.concatenate(counts).astype(np.float64) * FIXED_POINT).astype(
             np.int64
         )
         self._blocks = np.searchsorted(
@@ -193,7 +195,7 @@ class _Lexicon:
             self._target,
             source_words,
             target_words,
-            agreement.Lexicon(
+            Lexicon(
                 self.row_offsets,
                 self.columns,
                 self._probabilities,
@@ -207,7 +209,7 @@ class _Lexicon:
 
 
 def _expect(
-    sides: tuple[agreement.Side, agreement.Side],
+    sides: tuple[Side, Side],
     parts: Parts,
     state: _State,
     threads: int,
@@ -289,14 +291,14 @@ def _null(words: Vocabulary, counts: np.ndarray) -> np.ndarray:
     return (np.append(seen, unseen) / (counts.sum() / FIXED_POINT + NULL_PRIOR)).astype(np.float32)
 
 
-def _numbered(table: pa.Table, side: str, words: Vocabulary) -> agreement.Side:
+def _numbered(table: pa.Table, side: str, words: Vocabulary) -> Side:
     """Return the numbers of one side's tokens of all pairs, without their letters."""
     found = [np.empty(0, dtype=np.int32)]
     sizes = [np.zeros(1, dtype=np.int64)]
     for pair_offsets, letter_offsets, letters in cut(table, side):
         found.append(words.number(letter_offsets, letters))
         sizes.append(np.diff(pair_offsets))
-    return agreement.Side(
+    return Side(
         np.cumsum(np.concatenate(sizes)),
         np.concatenate(found),
         np.zeros(1, dtype=np.int64),
@@ -311,7 +313,7 @@ def _prune(parts: Parts, counts: np.ndarray) -> Parts:
     stems_kept = lexicon.stem_counts >= LEAST_COUNT / FIXED_POINT
     return dataclasses.replace(
         parts,
-        lexicon=agreement.Lexicon(
+        lexicon=Lexicon(
             _kept_offsets(lexicon.row_offsets, kept),
             lexicon.columns[kept],
             lexicon.probabilities[kept],
