@@ -26,7 +26,7 @@ from transforms.phrases import PhraseConfig, extract_phrases
 from transforms.screen import ScreenConfig, screen
 from transforms.symmetrize import SymmetrizeConfig, symmetrize
 from transforms.tags import TagConfig, inject_tags
-from transforms.tokens import TokenConfig, add_tokens, pair_cuts, tokenize, train_sentencepiece
+from transforms.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
 
 pytestmark = pytest.mark.bench
 

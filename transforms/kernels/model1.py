@@ -14,7 +14,7 @@ from transforms.kernels.similarity import MOST_LETTERS, likeness
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
 
-FREQUENT = 8
+FREQUENT = 64
 """Occurrences from which on a word that meets another once is no candidate for it."""
 
 STEM_PRIOR = np.float32(0.3)
@@ -134,8 +134,9 @@ def candidates(
     """Find the target words that may translate the source words ``first`` to ``last - 1``.
 
     Counts co-occurrence as the first step of Model 1 with uniform probabilities does. Drops words
-    met once, if both are frequent: chance meetings are most of what memory would hold. Keeps the ``most`` words of a row with the largest ``count**2 / (count of target word)``: the
-    co-occurrence coefficient that orders a row as chi-squared does for rare pairs.
+    met once, if both are frequent: such chance meetings are most of what memory would hold. Keeps
+    the ``most`` words of a row with the largest ``count**2 / (count of target word)``: that orders
+    a row as chi-squared does for rare pairs.
 
     Args:
         first: First source word.
