@@ -68,7 +68,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     receipts = (
         rows
         | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Tokenize" >> EachShard(tokenize, model)
+        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
         | "Align" >> EachShard(align, model)
         | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
         | "ExtractPhrases"
