@@ -1,6 +1,7 @@
 """A multilingual encoder, cut after the layer in use."""
 
 import contextlib
+import copy
 import dataclasses
 import hashlib
 import json
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from safetensors import SafetensorError
 
 from models.encoder_config import EncoderConfig
 from models.weights import ModelFiles, find_model
@@ -21,7 +23,7 @@ Tensor = torch.Tensor
 
 OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError,)
 
-_CPU_BUDGET = 1024
+_CPU_BUDGET = 512
 """Pieces at a time on a CPU: more leaves its caches. A figure and no measurement, so that the
 same links do not hang on how busy the machine was."""
 
@@ -237,19 +239,23 @@ def _load_model(
     device: torch.device,
 ) -> Any:  # noqa: ANN401
     """Build the cut model and load its weights, and only those."""
-    cut = type(full).from_dict({**full.to_dict()})
+    cut = copy.deepcopy(full)
     cut.num_hidden_layers = layer
-    with _quiet():
-        model, report = transformers.AutoModel.from_pretrained(
-            files.directory,
-            config=cut,
-            dtype=_TYPES.get(config.precision, torch.float32),
-            attn_implementation="sdpa",
-            trust_remote_code=False,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-        )
+    try:
+        with _quiet():
+            model, report = transformers.AutoModel.from_pretrained(
+                files.directory,
+                config=cut,
+                dtype=_TYPES.get(config.precision, torch.float32),
+                attn_implementation="sdpa",
+                trust_remote_code=False,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # reported below
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ConfigError(f"{files.directory}: cannot be loaded: {error}") from error
     missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
     wrong = sorted(str(entry) for entry in report["mismatched_keys"])
     if missing or wrong:

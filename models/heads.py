@@ -91,16 +91,14 @@ def _attention(source: Tensor, target: Tensor, cells: Tensor, config: HeadConfig
     intersection is what awesome-align prints.
     """
     scores = torch.bmm(source, target.transpose(1, 2)).masked_fill_(~cells, float("-inf"))
-    # A padded row or column has nothing to normalise over.
-    scores = torch.where(cells.any(2, keepdim=True) & cells.any(1, keepdim=True), scores, 0.0)
     if config.name == "softmax":
         forward, reverse = torch.softmax(scores, dim=2), torch.softmax(scores, dim=1)
     else:
         forward, reverse = entmax15(scores, dim=2), entmax15(scores, dim=1)
+    # A padded row or column has nothing to normalise over and is no number.
+    forward, reverse = forward.masked_fill_(~cells, 0.0), reverse.masked_fill_(~cells, 0.0)
     threshold = config.effective_threshold
-    return PieceLinks(
-        (forward > threshold) & cells, (reverse > threshold) & cells, forward, reverse
-    )
+    return PieceLinks(forward > threshold, reverse > threshold, forward, reverse)
 
 
 def entmax15(scores: Tensor, dim: int) -> Tensor:

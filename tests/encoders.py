@@ -68,6 +68,12 @@ def links_of(table, name="forward"):
     ]
 
 
+def both_directions(table):
+    """Return the links that both directions have."""
+    sides = (links_of(table, name) for name in ("forward", "reverse"))
+    return [forward & reverse for forward, reverse in zip(*sides, strict=True)]
+
+
 def write_bert(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1, **more):
     """Write a BERT with random weights and a WordPiece tokenizer; returns the directory."""
     directory = Path(directory)

@@ -9,7 +9,9 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import load_aligner  # noqa: E402
+from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import (  # noqa: E402
+    both_directions,
     links_of,
     real_pairs,
     token_table,
@@ -45,63 +47,10 @@ def xlmr(pairs, tmp_path_factory):
     return write_xlmr(tmp_path_factory.mktemp("xlmr"), list(itertools.chain(*pairs)), layers=LAYERS)
 
 
-def awesome_links(directory, pairs, layer, extraction):
-    """Align with awesome-align's own model and extraction, in its own batches of 32."""
-    modeling = pytest.importorskip("awesome_align.modeling", reason="needs the extra `oracles`")
-    from awesome_align.configuration_bert import BertConfig
-    from awesome_align.tokenization_bert import BertTokenizer
-    from safetensors.torch import load_file
-    from torch.nn.utils.rnn import pad_sequence
-
-    tokenizer = BertTokenizer(str(directory / "vocab.txt"), do_lower_case=False)
-    modeling.PAD_ID = tokenizer.pad_token_id
-    modeling.CLS_ID = tokenizer.cls_token_id
-    modeling.SEP_ID = tokenizer.sep_token_id
-    model = modeling.BertForMaskedLM(BertConfig.from_json_file(str(directory / "config.json")))
-    weights = load_file(directory / "model.safetensors")
-    report = model.bert.load_state_dict(weights, strict=False)
-    assert not report.missing_keys
-    model.eval()
-
-    def prepare(text):
-        cut = [tokenizer.tokenize(word) for word in text.split()]
-        ids = tokenizer.convert_tokens_to_ids(list(itertools.chain(*cut)))
-        dressed = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
-        words = [number for number, pieces in enumerate(cut) for _ in pieces]
-        return torch.tensor(dressed), words
-
-    found = []
-    for start in range(0, len(pairs), 32):
-        sides = list(zip(*pairs[start : start + 32], strict=True))
-        (source, source_words), (target, target_words) = (
-            zip(*map(prepare, side), strict=True) for side in sides
-        )
-        found += model.get_aligned_word(
-            pad_sequence(source, batch_first=True, padding_value=tokenizer.pad_token_id),
-            pad_sequence(target, batch_first=True, padding_value=tokenizer.pad_token_id),
-            source_words,
-            target_words,
-            torch.device("cpu"),
-            0,
-            0,
-            align_layer=layer,
-            extraction=extraction,
-            softmax_threshold=0.001,
-            test=True,
-        )
-    return [{(int(i), int(j)) for i, j in links} for links in found]
-
-
-def both_directions(table):
-    """Return the links that both directions have."""
-    sides = (links_of(table, name) for name in ("forward", "reverse"))
-    return [forward & reverse for forward, reverse in zip(*sides, strict=True)]
-
-
 @pytest.mark.parametrize("head", ["softmax", "entmax15"])
 @pytest.mark.parametrize("layer", range(1, LAYERS + 1))
 def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
-    expected = awesome_links(bert, pairs, layer, head)
+    expected = AwesomeAlign(bert).links(pairs, layer, head)
     config = EncoderConfig(str(bert), layer=layer, head=HeadConfig(head), device="cpu")
     made = both_directions(load_aligner(config).align(token_table(pairs)))
     assert made == expected
@@ -111,10 +60,12 @@ def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
 @pytest.mark.parametrize("family", ["bert", "xlmr"])
 @pytest.mark.parametrize("unit", ["pieces", "words"])
 @pytest.mark.parametrize("distortion", [0.0, 0.3])
-def test_links_equal_those_of_simalign(pairs, family, unit, distortion, request):
+@pytest.mark.parametrize("most", [60, pytest.param(200, marks=pytest.mark.slow)])
+def test_links_equal_those_of_simalign(pairs, family, unit, distortion, most, request):
     simalign = pytest.importorskip("simalign", reason="needs the extra `oracles`")
     directory = request.getfixturevalue(family)
-    chosen = pairs[40:80] + pairs[140:160] + pairs[-4:-1]
+    # Its matching is plain Python and takes seconds for a long sentence.
+    chosen = [pair for pair in pairs if len(pair[0]) <= most and "☃" not in pair[0]]
     oracle = simalign.SentenceAligner(
         model=str(directory),
         token_type="bpe" if unit == "pieces" else "word",
@@ -170,7 +121,7 @@ def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion
         if head == "ot":
             weights = [weight / weight.sum() for weight in weights]
             expected = ot.sinkhorn(
-                *weights, costs, 0.1, method="sinkhorn_log", stopThr=1e-13, numItermax=20_000
+                *weights, costs, 0.1, method="sinkhorn_log", stopThr=1e-11, numItermax=20_000
             )
         elif head == "unbalanced_ot":
             expected = ot.unbalanced.sinkhorn_unbalanced(
