@@ -109,9 +109,7 @@ class Budget:
         self.run(members[half:], row_size, work, free)
 
 
-def prefetch(
-    items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1
-) -> Iterator[Made]:
+def prefetch(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1) -> Iterator[Made]:
     """Yield ``make(item)`` in order, made by one thread while the caller works on the last.
 
     An error in ``make`` is raised here, in its turn. A caller that stops early ends the thread.

@@ -8,7 +8,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from models.encoder_config import EncoderConfig
 from models.weights import ModelFiles, find_model
 from transforms.errors import ConfigError
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError,)
 
@@ -64,7 +64,6 @@ class Encoder:
     multiple: int
     digest: str
 
-    @torch.inference_mode()
     def encode(self, ids: Tensor, mask: Tensor | None) -> Tensor:
         """Return the output of the layer in use.
 
@@ -75,7 +74,8 @@ class Encoder:
         Returns:
             Vectors ``[sequence, piece, hidden]``.
         """
-        return self.model(ids, mask)
+        with torch.inference_mode():
+            return self.model(ids, mask)
 
     def free(self) -> None:
         """Give unused memory back to the device."""
@@ -213,7 +213,9 @@ def _read_config(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers con
             files.directory, trust_remote_code=False, local_files_only=True
         )
     except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{files.directory}: no encoder that transformers knows: {error}") from error
+        raise ConfigError(
+            f"{files.directory}: no encoder that transformers knows: {error}"
+        ) from error
     if full.is_encoder_decoder or getattr(full, "is_decoder", False):
         raise ConfigError(f"{files.directory}: a {full.model_type} is no encoder")
     return full
@@ -265,7 +267,7 @@ def _load_model(
         )
     if hasattr(model, "pooler"):
         model.pooler = None
-    model.eval().requires_grad_(False)
+    model.eval().requires_grad_(requires_grad=False)
     if config.precision == "int8":
         return _quantized(model)
     if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():

@@ -106,7 +106,8 @@ class EncoderConfig:
     """Which encoder, which layer, and how it is run.
 
     Attributes:
-        model: A local directory, or a hub name such as ``google-bert/bert-base-multilingual-cased``.
+        model: A local directory, or a hub name such as
+            ``google-bert/bert-base-multilingual-cased``.
         layer: Layer whose output is used: 8 is the eighth, 0 the embeddings, -8 the eighth from
             the back (-1 is the last).
         head: How links are read off.

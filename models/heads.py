@@ -5,13 +5,14 @@ cells. Heads of two directions give both; the others give one set of links twice
 """
 
 import dataclasses
+from typing import TypeAlias
 
 import torch
 
 from models.encoder_config import HeadConfig
 from models.transport import plan, scaled
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,9 +118,9 @@ def entmax15(scores: Tensor, dim: int) -> Tensor:
     ordered = halves.clamp(min=-4.0).sort(dim=dim, descending=True).values
     shape = [1] * scores.dim()
     shape[dim] = -1
-    count = torch.arange(
-        1, scores.shape[dim] + 1, device=scores.device, dtype=scores.dtype
-    ).view(shape)
+    count = torch.arange(1, scores.shape[dim] + 1, device=scores.device, dtype=scores.dtype).view(
+        shape
+    )
     mean = ordered.cumsum(dim) / count
     square = (ordered * ordered).cumsum(dim) / count
     spread = count * (square - mean * mean)

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ _BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
 _BLOCK_CELLS = {"cpu": 1 << 18, "cuda": 1 << 21}
 """Cells of similarity that a head works on at once."""
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 
 class EncoderAligner:
@@ -122,15 +123,17 @@ class EncoderAligner:
         Raises:
             WorkerError: The encoder made something that is no number, as fp16 may.
         """
-        hidden = self.encode(block)
-        if not bool(torch.isfinite(hidden).all()):
+        with torch.inference_mode():
+            hidden = self.encode(block)
+            finite = bool(torch.isfinite(hidden).all())
+        if not finite:
             raise WorkerError(
                 f"{self.config.model}: hidden states are not finite in {self.config.precision}; "
                 "use bf16 or fp32"
             )
-        return self._read_off(block, hidden)
+        with torch.inference_mode():
+            return self._read_off(block, hidden)
 
-    @torch.inference_mode()
     def encode(self, block: Block) -> Tensor:
         """Return the vector of every piece of a block, ``[piece, hidden]``."""
         encoder, sequences = self.encoder, block.sequences
@@ -163,7 +166,6 @@ class EncoderAligner:
             return torch.zeros((0, encoder.hidden_size), device=encoder.device)
         return hidden
 
-    @torch.inference_mode()
     def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
         """Read the links of all pairs off their hidden states, in batches of similar size."""
         source, target = block.source, block.target
@@ -177,8 +179,12 @@ class EncoderAligner:
         def work(members: np.ndarray) -> None:
             pairs = real[members]
             links = extract(
-                _padded(source_units, self._send(source.offsets[pairs]), int(sizes[0][pairs].max())),
-                _padded(target_units, self._send(target.offsets[pairs]), int(sizes[1][pairs].max())),
+                _padded(
+                    source_units, self._send(source.offsets[pairs]), int(sizes[0][pairs].max())
+                ),
+                _padded(
+                    target_units, self._send(target.offsets[pairs]), int(sizes[1][pairs].max())
+                ),
                 self._send(sizes[0][pairs]),
                 self._send(sizes[1][pairs]),
                 self.config.head,
@@ -261,9 +267,7 @@ def _in_row_order(
     columns = []
     for start in (0, 4):
         parts = [part[start : start + 4] for part in links]
-        sizes = np.concatenate(
-            [np.empty(0, dtype=np.int64), *(np.diff(part[0]) for part in parts)]
-        )
+        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(part[0]) for part in parts)])
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         fields = {
             name: np.concatenate([np.empty(0, dtype=kind), *(part[place] for part in parts)])

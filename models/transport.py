@@ -5,12 +5,13 @@ Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of al
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 
 from models.encoder_config import HeadConfig
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 _EPSILON = 1e-10
 """Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign)."""

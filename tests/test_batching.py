@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models.batching import Budget, cut_batches, prefetch
 
 
-class Full(Exception):
+class FullError(Exception):
     """Stands for a device's memory running out."""
 
 
@@ -29,12 +29,12 @@ def test_every_sequence_is_in_one_batch_within_the_budget(lengths, budget, multi
 
 def run_with_room(rows, count, room):
     """Do a batch on a device that holds ``room`` pieces, of which a row takes ten."""
-    budget = Budget(rows * 10, (Full,))
+    budget = Budget(rows * 10, (FullError,))
     done, freed = [], []
 
     def work(members):
         if len(members) * 10 > room:
-            raise Full
+            raise FullError
         done.append(members.tolist())
 
     budget.run(np.arange(count), 10, work, lambda: freed.append(1))
@@ -52,13 +52,13 @@ def test_a_batch_that_does_not_fit_is_halved_and_goes_on():
 
 
 def test_a_single_sequence_that_does_not_fit_is_an_error():
-    with pytest.raises(Full):
+    with pytest.raises(FullError):
         run_with_room(rows=100, count=3, room=5)
 
 
 def test_another_error_is_not_taken_for_lack_of_memory():
     with pytest.raises(ZeroDivisionError):
-        Budget(100, (Full,)).run(np.arange(4), 10, lambda members: 1 // 0, lambda: None)
+        Budget(100, (FullError,)).run(np.arange(4), 10, lambda _: 1 // 0, lambda: None)
 
 
 def test_prefetched_items_keep_their_order_and_are_made_ahead():
@@ -74,11 +74,10 @@ def test_prefetched_items_keep_their_order_and_are_made_ahead():
 
 
 def test_an_error_while_prefetching_is_raised_in_its_turn():
-    found = []
+    items = prefetch([1, 2, 0, 4], lambda item: 1 / item)
+    assert [next(items), next(items)] == [1.0, 0.5]
     with pytest.raises(ZeroDivisionError):
-        for item in prefetch([1, 2, 0, 4], lambda item: 1 / item):
-            found.append(item)
-    assert found == [1.0, 0.5]
+        next(items)
 
 
 def test_a_caller_that_stops_early_ends_the_thread():

@@ -16,8 +16,8 @@ import transformers  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from models import encoder, weights  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
 from models.encoder import load_encoder, measure_budget  # noqa: E402
+from models.encoder_config import EncoderConfig  # noqa: E402
 from tests.encoders import write_bert, write_xlmr  # noqa: E402
 from transforms.errors import ConfigError  # noqa: E402
 
@@ -52,7 +52,9 @@ def sequence(loaded, text="The cat sat."):
 
 
 @pytest.mark.parametrize("family", ["bert", "xlmr"])
-@pytest.mark.parametrize(("layer", "number"), [(0, 0), (1, 1), (3, 3), (4, 4), (-1, 4), (-2, 3), (-5, 0)])
+@pytest.mark.parametrize(
+    ("layer", "number"), [(0, 0), (1, 1), (3, 3), (4, 4), (-1, 4), (-2, 3), (-5, 0)]
+)
 def test_the_layer_in_use_is_that_of_the_whole_model(family, layer, number, request):
     directory = request.getfixturevalue(family)
     loaded = load(directory, layer=layer)
@@ -158,7 +160,9 @@ def test_pickled_weights_are_refused_by_name(copied, name):
     (copied / name).write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(ConfigError, match=r"only pickled weights.*safetensors only") as caught:
         load(copied)
-    assert f"torch.load('{copied / name}', map_location='cpu', weights_only=True)" in str(caught.value)
+    assert f"torch.load('{copied / name}', map_location='cpu', weights_only=True)" in str(
+        caught.value
+    )
     with pytest.raises(ConfigError, match="pickled data"):
         load(copied / name)
 
@@ -235,11 +239,11 @@ def test_a_name_that_is_no_directory_is_looked_up_on_the_hub(bert, monkeypatch):
     assert (name, wanted["revision"]) == ("owner/model", "abc")
     assert not any(pattern.endswith((".bin", ".py", ".pt")) for pattern in wanted["allow_patterns"])
 
-    def fail(name, **_):
+    def fail(_, **__):
         raise OSError("no network")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
-    with pytest.raises(ConfigError, match="cannot be fetched from .*: no network"):
+    with pytest.raises(ConfigError, match=r"cannot be fetched from .*: no network"):
         load("owner/model")
     for name in ("/no/such/directory", "./nowhere", "a b"):
         with pytest.raises(ConfigError, match="no such directory"):

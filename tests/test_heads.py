@@ -121,7 +121,7 @@ def plain_itermax(similarity):
                 found.add((i, j))
         return found
 
-    links = mutual(similarity, lambda i, j: True)
+    links = mutual(similarity, lambda *_: True)
     if min(rows, columns) <= 2:
         return links
     used_rows, used_columns = {i for i, _ in links}, {j for _, j in links}

@@ -47,9 +47,7 @@ def short_bert(pairs, tmp_path_factory):
 
 def aligner(directory, head="softmax", layer=2, **settings):
     return load_aligner(
-        EncoderConfig(
-            str(directory), layer=layer, head=HeadConfig(head), device="cpu", **settings
-        )
+        EncoderConfig(str(directory), layer=layer, head=HeadConfig(head), device="cpu", **settings)
     )
 
 
@@ -123,7 +121,7 @@ def test_blocks_change_nothing(pairs, bert, monkeypatch):
     assert both_directions(aligner(bert).align(table)) == expected
 
 
-def test_lack_of_memory_halves_the_batch_and_the_run_goes_on(pairs, bert, monkeypatch):
+def test_lack_of_memory_halves_the_batch_and_the_run_goes_on(pairs, bert):
     table = token_table(pairs)
     loaded = aligner(bert, token_budget=4096)
     expected = both_directions(loaded.align(table))
@@ -180,16 +178,15 @@ def test_long_pairs_are_aligned_to_their_end_in_windows(pairs, short_bert):
     last = max(source for source, _ in links_of(made)[0])
     # Every source piece has a best target, the last one too.
     assert last == words[0] - 1
-    assert max(target for _, target in links_of(made, "reverse")[0]) == len(
-        table["target_tokens"][0].as_py()
-    ) - 1
+    assert (
+        max(target for _, target in links_of(made, "reverse")[0])
+        == len(table["target_tokens"][0].as_py()) - 1
+    )
 
 
-def test_windows_leave_short_pairs_as_they_are(pairs, short_bert):
+def test_windows_leave_short_pairs_as_they_are(short_bert):
     table = token_table([("a b c", "c d"), ("Das ist", "That is")])
-    made = [
-        aligner(short_bert, window_overlap=overlap).align(table) for overlap in (0, 15)
-    ]
+    made = [aligner(short_bert, window_overlap=overlap).align(table) for overlap in (0, 15)]
     assert made[0].equals(made[1])
 
 
@@ -209,8 +206,10 @@ def test_pieces_themselves_can_be_the_tokens(pairs, bert):
         assert sorted(j for _, j in reverse) == list(range(len(row["target_tokens"])))
 
 
-def test_words_of_scripts_without_spaces_share_a_piece(pairs, tmp_path):
-    directory = write_xlmr(tmp_path, ["東京都に住む" * 3, "I live in Tokyo"], layers=1, vocabulary=40)
+def test_words_of_scripts_without_spaces_share_a_piece(tmp_path):
+    directory = write_xlmr(
+        tmp_path, ["東京都に住む" * 3, "I live in Tokyo"], layers=1, vocabulary=40
+    )
     characters = [{"start": i, "end": i + 1} for i in range(6)]
     table = token_table(
         [("I live in Tokyo", "東京都に住む")],
@@ -239,7 +238,9 @@ def test_the_digest_changes_with_what_decides_the_links_and_with_nothing_else(be
         {"head": HeadConfig("entmax15")},
         {"long_pairs": "reject"},
     )
-    for changed, equal in [(change, True) for change in same] + [(change, False) for change in other]:
+    for changed, equal in [(change, True) for change in same] + [
+        (change, False) for change in other
+    ]:
         config = EncoderConfig(**{"model": str(bert), "layer": 2, "device": "cpu"} | changed)
         assert (load_aligner(config).digest == expected) is equal, changed
 
@@ -278,8 +279,5 @@ def test_the_contract_and_the_settings_need_no_torch():
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'apache_beam')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
-    code = (
-        "import sys, models.neural, transforms.combine;"
-        "sys.exit('apache_beam' in sys.modules)"
-    )
+    code = "import sys, models.neural, transforms.combine;sys.exit('apache_beam' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0

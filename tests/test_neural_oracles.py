@@ -93,7 +93,9 @@ def test_directions_equal_those_of_simalign(pairs, bert):
     )
     chosen = pairs[:40]
     expected = [oracle.get_word_aligns(source, target) for source, target in chosen]
-    config = EncoderConfig(str(bert), layer=2, unit="words", head=HeadConfig("argmax"), device="cpu")
+    config = EncoderConfig(
+        str(bert), layer=2, unit="words", head=HeadConfig("argmax"), device="cpu"
+    )
     table = load_aligner(config).align(token_table(chosen))
     assert links_of(table, "forward") == [set(links["fwd"]) for links in expected]
     assert links_of(table, "reverse") == [set(links["rev"]) for links in expected]

@@ -68,15 +68,18 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
             raise WorkerError(f"two aligners' tables differ in column {name}")
     offsets, fields = flat_lists.links_of(first, "links")
     other_offsets, other_fields = flat_lists.links_of(second, "links")
-    names = ("source", "target", "probability")
-    made = combine_links(
+    *links, common = combine_links(
         offsets,
-        *(fields[name] for name in names),
+        fields["source"],
+        fields["target"],
+        fields["probability"],
         other_offsets,
-        *(other_fields[name] for name in names),
+        other_fields["source"],
+        other_fields["target"],
+        other_fields["probability"],
         way == "union",
     )
-    *links, common = made
+    names = ("source", "target", "probability")
     column = flat_lists.list_column(
         links[0], dict(zip(names, links[1:], strict=True)), schemas.SYMMETRIZED.field("links").type
     )

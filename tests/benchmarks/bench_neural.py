@@ -59,7 +59,9 @@ def test_pairs_a_second_beside_the_peers(shared_data, tmp_path):
     expected = timed("awesome-align", PAIRS, lambda: awesome.links(pairs, 8, "softmax"), found)
     for precision, made in links.items():
         same = sum(map(set.__eq__, made, expected))
-        print(f"{precision}: {found[precision] / found['awesome-align']:.2f}x; {same} of {PAIRS} same")
+        print(
+            f"{precision}: {found[precision] / found['awesome-align']:.2f}x; {same} of {PAIRS} same"
+        )
     # A link whose probability is next to the threshold may fall to either side of it.
     assert sum(map(set.__eq__, links["fp32"], expected)) >= 0.998 * PAIRS
     assert found["fp32"] > 2 * found["awesome-align"]

@@ -56,9 +56,7 @@ def table(*pairs):
             "target": "d e f",
             "source_tokens": [{"start": 2 * i, "end": 2 * i + 1} for i in range(3)],
             "target_tokens": [{"start": 2 * i, "end": 2 * i + 1} for i in range(3)],
-            "links": [
-                {"source": i, "target": j, "probability": p} for i, j, p in pair
-            ],
+            "links": [{"source": i, "target": j, "probability": p} for i, j, p in pair],
         }
         for number, pair in enumerate(pairs)
     ]
@@ -71,7 +69,9 @@ def test_two_tables_become_one_and_a_rate():
     both, counts = combine(first, second, "intersection")
     either, _ = combine(first, second, "union")
     assert both["links"].to_pylist() == [[{"source": 0, "target": 0, "probability": 0.75}], []]
-    assert [[(link["source"], link["target"]) for link in row] for row in either["links"].to_pylist()] == [
+    assert [
+        [(link["source"], link["target"]) for link in row] for row in either["links"].to_pylist()
+    ] == [
         [(0, 0), (1, 1), (1, 2)],
         [(2, 2)],
     ]

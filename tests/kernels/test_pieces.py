@@ -1,5 +1,7 @@
 """Pieces and tokens, beside plain Python."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,9 @@ def flat(spans):
 
 
 def covered(pieces, tokens):
-    return [tuple(map(int, pair)) for pair in zip(*cover(*flat([pieces]), *flat([tokens])), strict=True)]
+    return [
+        tuple(map(int, pair)) for pair in zip(*cover(*flat([pieces]), *flat([tokens])), strict=True)
+    ]
 
 
 def test_a_piece_lies_on_the_tokens_that_it_shares_characters_with():
@@ -40,7 +44,7 @@ def texts(draw):
         marks = sorted(draw(st.sets(st.integers(0, 14), max_size=10)))
         tokens = [
             (start, end)
-            for start, end in zip(marks, marks[1:], strict=False)
+            for start, end in itertools.pairwise(marks)
             if draw(st.booleans()) and end > start
         ]
         starts = sorted(draw(st.lists(st.integers(0, 14), max_size=6)))
@@ -85,9 +89,7 @@ def piece_links(draw):
         for tokens in sizes:
             firsts = draw(st.lists(st.integers(0, tokens), max_size=5))
             sides.append([(first, draw(st.integers(first, tokens))) for first in firsts])
-        cells = st.tuples(
-            st.integers(0, len(sides[0]) - 1), st.integers(0, len(sides[1]) - 1)
-        )
+        cells = st.tuples(st.integers(0, len(sides[0]) - 1), st.integers(0, len(sides[1]) - 1))
         chance = st.sampled_from([0.25, 0.5, 0.75])
         links = st.dictionaries(cells, st.tuples(st.integers(1, 3), chance, chance), max_size=9)
         pairs.append((sizes, sides, draw(links) if all(sides) else {}))

@@ -14,7 +14,7 @@ def combine_links(
     other_sources: np.ndarray,
     other_targets: np.ndarray,
     other_probabilities: np.ndarray,
-    union: bool,
+    union: bool,  # noqa: FBT001
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Merge two sets of links of the same pairs.
 
