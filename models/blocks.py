@@ -20,7 +20,7 @@ from models.pieces import (
     tokens_of,
 )
 from transforms import flat_lists
-from transforms.kernels.pieces import token_links
+from transforms.kernels.encoder_pieces import token_links
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Block:
     rejected: dict[int, tuple[str, str]]
 
     def token_links(self, found: FoundLinks) -> tuple[np.ndarray, ...]:
-        """Turn links of units into links of tokens (`transforms.kernels.pieces.token_links`)."""
+        """Turn links of units into links of tokens (`transforms.kernels.encoder_pieces.token_links`)."""
         source, target = self.source, self.target
         return token_links(
             found.offsets,

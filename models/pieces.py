@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transforms.kernels.pieces import cover
+from transforms.kernels.encoder_pieces import cover
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
 """The reason of a pair that the encoder cannot take whole and must not cut."""

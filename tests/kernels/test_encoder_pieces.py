@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.pieces import cut_windows, pieces_of
-from transforms.kernels.pieces import cover, token_links
+from transforms.kernels.encoder_pieces import cover, token_links
 
 
 def flat(spans):
