@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from transforms import flat_lists, schemas
 from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.agreement import combine_links
+from transforms.kernels.combine import combine_links
 
 WAYS = ("intersection", "union")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from transforms import schemas
 from transforms.combine import Agreement, combine
 from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.agreement import combine_links
+from transforms.kernels.combine import combine_links
 
 links = st.dictionaries(
     st.tuples(st.integers(0, 32_767), st.integers(0, 9) | st.just(32_767)),
