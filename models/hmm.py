@@ -4,18 +4,21 @@ Source: Vogel, Ney and Tillmann (1996) for the HMM, Liang, Taskar and Klein (200
 agreement. `fit` trains, `HmmModel.align` aligns; neither sees Beam.
 """
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from models.hmm_config import HmmConfig
-from models.hmm_storage import Parts, digest_of, pack, unpack
+from models.hmm_parts import Parts
+from models.hmm_storage import HEADER, digest_of, pack, unpack
 from models.hmm_training import train
 from models.hmm_vocabulary import cut
 from transforms import schemas
-from transforms.errors import WorkerError
-from transforms.kernels import hmm as kernels
+from transforms.errors import ConfigError, WorkerError
+from transforms.kernels import agreement
 
 __all__ = ["HmmConfig", "HmmModel", "fit"]
 
@@ -29,7 +32,8 @@ class HmmModel:
     def __init__(self, parts: Parts) -> None:
         """Keep the parts; they are never changed."""
         self._parts = parts
-        self._digest = digest_of(parts)
+        self._files = pack(parts)
+        self._digest = digest_of(self._files[HEADER])
 
     @property
     def digest(self) -> str:
@@ -40,6 +44,11 @@ class HmmModel:
     def config(self) -> HmmConfig:
         """Return the settings that the model was fitted with."""
         return self._parts.config
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Return pairs, tokens, vocabularies and log-likelihoods (forward, reverse) of the fit."""
+        return dict(json.loads(self._files[HEADER])["fit"])
 
     def align(self, table: pa.Table) -> pa.Table:
         """Turn TOKENS rows into LINKED rows, in the same order.
@@ -53,19 +62,14 @@ class HmmModel:
         forward, reverse = [], []
         parts = self._parts
         for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
-            made = kernels.align_pairs(
-                parts.source.find(source),
-                source.pair_offsets,
-                parts.target.find(target),
-                target.pair_offsets,
-                parts.row_offsets,
-                parts.columns,
-                parts.probabilities,
-                parts.null_target,
-                parts.null_source,
+            made = agreement.align_pairs(
+                parts.source.side(*source),
+                parts.target.side(*target),
+                parts.source_words,
+                parts.target_words,
+                parts.lexicon,
                 parts.jumps,
                 parts.config.null_probability,
-                1e-9,
                 parts.config.threshold,
                 parts.config.decode == "viterbi",
             )
@@ -79,7 +83,7 @@ class HmmModel:
 
     def to_files(self) -> dict[str, bytes]:
         """Return the files that hold the model, by name; the same model gives the same bytes."""
-        return pack(self._parts)
+        return dict(self._files)
 
     @classmethod
     def from_files(cls, files: Mapping[str, bytes]) -> "HmmModel":
@@ -101,8 +105,15 @@ def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
 
     Returns:
         The model. It aligns other pairs as well as these.
+
+    Raises:
+        ConfigError: There are no pairs, or no threads.
     """
     schemas.require(table, schemas.TOKENS)
+    if table.num_rows == 0:
+        raise ConfigError("an aligner needs pairs to be fitted on, got none")
+    if threads < 1:
+        raise ConfigError(f"threads must be at least 1, got {threads}")
     return HmmModel(train(table, config, threads))
 
 

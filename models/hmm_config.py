@@ -4,45 +4,55 @@ import dataclasses
 
 from transforms.errors import ConfigError
 
+_RANGES = {"threshold": (0.05, 1.0), "null_probability": (0.001, 0.999), "word_prior": (0.01, 1e4)}
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class HmmConfig:
     """Settings that decide the fitted model and its links.
 
     Attributes:
-        model1_iterations: Rounds of IBM Model 1.
+        model1_iterations: Rounds of IBM Model 1. More than two make the links sparse too soon.
         hmm_iterations: Rounds of the HMM.
         decode: ``posterior`` links whatever is likely enough, ``viterbi`` the likeliest path.
         threshold: Least posterior probability of a link, for ``posterior``.
-        max_vocabulary: Words kept on each side; the rarest beyond are treated as unseen.
-        max_translations: Entries of the lexicon kept for one source word.
         null_probability: Chance that a word is translated from nothing.
+        word_prior: Occurrences that stems and letters are worth in a word's translations.
+        max_vocabulary: Words kept on each side; the rarest beyond are treated as unseen.
+        max_translations: Candidates kept for one source word.
     """
 
-    model1_iterations: int = 5
-    hmm_iterations: int = 5
+    model1_iterations: int = 2
+    hmm_iterations: int = 4
     decode: str = "posterior"
     threshold: float = 0.3
-    max_vocabulary: int = 1_000_000
-    max_translations: int = 1_000
     null_probability: float = 0.2
+    word_prior: float = 10.0
+    max_vocabulary: int = 1_000_000
+    max_translations: int = 2_000
 
     def __post_init__(self) -> None:
         """Check every setting."""
-        for name, least, most in (
+        for name, fewest, limit in (
             ("model1_iterations", 1, 100),
             ("hmm_iterations", 1, 100),
             ("max_vocabulary", 1, 100_000_000),
             ("max_translations", 1, 1_000_000),
         ):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise ConfigError(f"{name} must be a whole number, {least} to {most}, got {value!r}")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int)
+                or not fewest <= value <= limit
+            ):
+                raise ConfigError(
+                    f"{name} must be a whole number, {fewest} to {limit}, got {value!r}"
+                )
         if self.decode not in ("posterior", "viterbi"):
             raise ConfigError(f"decode must be posterior or viterbi, got {self.decode!r}")
-        for name, above, below in (("threshold", 0.05, 1.0), ("null_probability", 0.0, 1.0)):
+        for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ConfigError(f"{name} must be a number, got {value!r}")
-            if not above <= value < below:
-                raise ConfigError(f"{name} must be at least {above} and below {below}, got {value}")
+            if not least <= value <= most:
+                raise ConfigError(f"{name} must be {least} to {most}, got {value}")

@@ -10,15 +10,22 @@ import numpy as np
 import pyarrow as pa
 
 from models.hmm_config import HmmConfig
+from models.hmm_parts import Parts, know_words
 from models.hmm_vocabulary import Vocabulary, build_vocabulary
 from transforms.errors import ConfigError
+from transforms.kernels.agreement import Lexicon
+from transforms.kernels.hmm import JUMPS
+from transforms.kernels.model1 import Words
 
 VERSION = 1
-"""Rises when a file's meaning changes."""
+"""Rises when the meaning of a file changes."""
 
 HEADER = "model.json"
 
-_WORDS = pa.schema([("word", pa.string()), ("count", pa.int64()), ("null", pa.float32())])
+_WORDS = pa.schema(
+    [("word", pa.string()), ("count", pa.int64()), ("mass", pa.float32()), ("null", pa.float32())]
+)
+_STEMS = pa.schema([("mass", pa.float32())])
 _LEXICON = pa.schema(
     [
         ("source", pa.int32()),
@@ -27,60 +34,49 @@ _LEXICON = pa.schema(
         ("reverse", pa.float32()),
     ]
 )
+_STEM_LEXICON = pa.schema([("source", pa.int32()), ("target", pa.int32()), ("count", pa.float32())])
 _JUMPS = pa.schema([("forward", pa.float32()), ("reverse", pa.float32())])
+
+# Of words, the last row is an unseen word.
 _TABLES = {
     "jumps.arrow": _JUMPS,
     "lexicon.arrow": _LEXICON,
+    "source_stems.arrow": _STEMS,
     "source_words.arrow": _WORDS,
+    "stem_lexicon.arrow": _STEM_LEXICON,
+    "target_stems.arrow": _STEMS,
     "target_words.arrow": _WORDS,
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Parts:
-    """All that a fitted model is.
-
-    Attributes:
-        config: The settings.
-        source: Words of the source side.
-        target: Words of the target side.
-        row_offsets: Where each source word's entries begin in the lexicon, int64.
-        columns: Target words, sorted in each row, int32 ``[entry]``.
-        probabilities: p(target | source) and p(source | target), float32 ``[entry, 2]``.
-        null_target: p(target word | nothing), float32.
-        null_source: p(source word | nothing), float32.
-        jumps: Weights of the jump distances, float32 ``[direction, distance]``.
-        report: Counts and likelihoods of the fit.
-    """
-
-    config: HmmConfig
-    source: Vocabulary
-    target: Vocabulary
-    row_offsets: np.ndarray
-    columns: np.ndarray
-    probabilities: np.ndarray
-    null_target: np.ndarray
-    null_source: np.ndarray
-    jumps: np.ndarray
-    report: dict[str, Any]
-
-
 def pack(parts: Parts) -> dict[str, bytes]:
     """Return the files of a model; the same model gives the same bytes."""
-    rows = np.repeat(
-        np.arange(len(parts.source), dtype=np.int32), np.diff(parts.row_offsets)
-    )
-    probabilities = np.ascontiguousarray(parts.probabilities.T)
-    files = {
-        "jumps.arrow": _write(_JUMPS, [*parts.jumps]),
-        "lexicon.arrow": _write(_LEXICON, [rows, parts.columns, *probabilities]),
-        "source_words.arrow": _write(
-            _WORDS, [parts.source.words, parts.source.counts, parts.null_source]
-        ),
-        "target_words.arrow": _write(
-            _WORDS, [parts.target.words, parts.target.counts, parts.null_target]
-        ),
+    lexicon = parts.lexicon
+    columns: dict[str, list[Any]] = {
+        "jumps.arrow": [*parts.jumps],
+        "lexicon.arrow": [
+            _rows(lexicon.row_offsets),
+            lexicon.columns,
+            *np.ascontiguousarray(lexicon.probabilities.T),
+        ],
+        "stem_lexicon.arrow": [
+            _rows(lexicon.stem_offsets),
+            lexicon.stem_columns,
+            lexicon.stem_counts,
+        ],
     }
+    for side, vocabulary, words in (
+        ("source", parts.source, parts.source_words),
+        ("target", parts.target, parts.target_words),
+    ):
+        columns[f"{side}_stems.arrow"] = [words.stem_mass[:-1]]
+        columns[f"{side}_words.arrow"] = [
+            pa.concat_arrays([vocabulary.words, pa.array([""], pa.string())]),
+            np.append(vocabulary.counts, 0),
+            words.mass,
+            words.null,
+        ]
+    files = {name: _write(_TABLES[name], columns[name]) for name in sorted(columns)}
     header = {
         "aligner": "hmm",
         "version": VERSION,
@@ -90,19 +86,19 @@ def pack(parts: Parts) -> dict[str, bytes]:
             for name, data in files.items()
         },
         "fit": {
+            **parts.report,
             "source_vocabulary": len(parts.source),
             "target_vocabulary": len(parts.target),
-            "lexicon": len(parts.columns),
-            **parts.report,
+            "lexicon": len(lexicon.columns),
         },
     }
     text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False) + "\n"
     return {HEADER: text.encode(), **files}
 
 
-def digest_of(parts: Parts) -> str:
-    """Return the hex SHA-256 of the header, which holds that of every file."""
-    return hashlib.sha256(pack(parts)[HEADER]).hexdigest()
+def digest_of(header: bytes) -> str:
+    """Return the hex SHA-256 of a header, which holds that of every file."""
+    return hashlib.sha256(header).hexdigest()
 
 
 def unpack(files: Mapping[str, bytes]) -> Parts:
@@ -111,101 +107,144 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
     Raises:
         ConfigError: Says which file is missing, damaged or not of this version.
     """
-    if HEADER not in files:
-        raise ConfigError(f"not a fitted aligner: {HEADER} is missing")
+    header = _read_header(files)
+    tables = {
+        name: _read(name, files, header["files"].get(name), schema)
+        for name, schema in _TABLES.items()
+    }
     try:
-        header = json.loads(files[HEADER])
-        version = (header["aligner"], header["version"])
-        config, listed, report = header["config"], header["files"], dict(header["fit"])
-        if version == ("hmm", VERSION):
-            checks = {name: str(entry["sha256"]) for name, entry in listed.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{HEADER} is damaged: {error!r}; fit the model again") from error
-    if version != ("hmm", VERSION):
-        raise ConfigError(
-            f"{HEADER}: expected aligner hmm, version {VERSION}, "
-            f"found {version[0]}, version {version[1]}; fit the model again"
-        )
-    tables = {}
-    for name, schema in _TABLES.items():
-        if name not in files or name not in checks:
-            raise ConfigError(f"not a whole fitted aligner: {name} is missing")
-        found = hashlib.sha256(files[name]).hexdigest()
-        if found != checks[name]:
-            raise ConfigError(
-                f"{name} is damaged: its SHA-256 is {found}, {HEADER} says {checks[name]}"
-            )
-        tables[name] = _read(name, files[name], schema)
-    try:
-        settings = HmmConfig(**config)
+        config = HmmConfig(**header["config"])
     except TypeError as error:
-        raise ConfigError(f"{HEADER}: config: {error}") from error
-    source, null_source = _vocabulary(tables["source_words.arrow"])
-    target, null_target = _vocabulary(tables["target_words.arrow"])
+        raise ConfigError(f"{HEADER}: config: {error}; fit the model again") from error
+    source, source_words = _read_words(tables, "source", config)
+    target, target_words = _read_words(tables, "target", config)
+    row_offsets, columns = _read_matrix(tables, "lexicon.arrow", len(source), len(target))
+    stem_offsets, stem_columns = _read_matrix(
+        tables, "stem_lexicon.arrow", source.stem_count, target.stem_count
+    )
     lexicon = tables["lexicon.arrow"]
-    rows = _numbers(lexicon, "source")
-    columns = _numbers(lexicon, "target")
-    _check_lexicon(rows, columns, len(source), len(target))
-    jumps = np.stack([_numbers(tables["jumps.arrow"], name) for name in ("forward", "reverse")])
-    for name in ("source_vocabulary", "target_vocabulary", "lexicon"):
-        report.pop(name, None)
+    jumps = np.stack([_numbers(tables["jumps.arrow"], name) for name in _JUMPS.names])
+    if jumps.shape[1] != 2 * JUMPS + 1:
+        raise ConfigError(f"jumps.arrow: expected {2 * JUMPS + 1} rows, found {jumps.shape[1]}")
     return Parts(
-        settings,
+        config,
         source,
         target,
-        np.searchsorted(rows, np.arange(len(source) + 1)).astype(np.int64),
-        columns,
-        np.stack([_numbers(lexicon, "forward"), _numbers(lexicon, "reverse")], axis=1),
-        null_target,
-        null_source,
+        source_words,
+        target_words,
+        Lexicon(
+            row_offsets,
+            columns,
+            np.stack([_numbers(lexicon, "forward"), _numbers(lexicon, "reverse")], axis=1),
+            stem_offsets,
+            stem_columns,
+            _numbers(tables["stem_lexicon.arrow"], "count"),
+        ),
         jumps,
-        report,
+        dict(header["fit"]),
     )
+
+
+def _rows(offsets: np.ndarray) -> np.ndarray:
+    """Return the row of each entry of a matrix in compressed rows, int32."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
 
 
 def _write(schema: pa.Schema, columns: list[Any]) -> bytes:
     """Encode one table as an Arrow IPC file."""
-    sink = pa.BufferOutputStream()
     arrays = [
         column if isinstance(column, pa.Array) else pa.array(column, field.type)
         for column, field in zip(columns, schema, strict=True)
     ]
+    sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return sink.getvalue().to_pybytes()
 
 
-def _read(name: str, data: bytes, schema: pa.Schema) -> pa.Table:
-    """Decode one table and check its columns."""
+def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the header, checked for its kind and version."""
+    if HEADER not in files:
+        raise ConfigError(f"not a fitted aligner: {HEADER} is missing")
     try:
-        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        header = json.loads(files[HEADER])
+    except ValueError as error:
+        raise ConfigError(f"{HEADER} is damaged: {error}; fit the model again") from error
+    if not isinstance(header, dict) or header.get("aligner") != "hmm":
+        raise ConfigError(f"{HEADER}: not the header of an aligner of kind hmm")
+    if header.get("version") != VERSION:
+        raise ConfigError(
+            f"{HEADER}: expected version {VERSION}, found {header.get('version')!r}; "
+            "fit the model again"
+        )
+    for name in ("config", "files", "fit"):
+        if not isinstance(header.get(name), dict):
+            raise ConfigError(f"{HEADER} is damaged: {name} is missing; fit the model again")
+    return header
+
+
+def _read(name: str, files: Mapping[str, bytes], entry: object, schema: pa.Schema) -> pa.Table:
+    """Decode one table and check its digest and columns."""
+    if name not in files or not isinstance(entry, dict):
+        raise ConfigError(f"not a whole fitted aligner: {name} is missing")
+    digest = hashlib.sha256(files[name]).hexdigest()
+    if digest != entry.get("sha256"):
+        raise ConfigError(
+            f"{name} is damaged: its SHA-256 is {digest}, {HEADER} says {entry.get('sha256')}"
+        )
+    try:
+        table = pa.ipc.open_file(pa.BufferReader(files[name])).read_all()
         table.validate(full=True)
     except pa.ArrowInvalid as error:
         raise ConfigError(f"{name} is damaged: {error}") from error
     if not table.schema.equals(schema):
-        raise ConfigError(f"{name}: expected columns {schema}, found {table.schema}")
+        raise ConfigError(f"{name}: expected columns {schema.names}, found {table.schema}")
     if any(column.null_count for column in table.columns):
         raise ConfigError(f"{name} has empty cells")
-    return table.combine_chunks()
+    return table
 
 
 def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    """Return a column as an array of its own."""
-    return table[name].to_numpy().copy()
+    """Return a column as an array of its own; a probability or count is finite and not below 0."""
+    column = table[name].to_numpy().copy()
+    if not np.all(np.isfinite(column)) or (len(column) and column.min() < 0):
+        raise ConfigError(f"column {name} of a fitted aligner has a number below 0 or none")
+    return column
 
 
-def _vocabulary(table: pa.Table) -> tuple[Vocabulary, np.ndarray]:
-    """Return a vocabulary and its probabilities given nothing."""
-    words = table["word"].combine_chunks()
-    words = words.chunk(0) if isinstance(words, pa.ChunkedArray) else words
-    return build_vocabulary(words, _numbers(table, "count")), _numbers(table, "null")
+def _read_words(
+    tables: Mapping[str, pa.Table], side: str, config: HmmConfig
+) -> tuple[Vocabulary, Words]:
+    """Return the words of one side and what is known of them."""
+    name = f"{side}_words.arrow"
+    table = tables[name]
+    if table.num_rows < 1:
+        raise ConfigError(f"{name} has no row for unseen words")
+    words = pa.concat_arrays(table["word"].chunks)[:-1]
+    vocabulary = build_vocabulary(words, _numbers(table, "count")[:-1])
+    stem_mass = _numbers(tables[f"{side}_stems.arrow"], "mass")
+    if len(stem_mass) != vocabulary.stem_count:
+        raise ConfigError(
+            f"{side}_stems.arrow: expected {vocabulary.stem_count} stems, found {len(stem_mass)}"
+        )
+    return vocabulary, know_words(
+        vocabulary,
+        _numbers(table, "mass")[:-1],
+        _numbers(table, "null"),
+        config.word_prior,
+        stem_mass,
+    )
 
 
-def _check_lexicon(rows: np.ndarray, columns: np.ndarray, sources: int, targets: int) -> None:
-    """Refuse entries that are out of order or name no word."""
+def _read_matrix(
+    tables: Mapping[str, pa.Table], name: str, sources: int, targets: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return row offsets and columns; refuse entries that are out of order or name no word."""
+    rows, columns = (_numbers(tables[name], column) for column in ("source", "target"))
     keys = rows.astype(np.int64) * max(targets, 1) + columns
     fine = bool(np.all(np.diff(keys) > 0))
-    for words, limit in ((rows, sources), (columns, targets)):
-        fine &= len(words) == 0 or (int(words.min()) >= 0 and int(words.max()) < limit)
+    for numbers, limit in ((rows, sources), (columns, targets)):
+        fine &= len(numbers) == 0 or int(numbers.max()) < limit
     if not fine:
-        raise ConfigError("lexicon.arrow: entries are not sorted or name no word")
+        raise ConfigError(f"{name}: entries are not sorted, or name no word")
+    return np.searchsorted(rows, np.arange(sources + 1)).astype(np.int64), columns

@@ -66,7 +66,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         rows
         | "Shuffle" >> MakeShards(run.shards, wanted)
         | "Tokenize" >> EachShard(tokenize, model)
-        | "Align" >> EachShard(align, model, decode=options.decode)
+        | "Align" >> EachShard(align, model)
         | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
         | "ExtractPhrases"
         >> EachShard(

@@ -28,6 +28,8 @@ COMMANDS = {
     "symmetrize": Command("pipelines.links", "combine two directions of links"),
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
+    "report": Command("pipelines.report", "write the HTML report of a finished run again"),
+    "preview": Command("pipelines.preview", "print a few pairs of a finished run"),
     "demo": Command("pipelines.demo", "run the main job on a small real corpus"),
     "doctor": Command("pipelines.doctor", "say what this machine has"),
 }

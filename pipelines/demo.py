@@ -5,18 +5,16 @@ import io
 import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow.parquet as pq
-import rich.console
-import rich.text
 
-from pipelines import augment, flags, plan_text
+from pipelines import augment, flags, plan_text, preview
 from pipelines.cli import COMMANDS
 from pipelines.options import AugmentOptions, CorpusOptions, DemoOptions
 from pipelines.run import execute, prepare
 from transforms import files
 from transforms.errors import ConfigError
-from transforms.tags import TAG_PATTERN
 from transforms.write import shard_name
 
 # Distributions whose wheels carry gettext catalogues, with the licence of each.
@@ -29,11 +27,6 @@ CATALOGUES = {
 SHARD_PAIRS = 1_024
 MAX_RATIO = 3.0
 """Messages are short, so their lengths differ more than those of sentences."""
-
-COLOURS = (
-    *("bold red", "bold green", "bold yellow", "bold blue", "bold magenta"),
-    *("bold cyan", "bold bright_red", "bold bright_green", "bold bright_yellow", "bold white"),
-)
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -49,7 +42,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     run = prepare("augment", job)
     execute(run, augment.graph, extra, augment.extra_files(job))
-    show(options.output, run.shards, options.pairs)
+    sys.stdout.write("\n")
+    preview.show(richest(options.output, run.shards, options.pairs))
+    sys.stdout.write("\n")
     plan_text.say_where(options.output)
     return 0
 
@@ -86,26 +81,12 @@ def catalogues(language: str) -> tuple[CorpusOptions, ...]:
     return tuple(corpora)
 
 
-def show(output: str, shards: int, pairs: int) -> None:
-    """Print a few tagged pairs, those with the most tags first, each tag in its own colour."""
-    console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
+def richest(output: str, shards: int, pairs: int) -> list[dict[str, Any]]:
+    """Return a few tagged pairs, those with the most tags first."""
     rows = []
     for shard in range(shards):
         data = files.read_bytes(files.join(output, shard_name(shard, shards)))
         table = pq.read_table(io.BytesIO(data), filters=[("kind", "==", "tagged")])
         rows += table.select(["source", "target", "tags"]).to_pylist()
     rows.sort(key=lambda row: (-len(row["tags"]), len(row["source"]), row["source"]))
-    console.print()
-    for row in rows[:pairs]:
-        console.print(coloured(row["source"]))
-        console.print(coloured(row["target"]))
-        console.print()
-
-
-def coloured(text: str) -> rich.text.Text:
-    """Return tagged text with a colour for each tag."""
-    shown = rich.text.Text(text)
-    for match in re.finditer(TAG_PATTERN, text):
-        index = int(re.sub(r"\D", "", match.group()))
-        shown.stylize(COLOURS[index % len(COLOURS)], match.start(), match.end())
-    return shown
+    return rows[:pairs]

@@ -8,18 +8,15 @@ from pipelines.run import Run
 from pipelines.steps import FitAligner
 from transforms import files
 from transforms.sample import sample_share
+from transforms.shards import Batches
 
-MODEL_DIRECTORY = "models/hmm"
 
-
-def fitted_aligner(
-    pipeline: beam.Pipeline, rows: beam.PCollection, run: Run
-) -> beam.pvalue.AsSingleton:
+def fitted_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
     A model that an earlier attempt of the same run finished is used again.
     """
-    directory = files.join(files.absolute(run.options.output), MODEL_DIRECTORY)
+    directory = files.join(files.absolute(run.options.output), run.model_directory)
     reference = run.model or store.find(directory)
     if reference is not None:
         return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
@@ -33,7 +30,7 @@ def fit_step(run: Run, directory: str) -> FitAligner:
         directory=directory,
         tokens=run.tokens,
         vocabulary=options.vocabulary,
-        config=HmmConfig(),
+        config=HmmConfig(decode=options.decode),
         share=sample_share(run.plan.rows, options.fit_pairs),
         seed=options.seed,
         threads=options.workers,

@@ -144,10 +144,7 @@ def beam_flags() -> frozenset[str]:
     """Return every flag that Beam's pipeline options define."""
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    class Collector(argparse.ArgumentParser):
-        pass
-
-    parser = Collector(add_help=False, conflict_handler="resolve")
+    parser: Any = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
     for group in PipelineOptions.__subclasses__():
         if group.__module__.startswith("apache_beam."):
             group._add_argparse_args(parser)

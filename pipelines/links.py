@@ -19,6 +19,17 @@ def main(name: str, arguments: Sequence[str]) -> int:
         symmetrize_files(Path(combine.forward), Path(combine.reverse), combine.heuristic, out)
     else:
         listing, _ = flags.parse(PhrasesOptions, prog, about, arguments, beam=False)
-        phrase_files(Path(listing.links), listing.max_words, listing.unaligned_words, out)
+        phrase_files(
+            Path(listing.links),
+            listing.max_words,
+            listing.unaligned_words,
+            out,
+            _path(listing.source_text),
+            _path(listing.target_text),
+        )
     out.flush()
     return 0
+
+
+def _path(name: str | None) -> Path | None:
+    return None if name is None else Path(name)

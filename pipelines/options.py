@@ -36,9 +36,13 @@ class CorpusOptions(Options):
     translation_input: Patterns = Field(
         (), description="line-parallel machine translation of the source"
     )
-    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
-    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
-    format: Literal["text", "tsv", "jsonl", "parquet", "po"] | None = Field(
+    source_lang: Language | None = Field(
+        None, description="BCP 47 tag of the source language (default und; en for PO)"
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the target language (default und)"
+    )
+    format: Literal["tsv", "jsonl", "parquet", "po"] | None = Field(
         None, description="format of --input where the file's name does not tell"
     )
     source_field: str | None = Field(
@@ -47,6 +51,12 @@ class CorpusOptions(Options):
     target_field: str | None = Field(None, description="target field or column, likewise")
     translation_field: str | None = Field(
         None, description="field or column of a machine translation, likewise"
+    )
+    field_count: int | None = Field(
+        None, ge=2, description="fields in each line of TSV (default: as the first line has)"
+    )
+    po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
+        (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
     )
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
 
@@ -95,6 +105,11 @@ class FitSettings(Options):
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
     )
     fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
+    decode: Literal["posterior", "viterbi"] = Field(
+        "posterior",
+        description="how a fitted model's links are read off in each direction (a given model has "
+        "its own)",
+    )
 
 
 class AlignerOptions(FitSettings):
@@ -103,9 +118,6 @@ class AlignerOptions(FitSettings):
     aligner: Literal["hmm"] = Field("hmm", description="the word aligner")
     model: str | None = Field(
         None, description="directory of a fitted model (default: fit on the input first)"
-    )
-    decode: Literal["posterior", "viterbi"] = Field(
-        "posterior", description="how the model's links are read off in each direction"
     )
 
 
@@ -189,6 +201,12 @@ class PhrasesOptions(Options):
     unaligned_words: Literal["forbid", "allow"] = Field(
         "forbid", description="whether a phrase may hold unaligned words"
     )
+    source_text: str | None = Field(
+        None,
+        description="the source sentences, words parted by blanks: with --unaligned_words allow "
+        "they tell what lies behind the last linked word",
+    )
+    target_text: str | None = Field(None, description="the target sentences, likewise")
 
 
 class EvaluateLinksOptions(Options):
@@ -197,6 +215,21 @@ class EvaluateLinksOptions(Options):
     hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
     gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
     one_based: bool = Field(default=False, description="the gold counts words from 1")
+
+
+class ReportOptions(Options):
+    """Options of ``report``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    output: str = Field("report.html", description="file of the report, outside any run")
+
+
+class PreviewOptions(Options):
+    """Options of ``preview``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    pairs: int = Field(6, ge=1, le=1_000, description="pairs to print")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
 
 
 class DoctorOptions(Options):

@@ -71,7 +71,7 @@ def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
     return refusals
 
 
-class _Labels(beam.pipeline.PipelineVisitor):  # type: ignore[misc]
+class _Labels(beam.pipeline.PipelineVisitor):
     """Collects the labels of a graph's steps, two levels deep, in order."""
 
     def __init__(self) -> None:

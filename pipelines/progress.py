@@ -24,15 +24,27 @@ class Progress:
     Receipts are files, so this works wherever the workers are.
     """
 
-    def __init__(self, output: str, units: int, shards: int, pairs: int) -> None:
+    def __init__(
+        self, output: str, units: int, shards: int, pairs: int, model: str | None = None
+    ) -> None:
+        """Prepare to follow.
+
+        Args:
+            output: The run's directory or URI.
+            units: Units to read.
+            shards: Shards to write.
+            pairs: Pairs in all of them.
+            model: A file that is there once the run's model is fitted; None if none is fitted.
+        """
         self._directory = files.join(output, RECEIPTS)
+        self._model = model
         self._seconds = REMOTE_SECONDS if files.is_uri(output) else LOCAL_SECONDS
         self._units = units
         self._shards = shards
         self._pairs = pairs
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._start = time.monotonic()
+        self._shards_since: float | None = None
         self._shards_before = self._count()[1]
 
     def __enter__(self) -> "Progress":
@@ -77,7 +89,7 @@ class Progress:
                 running = not self._stop.wait(self._seconds)
                 units, shards = self._count()
                 bar.update(read, completed=units, state=f"{units} of {self._units}")
-                bar.update(made, completed=shards, state=self._state(shards))
+                bar.update(made, completed=shards, state=self._state(units, shards))
 
     def _log(self) -> None:
         last, due = "", 0.0
@@ -88,18 +100,25 @@ class Progress:
             if running and now < due:
                 continue
             units, shards = self._count()
-            line = f"{units} of {self._units} units read, shards {self._state(shards)}"
+            line = f"{units} of {self._units} units read, shards {self._state(units, shards)}"
             if line != last:
                 LOG.info(line)
                 last, due = line, now + LOG_SECONDS
 
-    def _state(self, shards: int) -> str:
+    def _state(self, units: int, shards: int) -> str:
         """Describe the shards: done of how many, pairs/s, time left."""
-        made = shards - self._shards_before
         text = f"{shards} of {self._shards}"
-        if not made:
+        if self._model is not None:
+            if units < self._units or not files.exists(self._model):
+                return f"{text}, {'fitting the aligner' if units == self._units else 'reading'}"
+            self._model = None
+        now = time.monotonic()
+        if self._shards_since is None and units == self._units:
+            self._shards_since = now
+        made = shards - self._shards_before
+        if self._shards_since is None or now <= self._shards_since or not made:
             return text
-        seconds = time.monotonic() - self._start
+        seconds = now - self._shards_since
         speed = made * self._pairs / self._shards / seconds
         left = (self._shards - shards) * seconds / made
         return f"{text}, {speed:,.0f} pairs/s, {_duration(left)} left"

@@ -1,7 +1,6 @@
 """How every job on a corpus runs: plan, claim, resume, graph, commit."""
 
 import dataclasses
-import functools
 import hashlib
 import importlib.metadata
 import logging
@@ -21,13 +20,19 @@ from pipelines.options import AlignerOptions, CorpusOptions, InputOptions, JobOp
 from pipelines.progress import Progress
 from transforms import files, manifest
 from transforms.errors import ConfigError, WorkerError
-from transforms.plan import CorpusInput, Plan, ReadLimits, make_plan
+from transforms.plan import make_plan
 from transforms.screen import ScreenConfig, load_exclude
 from transforms.signature import signature
 from transforms.tokens import TokenConfig
+from transforms.units import CorpusInput, InputFile, Plan, ReadLimits
 from transforms.write import WriteConfig, to_json
 
 LOG = logging.getLogger("pairweave")
+
+UNDETERMINED = "und"
+"""The language tag of text whose language nobody stated (BCP 47)."""
+
+MODEL_DIRECTORY = "models/hmm"
 
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
@@ -71,6 +76,11 @@ class Run:
         line = str(self.document["signature"])
         return WriteConfig(files.absolute(self.options.output), self.shards, self.digest, line)
 
+    @property
+    def model_directory(self) -> str:
+        """Return where a model that this run fits goes, under its output."""
+        return "." if self.job == "fit" else MODEL_DIRECTORY
+
     def language_facts(self) -> dict[str, object]:
         """Return the languages that a model fitted by this run is for."""
         return {
@@ -103,8 +113,9 @@ def prepare(job: str, options: JobOptions) -> Run:
         max_ratio=options.max_ratio,
         max_token_chars=options.max_token_chars,
         drop_identical=options.drop_identical,
-        exclude=load_exclude(options.exclude) if options.exclude else None,
+        exclude=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
+        reserved=job == "augment",
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
     settings = options.model_dump(mode="json", exclude=_PLACE)
@@ -120,16 +131,16 @@ def prepare(job: str, options: JobOptions) -> Run:
         "version": version,
         "signature": signature({"job": job, **_flat(settings)}, version),
         "configuration": settings,
-        "corpora": _corpora_facts(plan),
-        "inputs": [file.to_json() for file in plan.files],
+        "corpora": _corpora_facts(plan, options),
+        "inputs": [_input_facts(file) for file in plan.files],
         "units": [
             {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
             for unit in plan.units
         ],
-        "notices": list(plan.notices),
+        "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": [] if reference else ["models/hmm"],
+        "models": [] if reference or job == "fit" else [MODEL_DIRECTORY],
     }
     return Run(
         job=job,
@@ -163,22 +174,20 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
             "or a YAML file with corpora"
         )
     corpora = tuple(_corpus_input(corpus, single) for corpus in options.corpora)
-    names = [corpus.name for corpus in corpora]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"two corpora are named {name}; give each its own name (corpus: …)")
+    names = [corpus.corpus for corpus in options.corpora]
+    for corpus in options.corpora:
+        if corpus.corpus is None and corpus.licence is not None:
+            raise ConfigError("a corpus with a licence needs a name (corpus: …)")
+        if corpus.corpus is not None and names.count(corpus.corpus) > 1:
+            raise ConfigError(f"two corpora are named {corpus.corpus}; give each its own name")
     return corpora
 
 
 def _corpus_input(corpus: CorpusOptions, defaults: CorpusOptions) -> CorpusInput:
-    first = (corpus.input or corpus.source_input or corpus.target_input or ("",))[0]
-    name = corpus.corpus or PurePosixPath(first).name
-    und = CorpusOptions.model_fields["source_lang"].default
-    values = corpus.model_dump(exclude={"corpus"})
-    for side in ("source_lang", "target_lang"):
-        if values[side] == und:
-            values[side] = getattr(defaults, side)
-    return CorpusInput(name=name, **values)
+    values = corpus.model_dump(exclude={"corpus", "licence"})
+    values["source_lang"] = corpus.source_lang or defaults.source_lang
+    values["target_lang"] = corpus.target_lang or defaults.target_lang or UNDETERMINED
+    return CorpusInput(name=corpus.corpus, **values)
 
 
 def _model_and_tokens(
@@ -240,16 +249,27 @@ def _flat(settings: dict[str, object]) -> dict[str, object]:
     return flat
 
 
-def _corpora_facts(plan: Plan) -> list[dict[str, object]]:
-    return [
-        {
-            "name": corpus.name,
-            "source_lang": corpus.source_lang,
-            "target_lang": corpus.target_lang,
-            "licence": corpus.licence,
-        }
-        for corpus in plan.corpora
-    ]
+def _corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
+    licences = {corpus.corpus: corpus.licence for corpus in options.corpora}
+    facts: dict[str, dict[str, object]] = {}
+    for unit in plan.units:
+        facts.setdefault(
+            unit.corpus,
+            {
+                "name": unit.corpus,
+                "source_lang": unit.source_lang,
+                "target_lang": unit.target_lang,
+                "licence": licences.get(unit.corpus, options.licence),
+            },
+        )
+    return list(facts.values())
+
+
+def _input_facts(file: InputFile) -> dict[str, object]:
+    """Return what the manifest says of an input file; its path is nobody's business."""
+    facts = dataclasses.asdict(file)
+    del facts["path"]
+    return facts
 
 
 def execute(
@@ -284,7 +304,7 @@ def execute(
         if not wanted and not unread:
             manifest.commit(output, extra_files)
             return None
-        return functools.partial(graph, run=run, wanted=wanted)
+        return lambda pipeline: graph(pipeline, run, wanted)
 
     manifest.claim(output, run.document)
     started = time.time()
@@ -331,9 +351,9 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
     with engines.beam_options(options.engine, options.workers, job_name, extra) as arguments:
         pipeline = beam.Pipeline(options=PipelineOptions(arguments))
         graph(pipeline)
-        progress = Progress(
-            files.absolute(options.output), len(run.plan.units), run.shards, run.plan.rows
-        )
+        output = files.absolute(options.output)
+        model = None if run.model else files.join(output, run.model_directory, store.ABOUT)
+        progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
         with progress:
             pipeline.run().wait_until_finish()
 

@@ -11,16 +11,19 @@ from models import store
 from models.hmm import HmmConfig, fit
 from transforms import files, manifest, schemas
 from transforms.errors import ConfigError
-from transforms.plan import ReadLimits, Unit
-from transforms.read.units import read_unit
+from transforms.read.unit import read_unit
 from transforms.sample import gather_sample, sample_rows
 from transforms.screen import ScreenConfig, screen
-from transforms.shards import Shard
+from transforms.shards import Batches, Shard, Shards
 from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
+from transforms.units import ReadLimits, Unit
 from transforms.write import WriteConfig, write_shard
 
+Model = beam.PCollection[store.ModelReference]
+Receipts = beam.PCollection[str]
 
-class ReadUnits(beam.PTransform):  # type: ignore[misc]
+
+class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
     """Units of input become row batches; each unit leaves a receipt."""
 
     def __init__(self, units: tuple[Unit, ...], limits: ReadLimits, output: str, plan: str) -> None:
@@ -28,7 +31,7 @@ class ReadUnits(beam.PTransform):  # type: ignore[misc]
         self._units = units
         self._read = functools.partial(_read, limits=limits, output=output, plan=plan)
 
-    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
+    def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
         """Spread the units over the workers and read them."""
         units = pipeline | "Units" >> beam.Create(self._units, reshuffle=True)
         return units | "Read" >> beam.FlatMap(self._read).with_output_types(pa.RecordBatch)
@@ -42,20 +45,20 @@ def _read(unit: Unit, limits: ReadLimits, output: str, plan: str) -> Iterator[pa
     manifest.write_unit_receipt(output, plan, unit.index, rows)
 
 
-class Screen(beam.PTransform):  # type: ignore[misc]
+class Screen(beam.PTransform[Batches, Batches]):
     """Row batches in, row batches out, with reasons on the rows that are turned away."""
 
     def __init__(self, config: ScreenConfig) -> None:
         super().__init__()
         self._config = config
 
-    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+    def expand(self, batches: Batches) -> Batches:
         """Screen each batch."""
         screened = beam.Map(functools.partial(screen, config=self._config))
         return batches | "Rules" >> screened.with_output_types(pa.RecordBatch)
 
 
-class FitAligner(beam.PTransform):  # type: ignore[misc]
+class FitAligner(beam.PTransform[Batches, Model]):
     """Row batches become one fitted aligner: sample, then fit on one worker."""
 
     def __init__(
@@ -81,7 +84,7 @@ class FitAligner(beam.PTransform):  # type: ignore[misc]
             facts=facts,
         )
 
-    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+    def expand(self, batches: Batches) -> Model:
         """Sample, gather under one key, fit."""
         nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
         sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
@@ -136,25 +139,38 @@ def _train_pieces(sample: pa.Table, vocabulary: int) -> bytes:
     return train_sentencepiece(texts, vocabulary)
 
 
-class EachShard(beam.PTransform):  # type: ignore[misc]
-    """Maps the working table of every shard by one function; side inputs are passed on."""
+class EachShard(beam.PTransform[Shards, Shards]):
+    """Maps the working table of every shard by one function, which may also take the model."""
 
     def __init__(
-        self, function: Callable[..., pa.Table], *side_inputs: object, **settings: object
+        self,
+        function: Callable[..., pa.Table],
+        model: beam.pvalue.AsSingleton | None = None,
+        **settings: object,
     ) -> None:
         super().__init__()
         self._function = functools.partial(function, **settings)
-        self._side_inputs = side_inputs
+        self._model = model
 
-    def expand(self, shards: beam.PCollection) -> beam.PCollection:
+    def expand(self, shards: Shards) -> Shards:
         """Apply the function."""
-        step = beam.Map(_on_table, self._function, *self._side_inputs)
+        if self._model is None:
+            step = beam.Map(_on_table, self._function)
+        else:
+            step = beam.Map(_on_table_with_model, self._function, self._model)
         return shards | "Table" >> step.with_output_types(Shard)
 
 
-def _on_table(shard: Shard, function: Callable[..., pa.Table], *side_inputs: object) -> Shard:
+def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
     number, kept, rejected, table = shard
-    return number, kept, rejected, function(table, *side_inputs)
+    return number, kept, rejected, function(table)
+
+
+def _on_table_with_model(
+    shard: Shard, function: Callable[..., pa.Table], model: store.ModelReference
+) -> Shard:
+    number, kept, rejected, table = shard
+    return number, kept, rejected, function(table, model)
 
 
 def tokenize(table: pa.Table, reference: store.ModelReference) -> pa.Table:
@@ -167,7 +183,7 @@ def align(table: pa.Table, reference: store.ModelReference) -> pa.Table:
     return store.load(reference).model.align(table)
 
 
-class WriteShards(beam.PTransform):  # type: ignore[misc]
+class WriteShards(beam.PTransform[Shards, Receipts]):
     """Writes every shard with its rejects and its receipt, by a job's last function of a shard.
 
     The function turns a shard's kept rows, rejected rows and working table into the kept rows,
@@ -180,7 +196,7 @@ class WriteShards(beam.PTransform):  # type: ignore[misc]
             _write, finish=functools.partial(finish, **settings), config=config
         )
 
-    def expand(self, shards: beam.PCollection) -> beam.PCollection:
+    def expand(self, shards: Shards) -> Receipts:
         """Write each shard; the receipts' names come out."""
         return shards | "Write" >> beam.Map(self._write).with_output_types(str)
 
@@ -191,7 +207,7 @@ def _write(shard: Shard, finish: Callable[..., Any], config: WriteConfig) -> str
     return write_shard(number, kept, rejected, data, counts, config)
 
 
-class Commit(beam.PTransform):  # type: ignore[misc]
+class Commit(beam.PTransform[Receipts, Receipts]):
     """Commits the run once every receipt has come."""
 
     def __init__(self, output: str, extra_files: dict[str, bytes]) -> None:
@@ -199,7 +215,7 @@ class Commit(beam.PTransform):  # type: ignore[misc]
         self._output = output
         self._extra_files = extra_files
 
-    def expand(self, receipts: beam.PCollection) -> beam.PCollection:
+    def expand(self, receipts: Receipts) -> Receipts:
         """Wait for all receipts, then write the card and the manifest."""
         return (
             receipts.pipeline

@@ -22,3 +22,21 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"no real data at {path}; set PAIRWEAVE_DATA to its directory")
     return path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag without which no golden file changes."""
+    parser.addoption("--update_golden", action="store_true", help="write golden files anew")
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest):
+    """Return a function that gives what a golden file says, or writes it if that is asked for."""
+    directory = Path(__file__).parent / "golden"
+
+    def read(name: str, found: str) -> str:
+        if request.config.getoption("--update_golden"):
+            (directory / name).write_text(f"{found}\n")
+        return (directory / name).read_text().strip()
+
+    return read

@@ -60,7 +60,7 @@ def test_the_manifest_counts_and_names_every_file(written):
     assert made["counts"] == {"plain rows": 2}
     names = [entry["name"] for entry in made["files"]]
     part = "part-00000-of-00001.parquet"
-    assert names == ["README.md", part, f"rejects/{part}", "symbols.txt"]
+    assert names == ["README.md", part, f"rejects/{part}", "report.html", "symbols.txt"]
     for entry in made["files"]:
         data = files.read_bytes(files.join(written, entry["name"]))
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])

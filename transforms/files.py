@@ -7,7 +7,6 @@ is local. On a disk a file appears by rename after fsync; on an object store by 
 import contextlib
 import errno
 import glob
-import io
 import os
 import uuid
 from pathlib import Path
@@ -186,10 +185,9 @@ def _write_temporary(path: str, data: bytes | memoryview) -> Path:
     temporary = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as file:
-            buffered = cast("io.BufferedWriter", file)
-            buffered.write(data)
-            buffered.flush()
-            os.fsync(buffered.fileno())
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
     except OSError:
         temporary.unlink(missing_ok=True)
         raise

@@ -67,8 +67,8 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
     )
     if bad >= 0:
         raise WorkerError(
-            f"the {name} links of pair {table.column('id')[bad]} are not inside its tokens, or do "
-            "not ascend by (source, target)"
+            f"pair {table.column('id')[bad]}: the links in column {name} do not lie inside its "
+            "tokens, or do not ascend by (source, target)"
         )
     return offsets, fields
 
@@ -95,6 +95,4 @@ def list_column(
     items = pa.StructArray.from_arrays(
         [pa.array(fields[field.name], type=field.type) for field in struct], fields=list(struct)
     )
-    return pa.ListArray.from_arrays(
-        pa.array(offsets.astype(np.int32)), items, type=list_type
-    )
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), items, type=list_type)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files
+from transforms import card, files, report, run_samples
 from transforms.errors import ConfigError, WorkerError
 from transforms.write import (
     RECEIPTS,
@@ -143,7 +143,7 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
 
 
 def commit(output: str, extra_files: Mapping[str, bytes]) -> Json:
-    """Check that nothing was lost, then write the card and, last, the manifest.
+    """Check that nothing was lost, then write the card, the report and, last, the manifest.
 
     Args:
         output: The run's directory, whose shards are all written.
@@ -177,13 +177,33 @@ def commit(output: str, extra_files: Mapping[str, bytes]) -> Json:
         manifest["files"].extend(_model_files(output, model))
     extras = {**extra_files, CARD: card.render(manifest).encode()}
     for name, data in sorted(extras.items()):
-        files.write_bytes(files.join(output, name), data)
-        manifest["files"].append(file_entry(name, data))
-    manifest["files"].sort(key=lambda entry: entry["name"])
+        _add_file(output, manifest, name, data)
+    samples = run_samples.gather(output, manifest, receipts)
+    page = report.render(manifest, receipts, samples)
+    _add_file(output, manifest, report.REPORT, page.encode())
     for directory in (output, files.join(output, REJECTS), files.join(output, RECEIPTS)):
         files.delete_temporary(directory)
     files.write_bytes(files.join(output, MANIFEST), to_json(manifest))
     return manifest
+
+
+def _add_file(output: str, manifest: Json, name: str, data: bytes) -> None:
+    files.write_bytes(files.join(output, name), data)
+    manifest["files"].append(file_entry(name, data))
+    manifest["files"].sort(key=lambda entry: entry["name"])
+
+
+def read_receipts(output: str, manifest: Json) -> list[Json]:
+    """Return the receipts of a finished run's shards, in order.
+
+    Raises:
+        WorkerError: A receipt is missing or belongs to another run.
+    """
+    shards = int(manifest["shards"])
+    return [
+        _receipt(output, shard_receipt_name(shard, shards), manifest["plan_sha256"])
+        for shard in range(shards)
+    ]
 
 
 def _receipt(output: str, name: str, digest: str) -> Json:

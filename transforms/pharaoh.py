@@ -3,11 +3,10 @@
 Files are read in blocks, so memory does not grow with them; ``.gz`` and ``.zst`` are unpacked.
 """
 
-import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pyarrow as pa
 from transforms.errors import InputError
 from transforms.flat_lists import fields_of
 from transforms.kernels import pharaoh as kernel
+from transforms.kernels.links import least_lengths
 from transforms.kernels.phrases import extract_phrases
 from transforms.kernels.symmetrize import symmetrize
 from transforms.phrases import PhraseConfig
@@ -27,18 +27,6 @@ BLOCK_BYTES = 4 << 20
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _NO_CUTS = np.zeros(0, np.bool_)
-
-
-class Lines(Protocol):
-    """What some lines of a file hold, in step with the lines of another."""
-
-    def __len__(self) -> int:
-        """Return the number of lines."""
-        ...
-
-    def __getitem__(self, lines: slice, /) -> Self:
-        """Return some of the lines."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,6 +44,11 @@ class Links:
     source: np.ndarray
     target: np.ndarray
     possible: np.ndarray
+
+    def __post_init__(self) -> None:
+        # As views of Arrow columns are: kernels are compiled for each kind of array.
+        self.source.setflags(write=False)
+        self.target.setflags(write=False)
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -86,7 +79,9 @@ def parse_links(data: bytes, path: Path, first_line: int = 1, *, possible: bool 
     if bad < 0:
         return Links(offsets, source, target, marks)
     token = data[bad:].split(maxsplit=1)[0]
-    shown = token[:40].decode("ascii", "backslashreplace") + ("…" if len(token) > 40 else "")
+    shown = token[:200].decode("utf-8", "replace")
+    if len(shown) > 40:
+        shown = f"{shown[:40]}…"
     numbers = token.replace(b"p", b"-") if possible else token
     if all(number.isdigit() for number in numbers.split(b"-")) and numbers.count(b"-") == 1:
         code, expected = "link_out_of_range", f"word numbers go up to {kernel.MAX_INDEX}"
@@ -158,5 +153,149 @@ def read_lengths(path: Path) -> Iterator[np.ndarray]:
         yield lengths
 
 
-def in_step[T: Lines](paths: Sequence[Path], streams: Sequence[Iterator[T]]) -> Iterator[list[T]]:
-    raise NotImplementedError
+def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator[list[Any]]:
+    """Yield the same lines of several files together, block by block.
+
+    Args:
+        paths: The files.
+        streams: What is read of each: `Links` or arrays, of any number of lines at a time.
+
+    Raises:
+        InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a
+            file is a pipe, which can only be counted to its end.
+    """
+    if all(path.is_file() for path in paths):
+        _require_equal(paths, [_count_lines(path) for path in paths])
+    held: list[Any] = [() for _ in streams]
+    done = 0
+    while True:
+        for place, stream in enumerate(streams):
+            while not len(held[place]) and (block := next(stream, None)) is not None:
+                held[place] = block
+        lines = min(len(block) for block in held)
+        if not lines:
+            break
+        yield [block[:lines] for block in held]
+        held = [block[lines:] for block in held]
+        done += lines
+    counts = [
+        done + len(block) + sum(len(rest) for rest in stream)
+        for block, stream in zip(held, streams, strict=True)
+    ]
+    _require_equal(paths, counts)
+
+
+def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO) -> None:
+    """Join two files of directed links into Pharaoh lines, their links sorted.
+
+    Args:
+        forward: Links of one direction, as source-target.
+        reverse: Links of the other direction, as source-target too.
+        heuristic: As in `transforms.symmetrize.SymmetrizeConfig`.
+        out: Gets one line for each pair.
+
+    Raises:
+        ConfigError: The heuristic is unknown.
+        InputError: A file cannot be read or holds what is no link, or the files have different
+            numbers of lines.
+    """
+    code = SymmetrizeConfig(heuristic).code
+    streams = [read_links(forward), read_links(reverse)]
+    for one, other in in_step([forward, reverse], streams):
+        joined = symmetrize(
+            one.offsets, one.source, one.target, other.offsets, other.source, other.target, code
+        )
+        text, _ = kernel.format_links(*joined, 1)
+        out.write(text.data)
+
+
+def phrase_files(
+    links: Path,
+    max_words: int,
+    unaligned_words: str,
+    out: BinaryIO,
+    source_text: Path | None = None,
+    target_text: Path | None = None,
+) -> None:
+    """List the phrase pairs of each line of links as ``i1-i2:j1-j2``, ends included, sorted.
+
+    Args:
+        links: A file of links.
+        max_words: As in `transforms.phrases.PhraseConfig`.
+        unaligned_words: As there. What lies behind the last link of a side matters only for
+            ``allow``, and is known only from the side's text.
+        out: Gets one line for each pair.
+        source_text: The source sentences, their words parted by blanks; without it a sentence
+            ends with its last linked word.
+        target_text: The target sentences, the same.
+
+    Raises:
+        ConfigError: A setting is out of range.
+        InputError: A file cannot be read or holds what is no link, a link is outside its
+            sentence, or the files have different numbers of lines.
+    """
+    config = PhraseConfig(max_words, unaligned_words)
+    texts = [text for text in (source_text, target_text) if text is not None]
+    streams: list[Iterator[Any]] = [read_links(links), *(read_lengths(text) for text in texts)]
+    first_line = 1
+    for found, *lengths in in_step([links, *texts], streams):
+        sides = [least_lengths(found.offsets, words) for words in (found.source, found.target)]
+        for side, text in enumerate((source_text, target_text)):
+            if text is not None:
+                sides[side] = _checked_lengths(sides[side], lengths.pop(0), links, text, first_line)
+        phrases = extract_phrases(
+            found.offsets,
+            found.source,
+            found.target,
+            sides[0],
+            sides[1],
+            _NO_CUTS,
+            _NO_CUTS,
+            config.max_words,
+            int(config.unaligned_words == "allow"),
+        )
+        out.write(kernel.format_phrases(*phrases).data)
+        first_line += len(found)
+
+
+def format_links(links: pa.ChunkedArray | pa.Array) -> pa.StringArray:
+    """Return a column of links as Pharaoh lines without their ends."""
+    offsets, fields = fields_of(links)
+    text, starts = kernel.format_links(offsets, fields["source"], fields["target"], 0)
+    return pa.StringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(text)
+    )
+
+
+def _count_lines(path: Path) -> int:
+    lines = 0
+    for block in read_blocks(path):
+        lines += block.count(b"\n") + (not block.endswith(b"\n"))
+    return lines
+
+
+def _require_equal(paths: Sequence[Path], counts: Sequence[int]) -> None:
+    for path, count in zip(paths, counts, strict=True):
+        if count != counts[0]:
+            raise InputError(
+                "line_count_mismatch",
+                str(paths[0]),
+                f"has {counts[0]} lines, but {path} has {count}; each must have one line for each "
+                "sentence pair",
+            )
+
+
+def _checked_lengths(
+    least: np.ndarray, lengths: np.ndarray, links: Path, text: Path, first_line: int
+) -> np.ndarray:
+    """Return the lengths of sentences, which must reach to the last linked word."""
+    outside = np.flatnonzero(least > lengths)
+    if len(outside):
+        line = int(outside[0])
+        raise InputError(
+            "link_out_of_range",
+            str(links),
+            f"line {first_line + line} links word {least[line] - 1}, but line {first_line + line} "
+            f"of {text} has {lengths[line]} words, numbered from 0",
+        )
+    return lengths

@@ -2,17 +2,16 @@
 
 import dataclasses
 
-import numpy as np
 import pyarrow as pa
 
 from transforms import schemas
 from transforms.choices import require_choice
-from transforms.errors import ConfigError, WorkerError
-from transforms.flat_lists import chunk_of, lengths_of, links_of, list_column
+from transforms.errors import ConfigError
+from transforms.flat_lists import lengths_of, links_of, list_column
 from transforms.kernels import phrases as kernel
+from transforms.tokens import pair_cuts
 
 UNALIGNED_WORDS = ("forbid", "allow")
-_EVERYWHERE = np.zeros(0, np.bool_)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,53 +33,33 @@ class PhraseConfig:
         require_choice("unaligned_words", self.unaligned_words, UNALIGNED_WORDS)
 
 
-def extract_phrases(
-    table: pa.Table,
-    config: PhraseConfig,
-    source_cuts: pa.ListArray | None = None,
-    target_cuts: pa.ListArray | None = None,
-) -> pa.Table:
+def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """Turn SYMMETRIZED rows into PHRASES rows, in the same order.
+
+    Where tokens are smaller than what a tag may not split (`transforms.tokens.find_cuts`), a
+    phrase that begins or ends inside such a thing is left out.
 
     Args:
         table: Pairs with one set of links (`transforms.schemas.SYMMETRIZED`).
         config: The limits of a phrase.
-        source_cuts: For each pair a list of booleans, one more than it has source tokens: whether
-            a phrase may begin or end before each token and after the last. None: everywhere.
-        target_cuts: The same for target tokens.
 
     Raises:
-        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice; or the
-            cuts do not fit the tokens.
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
     schemas.require(table, schemas.SYMMETRIZED)
     offsets, links = links_of(table, "links")
-    source_lengths = lengths_of(table.column("source_tokens"))
-    target_lengths = lengths_of(table.column("target_tokens"))
-    source_flags, target_flags = _EVERYWHERE, _EVERYWHERE
-    if source_cuts is not None or target_cuts is not None:
-        source_flags = _flags(source_cuts, source_lengths, "source")
-        target_flags = _flags(target_cuts, target_lengths, "target")
+    source_cuts, target_cuts = pair_cuts(table)
     phrase_offsets, *columns = kernel.extract_phrases(
         offsets,
         links["source"],
         links["target"],
-        source_lengths,
-        target_lengths,
-        source_flags,
-        target_flags,
+        lengths_of(table.column("source_tokens")),
+        lengths_of(table.column("target_tokens")),
+        source_cuts.flatten().to_numpy(zero_copy_only=False),
+        target_cuts.flatten().to_numpy(zero_copy_only=False),
         config.max_words,
         int(config.unaligned_words == "allow"),
     )
     fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))
     phrases = list_column(phrase_offsets, fields, schemas.list_of(schemas.PHRASE))
     return table.append_column(schemas.PHRASES.field("phrases"), phrases)
-
-
-def _flags(cuts: pa.ListArray | None, lengths: np.ndarray, side: str) -> np.ndarray:
-    """Return the cuts of one side end to end, bool ``[sum(lengths + 1)]``."""
-    if cuts is None:
-        return np.ones(int(lengths.sum()) + len(lengths), np.bool_)
-    if not np.array_equal(lengths_of(cuts), lengths + 1):
-        raise WorkerError(f"the {side} cuts must be one more than the tokens of each pair")
-    return chunk_of(cuts).flatten().to_numpy(zero_copy_only=False)

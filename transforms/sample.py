@@ -17,9 +17,7 @@ def sample_share(rows: int, wanted: int) -> float:
     return 1.0 if rows <= wanted else wanted / rows
 
 
-def sample_rows(
-    batch: pa.RecordBatch, share: float, seed: int
-) -> Iterator[tuple[int, pa.Table]]:
+def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tuple[int, pa.Table]]:
     """Pick the kept rows of a batch whose hash lies under the share.
 
     Args:
@@ -33,7 +31,7 @@ def sample_rows(
     kept = pa.Table.from_batches([batch]).filter(batch.column("reason").is_null())
     if kept.num_rows and share < 1:
         keys = ids.pair_keys(kept.column("id"))
-        chosen = sampling.picked(np.uint64(seed), keys, sampling.STEP_FIT_SAMPLE, share)
+        chosen = sampling.picked(np.uint64(seed), keys, sampling.STEP_FIT_SAMPLE, np.float64(share))
         kept = kept.filter(pa.array(chosen))
     if kept.num_rows:
         yield 0, kept

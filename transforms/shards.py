@@ -17,6 +17,9 @@ Shard = tuple[int, pa.Table, pa.Table, pa.Table]
 """A shard's number; its kept rows and its rejected rows (`schemas.ROWS`, sorted by id and place);
 and the table that the steps work on, one row for each kept row."""
 
+Batches = beam.PCollection[pa.RecordBatch]
+Shards = beam.PCollection[Shard]
+
 BUFFER_BYTES = 128 << 20
 """Rows held before they are split, so that a part of a shard is not a handful of rows."""
 
@@ -44,7 +47,7 @@ def split_rows(
             yield shard, rows.slice(start, end - start)
 
 
-class SplitRows(beam.DoFn):  # type: ignore[misc]
+class SplitRows(beam.DoFn):
     """Gathers a bundle's row batches and splits them by shard."""
 
     def __init__(self, shards: int, wanted: frozenset[int] | None) -> None:
@@ -68,7 +71,7 @@ class SplitRows(beam.DoFn):  # type: ignore[misc]
         """Emit the rest."""
         window = GlobalWindow()
         for part in self._emit():
-            yield WindowedValue(part, window.max_timestamp(), [window])
+            yield WindowedValue(part, window.max_timestamp(), (window,))
 
     def _emit(self) -> Iterator[tuple[int, pa.Table]]:
         batches, self._batches, self._bytes = self._batches, [], 0
@@ -204,7 +207,7 @@ def mark_rejected(
     return rows
 
 
-class MakeShards(beam.PTransform):  # type: ignore[misc]
+class MakeShards(beam.PTransform[Batches, Shards]):
     """Shuffles row batches into shards; every wanted shard comes out, an empty one too."""
 
     def __init__(self, shards: int, wanted: frozenset[int]) -> None:
@@ -212,7 +215,7 @@ class MakeShards(beam.PTransform):  # type: ignore[misc]
         self.shards = shards
         self.wanted = wanted
 
-    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+    def expand(self, batches: Batches) -> Shards:
         """Split, group and merge."""
         parts = batches | "Split" >> beam.ParDo(
             SplitRows(self.shards, self.wanted)

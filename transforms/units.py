@@ -140,7 +140,7 @@ class Part:
     """What a unit reads of one file.
 
     Attributes:
-        name: The file as the user named it (see `transforms.plan`).
+        name: The file as the user named it (see `transforms.locate`).
         path: Its absolute path or URI.
         compression: ``none``, ``gzip`` or ``zstd``.
         ranges: Half-open byte ranges of the file as stored, ascending.

@@ -5,27 +5,27 @@ recognise goes to Beam. The last line on stdout is one JSON object.
 """
 
 import argparse
+import collections
 import hashlib
 import json
 import os
+import resource
+import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import apache_beam as beam
+import numba
 import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines import engines
-from transforms import arrow_coder
+from transforms.arrow_coder import TableCoder
 from transforms.errors import ConfigError, WorkerError
-from transforms.kernels import sampling
-
-arrow_coder.register()
 
 
 def read_unit(unit: int, rows: int, shards: int, fill: int) -> Iterator[tuple[int, pa.Table]]:
@@ -48,10 +48,9 @@ def read_unit(unit: int, rows: int, shards: int, fill: int) -> Iterator[tuple[in
 
 
 def spend(kind: str, seconds: float) -> None:
-    """Compute for about so long: Numba without the lock, or plain Python with it."""
+    """Pass about so much time: in Numba without the lock, in plain Python with it, or asleep."""
     if kind == "numba":
-        steps = int(seconds * 2.2e8)
-        spin(np.uint64(steps))
+        spin(np.uint64(seconds * 2.2e8))
     elif kind == "python":
         total = 0
         for number in range(int(seconds * 1.3e7)):
@@ -60,28 +59,16 @@ def spend(kind: str, seconds: float) -> None:
         time.sleep(seconds)
 
 
-def spin(steps: np.uint64) -> int:
+@numba.njit(nogil=True, cache=True)
+def spin(steps: np.uint64) -> np.uint64:
     """Run a compiled loop that releases the lock."""
-    import numba
-
-    kernel = _KERNEL.get("spin")
-    if kernel is None:
-
-        @numba.njit(nogil=True)
-        def kernel(steps: np.uint64) -> np.uint64:
-            state = np.uint64(1)
-            for step in range(steps):
-                state ^= state << np.uint64(13)
-                state ^= state >> np.uint64(7)
-                state ^= state << np.uint64(17)
-                state += np.uint64(step)
-            return state
-
-        _KERNEL["spin"] = kernel
-    return kernel(steps)
-
-
-_KERNEL: dict[str, object] = {}
+    state = np.uint64(1)
+    for step in range(steps):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        state += np.uint64(step)
+    return state
 
 
 def write_shard(
@@ -92,28 +79,28 @@ def write_shard(
     slow: int,
     fault: str,
 ) -> str:
-    """Sort one shard, work on it, write it; return who did it and when."""
+    """Sort one shard, work on it, write it; return who did it and when, as JSON."""
     shard, parts = element
     start = time.time()
-    if fault and shard == 1:
+    if shard == 1:
         if fault == "config":
             raise ConfigError(f"toy.txt: shard {shard} cannot be made: mend the file")
         if fault == "worker":
             raise WorkerError(f"toy: shard {shard}: 3 pairs in, 2 out, first pair 00ff")
         if fault == "value":
             raise ValueError("a plain fault of shard 1")
+        if fault == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         if fault == "once":
             mark = Path(output, "once")
             if not mark.exists():
                 mark.touch()
                 raise WorkerError("toy: this happens once")
-    table = pa.concat_tables(parts).unify_dictionaries()
-    table = table.sort_by("id").combine_chunks()
+    table = pa.concat_tables(parts).unify_dictionaries().sort_by("id")
+    # The order of a dictionary is that of arrival.
+    table = table.cast(table.schema.set(1, pa.field("corpus", pa.string()))).combine_chunks()
     spend(work, seconds * (5 if shard == slow else 1))
-    digest = hashlib.sha256()
-    for name in ("id", "corpus", "source"):
-        for value in table[name].to_pylist() if table.num_rows < 20000 else [table[name].nbytes]:
-            digest.update(f"{value}\n".encode())
+    digest = hashlib.sha256(TableCoder().encode(table))
     handle, temporary = tempfile.mkstemp(dir=output, prefix=".tmp-")
     with os.fdopen(handle, "w") as sink:
         sink.write(f"{shard} {table.num_rows} {digest.hexdigest()}\n")
@@ -122,7 +109,6 @@ def write_shard(
         {
             "shard": shard,
             "pid": os.getpid(),
-            "thread": threading.get_ident(),
             "start": start,
             "end": time.time(),
         }
@@ -136,7 +122,12 @@ def note(line: str, output: str) -> str:
     return line
 
 
-def main() -> int:
+def say(found: dict[str, object]) -> None:
+    """Print one line of JSON."""
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--output", required=True)
     parser.add_argument("--engine", default="local")
@@ -149,12 +140,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--slow", type=int, default=-1)
     parser.add_argument("--fault", default="")
-    ours, extra = parser.parse_known_args()
+    ours, extra = parser.parse_known_args(arguments)
     output = Path(ours.output).resolve()
     output.mkdir(parents=True, exist_ok=True)
     begin = time.time()
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as scratch:
-        flags = engines.beam_options(ours.engine, ours.workers, "toy", extra, Path(scratch))
+    with engines.beam_options(ours.engine, ours.workers, "toy", extra) as flags:
         try:
             with beam.Pipeline(options=PipelineOptions(flags)) as pipeline:
                 (
@@ -162,32 +152,29 @@ def main() -> int:
                     | beam.Create(range(ours.units), reshuffle=True)
                     | "Read" >> beam.FlatMap(read_unit, ours.rows, ours.shards, ours.fill)
                     | beam.GroupByKey()
-                    | "Write" >> beam.Map(
+                    | "Write"
+                    >> beam.Map(
                         write_shard, str(output), ours.work, ours.seconds, ours.slow, ours.fault
                     )
                     | "Note" >> beam.Map(note, str(output))
                 )
         except Exception as error:  # noqa: BLE001 - what a command line does with it is the test
-            print(json.dumps({"seconds": time.time() - begin, "error": engines.failure_message(error)}))
+            message, mendable = engines.failure_message(error)
+            say({"error": message, "mendable": mendable})
             return 1
     said = [json.loads(path.read_text()) for path in sorted(output.glob("said-*"))]
     digest = hashlib.sha256()
     for path in sorted(output.glob("part-*")):
         digest.update(f"{path.name}\n{path.read_text()}".encode())
-    print(
-        json.dumps(
-            {
-                "seconds": time.time() - begin,
-                "digest": digest.hexdigest(),
-                "shards": len(said),
-                "pids": {pid: sum(s["pid"] == pid for s in said) for pid in {s["pid"] for s in said}},
-                "overlap": any(
-                    a["start"] < b["end"] and b["start"] < a["end"]
-                    for a in said for b in said if a["shard"] < b["shard"]
-                ),
-                "span": max(s["end"] for s in said) - min(s["start"] for s in said),
-            }
-        )
+    say(
+        {
+            "seconds": time.time() - begin,
+            "digest": digest.hexdigest(),
+            "shards": len(said),
+            "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "pids": collections.Counter(one["pid"] for one in said),
+            "span": max(one["end"] for one in said) - min(one["start"] for one in said),
+        }
     )
     return 0
 

@@ -34,3 +34,21 @@ def first_bad_pair(
                 return pair
             before = key
     return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def least_lengths(offsets: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Return how many words each side must have for its links to fit.
+
+    Args:
+        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        words: The words of one side, int16 ``[link]``.
+
+    Returns:
+        Lengths int64 ``[pair]``; 0 for a pair without links.
+    """
+    lengths = np.zeros(len(offsets) - 1, np.int64)
+    for pair in range(len(lengths)):
+        for link in range(offsets[pair], offsets[pair + 1]):
+            lengths[pair] = max(lengths[pair], np.int64(words[link]) + 1)
+    return lengths

@@ -7,30 +7,8 @@ MAX_INDEX = 32_766
 """The largest word index: the end of a half-open span must still fit 16 bits."""
 
 _TAB, _NEWLINE, _RETURN, _BLANK = 9, 10, 13, 32
-_HYPHEN, _ZERO, _NINE, _COLON, _POSSIBLE = 45, 48, 57, 58, 112
-
-
-@numba.njit(nogil=True, cache=True)
-def _ends_token(data: np.ndarray, position: int) -> bool:
-    if position >= len(data):
-        return True
-    byte = data[position]
-    if byte == _RETURN:
-        return position + 1 >= len(data) or data[position + 1] == _NEWLINE
-    return byte in (_BLANK, _NEWLINE, _TAB)
-
-
-@numba.njit(nogil=True, cache=True)
-def _read_number(data: np.ndarray, position: int) -> tuple[int, int]:
-    """Return the number that starts here and where it ends; -1 if none or one out of range."""
-    value = 0
-    start = position
-    while position < len(data) and _ZERO <= data[position] <= _NINE:
-        value = value * 10 + data[position] - _ZERO
-        if value > MAX_INDEX:
-            return -1, position
-        position += 1
-    return (value if position > start else -1), position
+_HYPHEN, _ZERO, _COLON, _POSSIBLE = 45, 48, 58, 112
+_ONE = np.uint64(1)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -62,27 +40,46 @@ def parse(
     possible = np.empty(most, np.bool_)
     line = 0
     link = 0
-    position = 0
+    token = 0  # where it starts
+    value = np.int64(0)
+    digits = 0
+    row = np.int64(-1)  # the source word, once its mark is read
+    mark = np.int64(_HYPHEN)
     bad = -1
-    while position < len(data):
-        if data[position] == _NEWLINE:
-            line += 1
-            offsets[line] = link
-        elif not _ends_token(data, position):
-            row, middle = _read_number(data, position)
-            mark = data[middle] if middle < len(data) else np.uint8(0)
-            column, end = _read_number(data, middle + 1)
-            good = mark == _HYPHEN or (mark == _POSSIBLE and allow_possible)
-            if not good or row < 0 or column < 0 or not _ends_token(data, end):
-                bad = position
+    for position in range(len(data) + 1):
+        byte = np.int64(data[position]) if position < len(data) else np.int64(_BLANK)
+        digit = byte - _ZERO
+        if 0 <= digit <= 9:
+            value = value * 10 + digit
+            digits += 1
+            if value > MAX_INDEX:
+                bad = token
                 break
-            source[link] = row
-            target[link] = column
-            possible[link] = mark == _POSSIBLE
-            link += 1
-            position = end
-            continue
-        position += 1
+        elif byte == _HYPHEN or (byte == _POSSIBLE and allow_possible):
+            if digits == 0 or row >= 0:
+                bad = token
+                break
+            row, mark = value, byte
+            value, digits = np.int64(0), 0
+        elif byte in (_BLANK, _NEWLINE, _TAB) or (
+            byte == _RETURN and (position + 1 == len(data) or data[position + 1] == _NEWLINE)
+        ):
+            if (digits > 0) != (row >= 0):
+                bad = token
+                break
+            if digits:
+                source[link] = row
+                target[link] = value
+                possible[link] = mark == _POSSIBLE
+                link += 1
+                value, digits, row = np.int64(0), 0, np.int64(-1)
+            if byte == _NEWLINE:
+                line += 1
+                offsets[line] = link
+            token = position + 1
+        else:
+            bad = token
+            break
     if bad >= 0 or (len(data) > 0 and data[-1] != _NEWLINE):
         line += 1
         offsets[line] = link
@@ -90,16 +87,26 @@ def parse(
 
 
 @numba.njit(nogil=True, cache=True)
-def _write_number(out: np.ndarray, position: int, value: int) -> int:
-    """Write a number of at most five digits; return where it ends."""
-    digits = 1 + (value >= 10) + (value >= 100) + (value >= 1000) + (value >= 10000)
-    end = position + digits
-    at = end
-    while at > position:
-        at -= 1
-        out[at] = _ZERO + value % 10
-        value //= 10
-    return end
+def _write_number(out: np.ndarray, position: np.uint64, value: int, end: int) -> np.uint64:
+    """Write a number of at most five digits and the byte behind it; return where they end."""
+    rest = np.uint32(value)
+    ten = np.uint32(10)
+    if rest < 100:
+        # Whether there are two digits cannot be foretold, so no branch asks.
+        tens = rest // ten
+        out[position] = _ZERO + tens
+        position += np.uint64(tens != 0)
+        out[position] = _ZERO + (rest - tens * ten)
+        position += _ONE
+    else:
+        position += np.uint64(3 + (rest >= 1000) + (rest >= 10000))
+        at = position
+        while rest > 0:
+            at -= _ONE
+            out[at] = _ZERO + rest % ten
+            rest //= ten
+    out[position] = end
+    return position + _ONE
 
 
 @numba.njit(nogil=True, cache=True)
@@ -120,20 +127,18 @@ def format_links(
     pairs = len(offsets) - 1
     starts = np.zeros(pairs + 1, np.int64)
     out = np.empty(pairs + 12 * (offsets[pairs] - offsets[0]), np.uint8)
-    position = 0
+    position = np.uint64(0)
     for pair in range(pairs):
         for link in range(offsets[pair], offsets[pair + 1]):
-            if link > offsets[pair]:
-                out[position] = _BLANK
-                position += 1
-            position = _write_number(out, position, int(source[link]))
-            out[position] = _HYPHEN
-            position = _write_number(out, position + 1, int(target[link]))
+            position = _write_number(out, position, source[link], _HYPHEN)
+            position = _write_number(out, position, target[link], _BLANK)
+        if offsets[pair + 1] > offsets[pair]:
+            position -= _ONE
         if end_lines:
             out[position] = _NEWLINE
-            position += 1
+            position += _ONE
         starts[pair + 1] = position
-    return out[:position], starts
+    return out[: np.int64(position)], starts
 
 
 @numba.njit(nogil=True, cache=True)
@@ -158,19 +163,15 @@ def format_phrases(
     """
     pairs = len(offsets) - 1
     out = np.empty(pairs + 24 * (offsets[pairs] - offsets[0]), np.uint8)
-    position = 0
+    position = np.uint64(0)
     for pair in range(pairs):
         for phrase in range(offsets[pair], offsets[pair + 1]):
-            if phrase > offsets[pair]:
-                out[position] = _BLANK
-                position += 1
-            position = _write_number(out, position, int(source_start[phrase]))
-            out[position] = _HYPHEN
-            position = _write_number(out, position + 1, int(source_end[phrase]) - 1)
-            out[position] = _COLON
-            position = _write_number(out, position + 1, int(target_start[phrase]))
-            out[position] = _HYPHEN
-            position = _write_number(out, position + 1, int(target_end[phrase]) - 1)
+            position = _write_number(out, position, source_start[phrase], _HYPHEN)
+            position = _write_number(out, position, source_end[phrase] - 1, _COLON)
+            position = _write_number(out, position, target_start[phrase], _HYPHEN)
+            position = _write_number(out, position, target_end[phrase] - 1, _BLANK)
+        if offsets[pair + 1] > offsets[pair]:
+            position -= _ONE
         out[position] = _NEWLINE
-        position += 1
-    return out[:position]
+        position += _ONE
+    return out[: np.int64(position)]

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 _NEVER = 1 << 40
+_ONE = np.uint64(1)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -41,13 +42,12 @@ def _count_links(
     source_sums[: source_words + 1] = 0
     target_sums[: target_words + 1] = 0
     for link in range(len(source)):
-        row, column = np.int64(source[link]), np.int64(target[link])
-        source_sums[row + 1] += 1
-        target_sums[column + 1] += 1
-        if column < first[row]:
-            first[row] = column
-        if column > last[row]:
-            last[row] = column
+        column = np.int64(target[link])
+        row, behind = np.uint64(source[link]), np.uint64(column + 1)
+        source_sums[row + _ONE] += 1
+        target_sums[behind] += 1
+        first[row] = min(first[row], column)
+        last[row] = max(last[row], column)
     for word in range(source_words):
         source_sums[word + 1] += source_sums[word]
     for word in range(target_words):
@@ -56,7 +56,7 @@ def _count_links(
 
 
 @numba.njit(nogil=True, cache=True)
-def _with_room(phrases: np.ndarray, count: int, more: int) -> np.ndarray:
+def _with_room(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarray:
     if count + more <= phrases.shape[1]:
         return phrases
     larger = np.empty((4, 2 * (count + more)), np.int16)
@@ -67,7 +67,7 @@ def _with_room(phrases: np.ndarray, count: int, more: int) -> np.ndarray:
 @numba.njit(nogil=True, cache=True)
 def _without_unaligned(
     phrases: np.ndarray,
-    count: int,
+    count: np.int64,
     first: np.ndarray,
     last: np.ndarray,
     source_sums: np.ndarray,
@@ -76,40 +76,46 @@ def _without_unaligned(
     target_cuts: np.ndarray,
     source_words: int,
     max_words: int,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences whose words all have links."""
     limited = len(source_cuts) > 0
     phrases = _with_room(phrases, count, source_words * min(source_words, max_words))
+    starts, ends, target_starts, target_ends = phrases[0], phrases[1], phrases[2], phrases[3]
+    # A target word without links counts `_NEVER`; a span that holds one has at least this surplus.
+    hopeless = _NEVER - source_sums[source_words]
+    at = np.uint64(count)
     for start in range(source_words):
         if last[start] < 0 or (limited and not source_cuts[start]):
             continue
-        low, high = int(first[start]), int(last[start])
+        low, high = first[start], last[start]
+        before = source_sums[start]
         for end in range(start + 1, min(source_words, start + max_words) + 1):
-            if last[end - 1] < 0:
-                break
-            low = min(low, int(first[end - 1]))
-            high = max(high, int(last[end - 1]))
-            surplus = target_sums[high + 1] - target_sums[low]
-            surplus -= source_sums[end] - source_sums[start]
-            # The target span only widens: neither is ever mended.
-            if high - low >= max_words or surplus >= _NEVER - source_sums[source_words]:
+            word = np.uint64(end - 1)
+            low = min(low, first[word])
+            high = max(high, last[word])
+            behind = np.uint64(high + 1)
+            surplus = target_sums[behind] - target_sums[np.uint64(low)]
+            surplus -= source_sums[np.uint64(end)] - before
+            # No link, or too wide a target span: which only widens.
+            if (last[word] < 0) | (high - low >= max_words) | (surplus >= hopeless):
                 break
             # Written always and kept if good: a branch here could not be foretold.
-            phrases[0, count] = start
-            phrases[1, count] = end
-            phrases[2, count] = low
-            phrases[3, count] = high + 1
+            starts[at] = start
+            ends[at] = end
+            target_starts[at] = low
+            target_ends[at] = behind
             good = surplus == 0
             if limited:
-                good &= source_cuts[end] & target_cuts[low] & target_cuts[high + 1]
-            count += int(good)
-    return phrases, count
+                good &= source_cuts[np.uint64(end)]
+                good &= target_cuts[np.uint64(low)] & target_cuts[behind]
+            at += np.uint64(good)
+    return phrases, np.int64(at)
 
 
 @numba.njit(nogil=True, cache=True)
 def _with_unaligned(
     phrases: np.ndarray,
-    count: int,
+    count: np.int64,
     first: np.ndarray,
     last: np.ndarray,
     source_sums: np.ndarray,
@@ -119,7 +125,7 @@ def _with_unaligned(
     source_words: int,
     target_words: int,
     max_words: int,
-) -> tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences that NLTK finds."""
     limited = len(source_cuts) > 0
     for start in range(source_words):
@@ -203,7 +209,7 @@ def extract_phrases(
     pairs = len(link_offsets) - 1
     offsets = np.zeros(pairs + 1, np.int64)
     phrases = np.empty((4, 3 * (link_offsets[pairs] - link_offsets[0]) + 16), np.int16)
-    count = 0
+    count = np.int64(0)
     most_source, most_target = 0, 0
     for pair in range(pairs):
         most_source = max(most_source, int(source_lengths[pair]))

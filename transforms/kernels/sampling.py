@@ -12,6 +12,7 @@ STEP_MIX = np.uint64(2)
 STEP_TAG_COUNT = np.uint64(3)
 STEP_TAG_PHRASES = np.uint64(4)
 STEP_TAG_INDICES = np.uint64(5)
+STEP_PREVIEW = np.uint64(6)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -27,7 +28,9 @@ def mix64(value: np.uint64) -> np.uint64:
 
 
 @numba.njit(nogil=True, cache=True)
-def draw(run_seed: np.uint64, pair_key: np.uint64, step: np.uint64, counter: np.uint64) -> np.uint64:
+def draw(
+    run_seed: np.uint64, pair_key: np.uint64, step: np.uint64, counter: np.uint64
+) -> np.uint64:
     """Return 64 random bits; the same arguments always give the same bits."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     state = mix64(np.uint64(run_seed) + golden)

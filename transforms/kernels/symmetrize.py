@@ -39,22 +39,25 @@ for _bit in range(64):
 
 
 @numba.njit(nogil=True, cache=True)
-def _largest(values: np.ndarray, start: int, end: int) -> int:
-    largest = np.int64(-1)
-    for link in range(start, end):
-        if values[link] > largest:
-            largest = np.int64(values[link])
+def _largest(values: np.ndarray, offsets: np.ndarray) -> int:
+    largest = np.int16(-1)
+    for link in range(offsets[0], offsets[-1]):
+        largest = max(largest, values[link])
     return int(largest)
 
 
 @numba.njit(nogil=True, cache=True)
 def _set_bits(
-    bits: np.ndarray, source: np.ndarray, target: np.ndarray, start: int, end: int, stride: int
-) -> None:
+    bits: np.ndarray, source: np.ndarray, target: np.ndarray, start: int, end: int, plane: int
+) -> tuple[int, int]:
+    """Set the bits of links and return the last source and target word, or -1."""
+    last_row, last_column = np.int64(-1), np.int64(-1)
     for link in range(start, end):
-        column = np.int64(target[link])
-        cell = (np.int64(source[link]) + 1) * stride + 1 + (column >> 6)
-        bits[cell] |= _ONE << np.uint64(column & 63)
+        row, column = np.int64(source[link]), np.int64(target[link])
+        bits[np.uint64(((column >> 6) + 1) * plane + row + 1)] |= _ONE << np.uint64(column & 63)
+        last_row = max(last_row, row)
+        last_column = max(last_column, column)
+    return int(last_row), int(last_column)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -67,21 +70,22 @@ def _combine(
     taken: np.ndarray,
     height: int,
     words: int,
+    plane: int,
     union: int,
 ) -> None:
     """Accept the intersection or the union; what is left of the union remains."""
-    stride = words + 2
-    for row in range(1, height + 1):
-        linked[row] = False
-        for word in range(words):
-            cell = row * stride + 1 + word
+    linked[: height + 1] = _ZERO
+    for word in range(words):
+        in_column = _ZERO
+        for row in range(1, height + 1):
+            cell = np.uint64((word + 1) * plane + row)
             both = forward[cell] & reverse[cell]
-            any_ = forward[cell] | reverse[cell]
-            accepted[cell] = any_ if union else both
-            remaining[cell] = any_ ^ both
-            taken[word] |= both
-            if both != _ZERO:
-                linked[row] = True
+            either = forward[cell] | reverse[cell]
+            accepted[cell] = either if union else both
+            remaining[cell] = either ^ both
+            in_column |= both
+            linked[row] |= _ZERO - np.uint64(both != _ZERO)
+        taken[word] = in_column
 
 
 @numba.njit(nogil=True, cache=True)
@@ -90,50 +94,68 @@ def _grow(
     remaining: np.ndarray,
     linked: np.ndarray,
     taken: np.ndarray,
+    open_rows: np.ndarray,
     height: int,
     words: int,
+    plane: int,
     diagonal: int,
 ) -> None:
     """Sweep the remaining links until a sweep accepts none.
 
     A link is accepted at once if its source or its target has no link yet and a neighbour is
-    accepted. One whose two words have links can never be, and is struck out.
+    accepted. One whose two words have links can never be, and is struck out; a row without
+    links is not looked at again.
     """
-    stride = words + 2
     mask = ~_ZERO if diagonal else _ZERO
-    changed = True
-    while changed:
-        changed = False
-        for row in range(1, height + 1):
+    rows = 0
+    for row in range(1, height + 1):
+        left = _ZERO
+        for word in range(words):
+            cell = np.uint64((word + 1) * plane + row)
+            remaining[cell] &= ~(taken[word] & linked[row])
+            left |= remaining[cell]
+        open_rows[rows] = row
+        rows += left != _ZERO
+    changed = _ONE
+    while changed != _ZERO:
+        changed = _ZERO
+        still_open = 0
+        for place in range(rows):
+            row = open_rows[place]
+            left = _ZERO
             for word in range(words):
-                cell = row * stride + 1 + word
-                free = remaining[cell]
-                if linked[row]:
-                    free &= ~taken[word]
-                if free == _ZERO:
-                    remaining[cell] = free
-                    continue
-                up, down = cell - stride, cell + stride
-                beside = accepted[up] | accepted[down]
+                cell = np.uint64((word + 1) * plane + row)
+                free = remaining[cell] & ~(taken[word] & linked[row])
+                beside = accepted[cell - _ONE] | accepted[cell + _ONE]
                 wide = accepted[cell] | (beside & mask)
                 near = beside | (wide << _ONE) | (wide >> _ONE)
                 if words > 1:
-                    before = accepted[cell - 1] | ((accepted[up - 1] | accepted[down - 1]) & mask)
-                    after = accepted[cell + 1] | ((accepted[up + 1] | accepted[down + 1]) & mask)
-                    near |= (before >> _TOP) | (after << _TOP)
+                    for other, shift in (
+                        (cell - np.uint64(plane), 0),
+                        (cell + np.uint64(plane), 1),
+                    ):
+                        across = accepted[other] | (
+                            (accepted[other - _ONE] | accepted[other + _ONE]) & mask
+                        )
+                        near |= across << _TOP if shift else across >> _TOP
                 candidates = free & near
-                while candidates != _ZERO:
+                # Without a candidate the bit is 0 and changes nothing: a branch costs more.
+                while True:
                     bit = candidates & (~candidates + _ONE)
-                    changed = True
                     accepted[cell] |= bit
                     taken[word] |= bit
-                    free ^= bit
-                    if not linked[row]:
-                        linked[row] = True
-                        free &= ~taken[word]
+                    linked[row] |= _ZERO - np.uint64(bit != _ZERO)
+                    changed |= bit
+                    free &= ~(taken[word] & linked[row])
                     near |= bit << _ONE
                     candidates = free & near & ~(bit | (bit - _ONE))
+                    if candidates == _ZERO:
+                        break
                 remaining[cell] = free
+                left |= free
+            open_rows[still_open] = row
+            still_open += left != _ZERO
+        rows = still_open
 
 
 @numba.njit(nogil=True, cache=True)
@@ -144,31 +166,23 @@ def _add_final(
     taken: np.ndarray,
     height: int,
     words: int,
+    plane: int,
     need_both: int,
 ) -> None:
     """Go once over directed links and accept those with a free word, or with two."""
-    stride = words + 2
     for row in range(1, height + 1):
         for word in range(words):
-            cell = row * stride + 1 + word
+            cell = np.uint64((word + 1) * plane + row)
             free = directed[cell] & ~accepted[cell]
-            if free == _ZERO:
-                continue
             if need_both:
                 free &= ~taken[word]
-                if linked[row]:
-                    free = _ZERO
-                free &= ~free + _ONE
-            elif not linked[row]:
-                # The first is accepted for its source word, the others only for their targets.
-                first = free & (~free + _ONE)
-                free = first | (free & ~taken[word])
+                found = free & (~free + _ONE) & ~linked[row]
             else:
-                free &= ~taken[word]
-            if free != _ZERO:
-                accepted[cell] |= free
-                taken[word] |= free
-                linked[row] = True
+                # The first is accepted for its source word, the others only for their targets.
+                found = (free & ~taken[word]) | (free & (~free + _ONE) & ~linked[row])
+            accepted[cell] |= found
+            taken[word] |= found
+            linked[row] |= _ZERO - np.uint64(found != _ZERO)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -202,64 +216,70 @@ def symmetrize(
     pairs = len(forward_offsets) - 1
     most = forward_offsets[pairs] - forward_offsets[0] + reverse_offsets[pairs] - reverse_offsets[0]
     offsets = np.zeros(pairs + 1, np.int64)
-    source = np.empty(most, np.int16)
-    target = np.empty(most, np.int16)
-    # [4, cell]: forward, reverse, accepted, remaining; each with a border of empty cells, and all
-    # zero between pairs.
-    bits = np.zeros((4, 66 * 3), np.uint64)
-    linked = np.zeros(66, np.bool_)
-    taken = np.zeros(1, np.uint64)
+    source = np.empty(most + 1, np.int16)
+    target = np.empty(most + 1, np.int16)
+    last_row = max(
+        _largest(forward_source, forward_offsets), _largest(reverse_source, reverse_offsets)
+    )
+    last_column = max(
+        _largest(forward_target, forward_offsets), _largest(reverse_target, reverse_offsets)
+    )
+    # [plane, row], flat: 64 target words of each source word, with a border of empty cells. All
+    # but `remaining` are 0 between pairs.
+    plane = last_row + 3
+    cells = plane * ((last_column >> 6) + 3)
+    forward = np.zeros(cells, np.uint64)
+    reverse = np.zeros(cells, np.uint64)
+    accepted = np.zeros(cells, np.uint64)
+    remaining = np.zeros(cells, np.uint64)
+    taken = np.zeros((last_column >> 6) + 1, np.uint64)
+    linked = np.zeros(plane, np.uint64)
+    open_rows = np.zeros(plane, np.int64)
     count = 0
     for pair in range(pairs):
-        f_start, f_end = forward_offsets[pair], forward_offsets[pair + 1]
-        r_start, r_end = reverse_offsets[pair], reverse_offsets[pair + 1]
-        height = 1 + max(
-            _largest(forward_source, f_start, f_end), _largest(reverse_source, r_start, r_end)
-        )
-        last = max(
-            _largest(forward_target, f_start, f_end), _largest(reverse_target, r_start, r_end)
-        )
-        words = (last >> 6) + 1
-        stride = words + 2
-        area = (height + 2) * stride
-        if area > bits.shape[1]:
-            bits = np.zeros((4, area + area // 4), np.uint64)
-        if height + 2 > len(linked):
-            linked = np.zeros(2 * height + 2, np.bool_)
-        if words > len(taken):
-            taken = np.zeros(2 * words, np.uint64)
-        forward, reverse, accepted, remaining = bits[0], bits[1], bits[2], bits[3]
-        _set_bits(forward, forward_source, forward_target, f_start, f_end, stride)
-        _set_bits(reverse, reverse_source, reverse_target, r_start, r_end, stride)
-        taken[:words] = _ZERO
-        _combine(
-            accepted,
-            remaining,
+        f_row, f_column = _set_bits(
             forward,
-            reverse,
-            linked,
-            taken,
-            height,
-            words,
-            heuristic == UNION,
+            forward_source,
+            forward_target,
+            forward_offsets[pair],
+            forward_offsets[pair + 1],
+            plane,
         )
+        r_row, r_column = _set_bits(
+            reverse,
+            reverse_source,
+            reverse_target,
+            reverse_offsets[pair],
+            reverse_offsets[pair + 1],
+            plane,
+        )
+        height = max(f_row, r_row) + 1
+        words = (max(f_column, r_column) >> 6) + 1
+        union = heuristic == UNION
+        _combine(accepted, remaining, forward, reverse, linked, taken, height, words, plane, union)
         if heuristic >= GROW:
             diagonal = heuristic != GROW
-            _grow(accepted, remaining, linked, taken, height, words, diagonal)
+            _grow(accepted, remaining, linked, taken, open_rows, height, words, plane, diagonal)
         if heuristic >= GROW_DIAG_FINAL:
             both = heuristic == GROW_DIAG_FINAL_AND
-            _add_final(accepted, forward, linked, taken, height, words, both)
-            _add_final(accepted, reverse, linked, taken, height, words, both)
+            _add_final(accepted, forward, linked, taken, height, words, plane, both)
+            _add_final(accepted, reverse, linked, taken, height, words, plane, both)
         for row in range(1, height + 1):
             for word in range(words):
-                rest = accepted[row * stride + 1 + word]
-                while rest != _ZERO:
-                    source[count] = row - 1
+                cell = np.uint64((word + 1) * plane + row)
+                rest = accepted[cell]
+                forward[cell] = _ZERO
+                reverse[cell] = _ZERO
+                accepted[cell] = _ZERO
+                # The first is written in any case: most words have one, and a branch costs more.
+                while True:
                     lowest = rest & (~rest + _ONE)
+                    source[count] = row - 1
                     target[count] = word * 64 + _BIT_OF[(lowest * _DE_BRUIJN) >> np.uint64(58)]
-                    count += 1
+                    count += rest != _ZERO
                     rest ^= lowest
-        bits[:, :area] = _ZERO
+                    if rest == _ZERO:
+                        break
         offsets[pair + 1] = count
     return offsets, source[:count], target[:count]
 

@@ -235,15 +235,15 @@ def _entity(data: np.ndarray, at: int, end: int) -> int:
                 here += 1
         else:
             here = _skip(data, here, end, _DIGIT)
-        longest = 7
+        shortest, longest = 1, 7
     else:
         first = here
         if here >= end or data[here] == 95 or not _is(data[here], _NAME_START):
             return at
         while here < end and data[here] != 95 and _is(data[here], _NAME_START | _DIGIT):
             here += 1
-        longest = 32
-    if first < here <= first + longest and here < end and data[here] == 59:
+        shortest, longest = 2, 32
+    if shortest <= here - first <= longest and here < end and data[here] == 59:
         return here + 1
     return at
 

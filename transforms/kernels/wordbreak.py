@@ -1,8 +1,9 @@
 """Words, punctuation and unbreakable spans of UTF-8 text, as ranges of code points.
 
-The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16; a break inside a grapheme
-cluster, GB9a to GB9c, is none), read from left to right with one look ahead. Where alignment wants
-other tokens it departs from it, as `find_tokens` says.
+The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16), read from left to right with one
+look ahead. A break inside a grapheme cluster (GB9a to GB9c) is none; GB9c is taken widely: a linker
+joins a consonant to whatever it follows. Where alignment wants other tokens the kernel departs from
+the standard, as `find_tokens` says.
 """
 
 import numba
@@ -12,6 +13,24 @@ from transforms.kernels import clitics, unbreakable, utf8
 
 _JOINED = 31
 """In place of a class: what follows has been looked at and belongs to the segment."""
+
+
+# ASCII that ends a word of ASCII letters whatever follows.
+_ENDS_WORD = np.zeros(256, np.bool_)
+_ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
+
+
+@numba.njit(nogil=True, cache=True)
+def _plain_word_end(data: np.ndarray, at: int, end: int) -> int:
+    """Return where a word of nothing but ASCII letters ends; ``at`` if it is not so simple."""
+    stop = at
+    while stop < end and 97 <= (data[stop] | 32) <= 122:
+        stop += 1
+    if stop == end or _ENDS_WORD[data[stop]]:
+        return stop
+    if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
+        return stop
+    return at
 
 
 @numba.njit(nogil=True, cache=True)
@@ -124,8 +143,9 @@ def _extend(
     visible = not last & utf8.BLANK
     apostrophe = False
     regionals = 1 if previous == utf8.REGIONAL else 0
-    conjunct = 1 if last & utf8.CONSONANT else 0
-    group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 0
+    adjacent = regionals  # as graphemes count them: a mark between two starts anew
+    linked = last & utf8.LINKER != 0
+    group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 4  # digits; over 3 never counts
     grouped = False
     points = 0
     if previous == utf8.NEWLINE:
@@ -138,19 +158,18 @@ def _extend(
                 at += 1
                 points += 1
             last = properties[97]
+            visible = True
             run = -1
-            conjunct = 0
+            linked = False
             group = 4
             continue
         point, width = utf8.decode(data, at, end)
         found = properties[point]
         kind = np.int64(found & utf8.CLASS)
         if kind == utf8.EXTEND or kind == utf8.FORMAT or kind == utf8.ZWJ:
-            if found & utf8.LINKER and conjunct:
-                conjunct = 2
-            elif not found & utf8.CONJUNCT:
-                conjunct = 0
+            linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
             group = 4
+            adjacent = 0
             run = -1
         else:
             left = _joins(data, previous, kind, at + width, end, properties)
@@ -160,11 +179,10 @@ def _extend(
                 (last & utf8.CLASS == utf8.ZWJ and found & utf8.PICTOGRAPH)
                 or (last & utf8.PREPEND and not found & utf8.CONTROL)
                 or (found & utf8.MARK and not last & utf8.CONTROL)
-                or (conjunct == 2 and found & utf8.CONSONANT)
-                or (previous == utf8.REGIONAL and kind == utf8.REGIONAL and regionals & 1)
+                or (linked and found & utf8.CONSONANT)
+                or (kind == utf8.REGIONAL == previous and (regionals & 1 or adjacent & 1))
             ):
                 left = kind
-                run = -1
             elif point == run and not (
                 unbreakable.placeholder(data, begin, at, end, properties) > at
             ):
@@ -183,13 +201,168 @@ def _extend(
                 group += 1
             else:
                 group = 0 if kind == utf8.SPACE else 4
-            if left != kind or kind != np.int64(properties[max(run, 0)] & utf8.CLASS):
-                run = run if point == run else -1
+            if point != run:
+                run = -1
             previous = left
             regionals = regionals + 1 if kind == utf8.REGIONAL else 0
-            conjunct = 1 if found & utf8.CONSONANT else 0
+            adjacent = adjacent + 1 if kind == utf8.REGIONAL else 0
+            linked = found & utf8.LINKER != 0
         visible |= not found & utf8.BLANK
         last = found
         at += width
         points += 1
     return at, points, visible, apostrophe
+
+
+@numba.njit(nogil=True, cache=True)
+def _url(
+    data: np.ndarray, start: int, at: int, end: int, properties: np.ndarray
+) -> tuple[int, int]:
+    """Return where a URL begins and ends that the word ``[start, at)`` leads to.
+
+    It begins with the word, or after the last colon in it; it ends at ``at`` if there is none.
+    """
+    if at + 3 < end and data[at] == 58 and data[at + 1] == 47 and data[at + 2] == 47:
+        scheme = unbreakable.scheme_start(data, start, at)
+        if scheme < at:
+            tail = unbreakable.url_tail(data, at + 3, end, properties)
+            if tail > at + 3:
+                return (scheme if scheme > start and data[scheme - 1] == 58 else start), tail
+    elif (
+        at - start > 4
+        and data[start + 3] == 46
+        and (data[start] | 32) == (data[start + 1] | 32) == (data[start + 2] | 32) == 119
+    ):
+        return start, unbreakable.url_tail(data, at, end, properties)
+    return start, at
+
+
+@numba.njit(nogil=True, cache=True)
+def _room(spans: np.ndarray, count: int, more: int) -> np.ndarray:
+    if count + more <= len(spans):
+        return spans
+    larger = np.empty(2 * (count + more), spans.dtype)
+    larger[:count] = spans[:count]
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def find_tokens(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    languages: np.ndarray,
+    words_only: int,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut texts into words and what else leaves ink.
+
+    A token is a segment between two word boundaries of UAX #29 that leaves ink and does not begin
+    with white space. Deliberate differences:
+
+    - Katakana stands by character, as Han, Hiragana and (by grapheme cluster) Thai, Lao, Khmer and
+      Myanmar do in UAX #29 already;
+    - a punctuation mark or symbol and its repetitions are one token;
+    - a colon between digits, and a no-break or thin space between groups of three, belong to the
+      number; U+202F is a space otherwise;
+    - words part at elisions, and before clitics (`transforms.kernels.clitics`);
+    - a placeholder, tag, character reference, URL or e-mail address is one token
+      (`transforms.kernels.unbreakable`).
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        languages: How words with an apostrophe part, uint8 ``[text]``.
+        words_only: 1 for the spans that no border may split: clitics stay with their words, and
+            segments of several code points that are no tokens come too.
+        properties: Of every code point, uint16 (`transforms.codepoints.properties`).
+
+    Returns:
+        Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their
+        text, int32 ``[token]``: ascending, disjoint, not empty.
+    """
+    texts = len(offsets) - 1
+    token_offsets = np.zeros(texts + 1, np.int32)
+    starts = np.empty(64 + (offsets[texts] - offsets[0]) // 4, np.int32)
+    ends = np.empty(len(starts), np.int32)
+    places = np.empty(clitics.MOST_PLACES, np.int64)
+    tokens = 0
+    for text in range(texts):
+        begin = offsets[text]
+        end = offsets[text + 1]
+        starts = _room(starts, tokens, end - begin)
+        ends = _room(ends, tokens, end - begin)
+        language = languages[text]
+        first = tokens
+        at = begin
+        position = 0
+        floor = begin  # an address does not reach back into the unbreakable span before it
+        while at < end:
+            start = at
+            start_position = position
+            at = _plain_word_end(data, at, end)
+            if at > start:
+                position += at - start
+                starts[tokens] = start_position
+                ends[tokens] = position
+                tokens += 1
+                continue
+            point, width = utf8.decode(data, at, end)
+            kind = properties[point] & utf8.CLASS
+            at += width
+            position += 1
+            if kind == utf8.SPACE and (at == end or data[at] < 0x80):
+                continue
+            match = start
+            if point < 0x80 and kind == utf8.OTHER:
+                match = unbreakable.placeholder(data, begin, start, end, properties)
+            if match == start and point == 64:  # @
+                local = unbreakable.address_start(data, floor, start, properties)
+                if local < start:
+                    match = max(start, unbreakable.domain_end(data, at, end, properties))
+                if match > at:
+                    start_position -= utf8.count_points(data, local, start)
+                    while tokens > first and starts[tokens - 1] >= start_position:
+                        tokens -= 1
+                    if tokens > first and ends[tokens - 1] > start_position:
+                        ends[tokens - 1] = start_position
+            whole = match > at
+            apostrophe = False
+            while True:
+                if whole:
+                    position += utf8.count_points(data, at, match)
+                    at = match
+                    point, _ = utf8.decode(data, utf8.step_back(data, match, start), match)
+                at, points, visible, apostrophe = _extend(
+                    data, begin, at, end, point, whole, properties
+                )
+                position += points
+                if whole or kind != utf8.LETTER:
+                    break
+                url, match = _url(data, start, at, end, properties)
+                if match == at:
+                    break
+                if url > start:
+                    starts[tokens] = start_position
+                    start_position += utf8.count_points(data, start, url)
+                    ends[tokens] = start_position
+                    tokens += 1
+                whole = True
+            if whole:
+                floor = at
+            elif apostrophe and language != clitics.NO_CLITICS and kind == utf8.LETTER:
+                parts = clitics.split_places(
+                    data, start, at, language, words_only, properties, places
+                )
+                for part in range(parts):
+                    starts[tokens] = start_position
+                    start_position += utf8.count_points(data, start, places[part])
+                    start = places[part]
+                    ends[tokens] = start_position
+                    tokens += 1
+            token = whole or (visible and kind != utf8.SPACE and kind != utf8.NEWLINE)
+            if token or (words_only and position - start_position > 1):
+                starts[tokens] = start_position
+                ends[tokens] = position
+                tokens += 1
+        token_offsets[text + 1] = tokens
+    return token_offsets, starts[:tokens].copy(), ends[:tokens].copy()

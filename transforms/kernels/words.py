@@ -16,10 +16,7 @@ PLANE = 0x10000
 """Code points at or above this are compared as they are."""
 
 STEM_LETTERS = 4
-"""Letters that a word keeps in its stem.
-
-Prefixes of four letters are the usual crude stems of word alignment (Fraser and Marcu 2005).
-"""
+"""Letters that a word keeps in its stem (four, as in Fraser and Marcu 2005)."""
 
 
 def fold_character(character: str) -> str:
@@ -181,11 +178,46 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, most_letters: int) -> 
 
 
 @numba.njit(nogil=True, cache=True)
-def look_up(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return the id of each hash, int32 ``[token]``; -1 where unknown."""
+def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return the id of each hash, int32; -1 where unknown."""
     found = np.empty(len(hashes), dtype=np.int32)
-    for token in range(len(hashes)):
-        found[token] = find(keys, ids, hashes[token])
+    for at in range(len(hashes)):
+        found[at] = find(keys, ids, hashes[at])
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def look_up(
+    offsets: np.ndarray,
+    letters: np.ndarray,
+    word_keys: np.ndarray,
+    word_ids: np.ndarray,
+    stem_keys: np.ndarray,
+    stem_ids: np.ndarray,
+) -> np.ndarray:
+    """Number the tokens.
+
+    Args:
+        offsets: Where each token's letters begin ``[token + 1]``.
+        letters: Folded code points.
+        word_keys: Table of the known words.
+        word_ids: Table of the known words.
+        stem_keys: Table of the known stems.
+        stem_ids: Table of the known stems.
+
+    Returns:
+        int32 ``[token]``: the word; or ``-2 - stem`` of an unseen word with a known stem; or -1.
+    """
+    found = np.empty(len(offsets) - 1, dtype=np.int32)
+    for token in range(len(found)):
+        start = offsets[token]
+        end = offsets[token + 1]
+        number = find(word_keys, word_ids, hash_letters(letters, start, end))
+        if number < 0:
+            key = hash_letters(letters, start, min(end, start + STEM_LETTERS))
+            stem = find(stem_keys, stem_ids, key)
+            number = -2 - stem if stem >= 0 else -1
+        found[token] = number
     return found
 
 

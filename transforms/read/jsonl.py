@@ -21,7 +21,7 @@ from transforms.read.rows import (
 )
 from transforms.read.streams import part_text
 from transforms.rejects import Reject
-from transforms.units import Columns, ReadLimits, Unit
+from transforms.units import Columns, CorpusInput, ReadLimits, Unit
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKET = re.compile(rb"[][{}]")
@@ -97,9 +97,7 @@ def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, 
         if key is not None:
             return _problem(Reject.DUPLICATE_KEY, f"key {key!r} is there twice", raw)
     if not isinstance(value, dict):
-        return _problem(
-            Reject.WRONG_TYPE, f"expected an object, found {type(value).__name__}", raw
-        )
+        return _problem(Reject.WRONG_TYPE, f"expected an object, found {type(value).__name__}", raw)
     return value
 
 
@@ -183,3 +181,15 @@ def take_texts(
             )
         problem = problem or found
     return (texts.get("source"), texts.get("target"), texts.get("translation")), problem
+
+
+def find_columns(corpus: CorpusInput) -> Columns:
+    """Return which fields to read; what is not there is each row's own problem."""
+    default = corpus.source_field is None and corpus.target_field is None
+    return Columns(
+        corpus.source_field or "source",
+        corpus.target_field or "target",
+        corpus.translation_field or "translation",
+        translation_required=corpus.translation_field is not None,
+        languages_in="translation" if default and corpus.translation_field is None else None,
+    )

@@ -124,7 +124,9 @@ class _Skipped:
         length = self.stored - self._terminator - (self._last == b"\r")
         none = np.zeros(0, dtype=np.int64)
         zero = np.zeros(1, dtype=np.int64)
-        return Lines(b"", self.offset, zero, zero, none, none, {0: LongLine(length, self._head[:length])})
+        return Lines(
+            b"", self.offset, zero, zero, none, none, {0: LongLine(length, self._head[:length])}
+        )
 
 
 def _lines(data: bytes, stop: int, offset: int, max_line_bytes: int) -> Lines:
@@ -145,9 +147,7 @@ def _lines(data: bytes, stop: int, offset: int, max_line_bytes: int) -> Lines:
         ends = ends - returns
         controls = np.setdiff1d(controls, ends[returns], assume_unique=True)
     long = {
-        line: LongLine(
-            int(ends[line] - starts[line]), data[starts[line] : ends[line]][:RAW_BYTES]
-        )
+        line: LongLine(int(ends[line] - starts[line]), data[starts[line] : ends[line]][:RAW_BYTES])
         for line in np.flatnonzero(ends - starts > max_line_bytes).tolist()
     }
     return Lines(data, offset, starts, ends, controls, tabs, long)

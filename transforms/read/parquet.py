@@ -7,17 +7,15 @@ parsed is what was planned.
 import bisect
 import io
 from collections.abc import Iterator
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from transforms import files
 from transforms.errors import InputError
-from transforms.read.rows import SIDES, Problem, RowMaker, read_text, too_long
-from transforms.read.streams import part_bytes
+from transforms.read.rows import Problem, RowMaker, read_text, too_long
+from transforms.read.streams import PLAIN_CHUNK_BYTES, part_bytes, stored_chunks
 from transforms.rejects import Reject
 from transforms.units import Columns, Part, ReadLimits, Unit
 
@@ -35,7 +33,10 @@ def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[st
             "source": (columns.languages_in, source_lang),
             "target": (columns.languages_in, target_lang),
         }
-    paths = {"source": (columns.source,), "target": (columns.target,)}
+    paths: dict[str, tuple[str, ...]] = {
+        "source": (columns.source,),
+        "target": (columns.target,),
+    }
     if columns.translation is not None:
         paths["translation"] = (columns.translation,)
     return paths
@@ -60,13 +61,13 @@ def footer_metadata(footer: bytes) -> pq.FileMetaData:
 
 
 class _FetchedFile(io.RawIOBase):
-    """A file of which some ranges are in memory; the others come from the file itself."""
+    """A file of which only some ranges were fetched, into memory."""
 
-    def __init__(self, part: Part, contents: list[bytes], file: BinaryIO) -> None:
+    def __init__(self, part: Part, contents: list[bytes]) -> None:
         super().__init__()
+        self._part = part
         self._starts = [start for start, _ in part.ranges]
         self._contents = contents
-        self._file = file
         self._size = part.ranges[-1][1]
         self._position = 0
 
@@ -92,9 +93,8 @@ class _FetchedFile(io.RawIOBase):
             base = self._starts[place]
             if stop <= base + len(self._contents[place]):
                 return self._contents[place][start - base : stop - base]
-        # Padding that Arrow adds for files of some old writers.
-        self._file.seek(start)
-        return self._file.read(stop - start)
+        # Arrow reads up to 100 bytes past a column that an old parquet-mr wrote (PARQUET-816).
+        return b"".join(stored_chunks(self._part.path, start, stop, PLAIN_CHUNK_BYTES))
 
 
 def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -106,34 +106,39 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
     """
     part, columns = unit.parts[0], unit.columns
     assert columns is not None
-    assert unit.row_group is not None
     maker = RowMaker(unit)
-    contents = _fetch(part)
+    paths = field_paths(columns, unit.source_lang, unit.target_lang)
     line = unit.first_line
+    for batch in _batches(unit, _fetch(part), paths, batch_rows):
+        problems: dict[int, Problem] = {}
+        texts = {
+            side: _texts(_column(batch, path), side, limits, problems, columns)
+            for side, path in paths.items()
+        }
+        numbers = np.arange(line, line + batch.num_rows, dtype=np.int64)
+        yield maker.batch(numbers, texts, problems)
+        line += batch.num_rows
+
+
+def _batches(
+    unit: Unit, contents: list[bytes], paths: dict[str, tuple[str, ...]], batch_rows: int
+) -> Iterator[pa.RecordBatch]:
+    part = unit.parts[0]
+    assert unit.row_group is not None
     try:
-        with files.open_read(part.path) as file:
-            metadata = footer_metadata(contents[-1])
-            source = _FetchedFile(part, contents, file)
-            parquet = pq.ParquetFile(pa.PythonFile(source, mode="r"), metadata=metadata)
-            paths = field_paths(columns, unit.source_lang, unit.target_lang)
-            batches = parquet.iter_batches(
-                batch_size=_rows_at_once(metadata, unit.row_group, batch_rows),
-                row_groups=[unit.row_group],
-                columns=sorted({".".join(path) for path in paths.values()}),
-                use_threads=False,
-            )
-            for batch in batches:
-                problems: dict[int, Problem] = {}
-                texts = {
-                    side: _texts(_column(batch, path), side, limits, problems, columns)
-                    for side, path in paths.items()
-                }
-                numbers = np.arange(line, line + batch.num_rows, dtype=np.int64)
-                yield maker.batch(numbers, texts, problems)
-                line += batch.num_rows
+        metadata = footer_metadata(contents[-1])
+        source = pa.PythonFile(_FetchedFile(part, contents), mode="r")
+        yield from pq.ParquetFile(source, metadata=metadata).iter_batches(
+            batch_size=_rows_at_once(metadata, unit.row_group, batch_rows),
+            row_groups=[unit.row_group],
+            columns=sorted({".".join(path) for path in paths.values()}),
+            use_threads=False,
+        )
     except (pa.ArrowException, OSError) as error:
         raise InputError(
-            "parquet_corrupt", part.name, f"row group {unit.row_group} is damaged: {error}"
+            "parquet_corrupt",
+            part.name,
+            f"row group {unit.row_group} is damaged ({error}); write the file again",
         ) from error
 
 

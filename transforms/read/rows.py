@@ -15,6 +15,10 @@ from transforms.units import Unit
 RAW_BYTES = 4096
 """How much of a line that could not be read goes into the rejects."""
 
+_STAGES = pa.array([Stage.READ.value])
+_REASONS = pa.array([reason.value for reason in Reject])
+_REASON_INDEX = {reason: index for index, reason in enumerate(Reject)}
+
 SIDES = ("source", "target", "translation")
 
 # What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
@@ -55,7 +59,8 @@ def read_text(
         side: ``source``, ``target`` or ``translation``, for the message.
         start: Where the side begins in the line.
         stop: Where it ends; None is the line's end.
-        file_offset: Where the line begins in the (decompressed) file, if known.
+        file_offset: Where the line begins in the file (decompressed, if it is compressed); None
+            if not known.
         multiline: The format can carry line feeds and carriage returns inside a text.
     """
     try:
@@ -64,10 +69,8 @@ def read_text(
         place = start + error.start
         where = f"at byte {place}"
         if file_offset is not None:
-            where += f" of the line, byte {file_offset + place} of the text"
-        return Problem(
-            Reject.INVALID_UTF8, f"{side}: 0x{raw[place]:02X} {where}", raw[:RAW_BYTES]
-        )
+            where += f" of the line, byte {file_offset + place} of the file"
+        return Problem(Reject.INVALID_UTF8, f"{side}: 0x{raw[place]:02X} {where}", raw[:RAW_BYTES])
     return control_problem(text, side, raw, start=start, multiline=multiline) or text
 
 
@@ -79,9 +82,10 @@ def control_problem(
     if found is None:
         return None
     place = start + len(text[: found.start()].encode())
+    unit = "text" if multiline else "line"
     return Problem(
         Reject.CONTROL_CHAR,
-        f"{side}: U+{ord(found.group()):04X} at byte {place}",
+        f"{side}: U+{ord(found.group()):04X} at byte {place} of the {unit}",
         raw[:RAW_BYTES],
     )
 
@@ -97,10 +101,6 @@ def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
 
 class RowMaker:
     """Makes ROWS batches of one unit."""
-
-    _stages = pa.array([Stage.READ.value])
-    _reasons = pa.array([reason.value for reason in Reject])
-    _reason_index = {reason: index for index, reason in enumerate(Reject)}
 
     def __init__(self, unit: Unit) -> None:
         """Take the columns that are the same in every row from the unit."""
@@ -153,12 +153,12 @@ class RowMaker:
         raws: list[bytes | None] = [None] * count
         for row, problem in problems.items():
             stages[row] = 0
-            reasons[row] = self._reason_index[problem.reason]
+            reasons[row] = _REASON_INDEX[problem.reason]
             details[row] = problem.detail
             raws[row] = problem.raw
         return [
-            pa.DictionaryArray.from_arrays(pa.array(stages, pa.int32()), self._stages),
-            pa.DictionaryArray.from_arrays(pa.array(reasons, pa.int32()), self._reasons),
+            pa.DictionaryArray.from_arrays(pa.array(stages, pa.int32()), _STAGES),
+            pa.DictionaryArray.from_arrays(pa.array(reasons, pa.int32()), _REASONS),
             pa.array(details, pa.string()),
             pa.array(raws, pa.binary()),
         ]

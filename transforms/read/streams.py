@@ -202,7 +202,9 @@ def part_bytes(part: Part, chunk_bytes: int = PLAIN_CHUNK_BYTES) -> Iterator[byt
                 found += len(chunk)
                 yield chunk
     except OSError as error:
-        raise WorkerError(f"{part.name}: cannot read {part.path} on this worker: {error}") from error
+        raise WorkerError(
+            f"{part.name}: cannot read {part.path} on this worker: {error}"
+        ) from error
     planned = sum(stop - start for start, stop in part.ranges)
     if found != planned:
         raise WorkerError(

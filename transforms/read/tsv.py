@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from transforms.errors import ConfigError, InputError
 from transforms.read.lines import Lines, Stretch, decode, line_blocks
 from transforms.read.rows import RAW_BYTES, Problem, RowMaker, too_long
 from transforms.read.streams import part_text
 from transforms.rejects import Reject
-from transforms.units import ReadLimits, Unit
+from transforms.units import Columns, CorpusInput, ReadLimits, Unit
 
 
 def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -93,3 +94,59 @@ def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stre
         place = np.minimum(before + column + 1, len(borders) - 1)
         right = np.maximum(left, np.minimum(borders[place], ends))
     return Stretch(lines, first, stop, left, right)
+
+
+def find_columns(
+    first_line: bytes, name: str, corpus: CorpusInput, limits: ReadLimits
+) -> tuple[Columns, int]:
+    """Find the wanted columns by the first line; return them and the number of header lines.
+
+    Raises:
+        InputError: ``missing_column``, saying what was wanted and what is there.
+        ConfigError: Some fields are numbers and some are names.
+    """
+    wanted = [corpus.source_field or "1", corpus.target_field or "2"]
+    if corpus.translation_field is not None:
+        wanted.append(corpus.translation_field)
+    numbered = [field.isascii() and field.isdigit() for field in wanted]
+    fields = first_line.split(b"\t")
+    if len(first_line) > limits.max_line_bytes and (
+        corpus.field_count is None or not all(numbered)
+    ):
+        raise InputError(
+            "missing_column",
+            name,
+            f"the first line is longer than max_line_bytes {limits.max_line_bytes}, so its fields "
+            "cannot be counted; give field_count",
+        )
+    header = 0
+    if not all(numbered):
+        if any(numbered):
+            raise ConfigError(f"{name}: give all fields by number or all by name in the header")
+        header = 1
+        found = [field.decode(errors="backslashreplace") for field in fields]
+        for field in wanted:
+            if found.count(field) != 1:
+                raise InputError(
+                    "missing_column",
+                    name,
+                    f"wanted {', '.join(wanted)} in the header; found {', '.join(found)}",
+                )
+        wanted = [str(found.index(field) + 1) for field in wanted]
+    count = corpus.field_count or len(fields)
+    if not all(1 <= int(field) <= count for field in wanted):
+        raise InputError(
+            "missing_column",
+            name,
+            f"wanted columns {', '.join(wanted)}; the first line has {count} "
+            f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
+        )
+    source, target, *translation = wanted
+    columns = Columns(
+        source,
+        target,
+        translation[0] if translation else None,
+        translation_required=bool(translation),
+        field_count=count,
+    )
+    return columns, header

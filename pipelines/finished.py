@@ -1,0 +1,52 @@
+"""A finished run's directory, opened to be looked at."""
+
+from pathlib import Path
+from typing import Any
+
+from transforms import files, manifest
+from transforms.errors import ConfigError
+
+JOBS = ("augment", "align")
+"""The jobs whose runs hold pairs to look at."""
+
+
+def open_manifest(directory: str) -> dict[str, Any]:
+    """Return the manifest of a finished run.
+
+    Raises:
+        ConfigError: The directory holds no finished run, or none with pairs.
+    """
+    path = files.join(directory, manifest.MANIFEST)
+    if not files.exists(path):
+        if files.exists(files.join(directory, manifest.PLAN)):
+            raise ConfigError(
+                f"{directory}: this run is not finished, it has no {manifest.MANIFEST}; "
+                "repeat its command to finish it"
+            )
+        raise ConfigError(
+            f"{directory}: no {manifest.MANIFEST} there; give the --output of a finished run"
+        )
+    found = manifest.read_json(path)
+    if found.get("job") not in JOBS:
+        raise ConfigError(
+            f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
+            f"give the --output of {' or '.join(JOBS)}"
+        )
+    return found
+
+
+def run_of(path: str) -> str | None:
+    """Return the directory of the run that a file at a path would lie in; None if in none.
+
+    In an object store only the directory itself is looked at.
+    """
+    if files.is_uri(path):
+        parents = [path.rpartition("/")[0]]
+    else:
+        parents = [str(parent) for parent in Path(path).resolve().parents]
+    for parent in parents:
+        if any(
+            files.exists(files.join(parent, name)) for name in (manifest.PLAN, manifest.MANIFEST)
+        ):
+            return parent
+    return None

@@ -1,0 +1,66 @@
+"""The command ``preview``: a few pairs of a finished run in the terminal, in colour."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import rich.console
+import rich.text
+
+from pipelines import finished, flags
+from pipelines.cli import COMMANDS
+from pipelines.options import PreviewOptions
+from transforms import run_samples
+from transforms.shown_text import linked_words, pieces, visible_line
+
+COLOURS = (
+    *("bold red", "bold green", "bold yellow", "bold blue", "bold magenta"),
+    *("bold cyan", "bold bright_red", "bold bright_green", "bold bright_yellow", "bold white"),
+)
+
+Row = Mapping[str, Any]
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Print pairs from the command line."""
+    options, _ = flags.parse(
+        PreviewOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    found = finished.open_manifest(options.directory)
+    show(run_samples.drawn_kept(options.directory, found, options.pairs, options.seed))
+    return 0
+
+
+def show(rows: Iterable[Row]) -> None:
+    """Print rows: both sides, each tag in its own colour, and the links where there are any.
+
+    Where the output is no terminal the text is plain.
+    """
+    console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for number, row in enumerate(rows):
+        if number:
+            console.print()
+        for side in ("source", "target"):
+            console.print(coloured(row[side]))
+        if "links" in row:
+            console.print(links(row))
+
+
+def coloured(text: str) -> rich.text.Text:
+    """Return tagged text with a colour for each tag; control characters as their pictures."""
+    shown = rich.text.Text()
+    for piece in pieces(text):
+        style = (
+            COLOURS[piece.tag % len(COLOURS)] if piece.is_token and piece.tag is not None else ""
+        )
+        shown.append(visible_line(piece.text), style)
+    return shown
+
+
+def links(row: Row) -> rich.text.Text:
+    """Return the linked words of a row, in two colours by turns."""
+    shown = rich.text.Text()
+    for number, words in enumerate(linked_words(row)):
+        shown.append("  " if number else "")
+        shown.append("→".join(map(visible_line, words)), "cyan" if number % 2 else "green")
+    return shown

@@ -1,0 +1,54 @@
+"""The command ``report``: the report of a finished run again, with times and speeds."""
+
+import sys
+from collections.abc import Sequence
+
+from pipelines import finished, flags
+from pipelines.cli import COMMANDS
+from pipelines.options import ReportOptions
+from transforms import files, manifest, report, run_samples
+from transforms.errors import ConfigError
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Write the report from the command line."""
+    options, _ = flags.parse(
+        ReportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    page = render(options.directory)
+    write(options.output, page)
+    sys.stdout.write(f"report: {options.output}\n")
+    return 0
+
+
+def render(directory: str) -> str:
+    """Render the report of a finished run, with what its ``_run.json`` says if that is there.
+
+    Raises:
+        ConfigError: There is no finished run.
+        WorkerError: One of its files is missing or broken.
+    """
+    found = finished.open_manifest(directory)
+    receipts = manifest.read_receipts(directory, found)
+    samples = run_samples.gather(directory, found, receipts)
+    path = files.join(directory, manifest.RUN)
+    run = manifest.read_json(path) if files.exists(path) else None
+    return report.render(found, receipts, samples, run)
+
+
+def write(path: str, page: str) -> None:
+    """Write a page, but never into a run, whose files are what its manifest says.
+
+    Raises:
+        ConfigError: The page cannot be written there.
+    """
+    run = finished.run_of(path)
+    if run is not None:
+        raise ConfigError(
+            f"{path} lies in the run {run}, which stays as its manifest says; "
+            "give another file: --output FILE"
+        )
+    try:
+        files.write_bytes(path, page.encode())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error

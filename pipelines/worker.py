@@ -1,0 +1,143 @@
+"""One Beam worker process of the `local` and `flink` engines: `python -m pipelines.worker`.
+
+Flags say whom it serves, in the way Beam's container boot program is told. It ends when the process
+that started it does. On standard error it shows what this package says and errors of others; a
+failed bundle's traceback goes to the launcher and is not repeated here.
+"""
+
+import argparse
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+OURS = ("pairweave", "pipelines", "transforms", "models")
+REPEATED = (
+    "apache_beam.runners.common",
+    "apache_beam.runners.worker.data_plane",
+    "apache_beam.runners.worker.sdk_worker",
+    "apache_beam.runners.worker.sdk_worker_main",
+)
+
+
+class Noise(logging.Filter):
+    """Lets pass what our modules say, and errors of others that nobody else shows."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record is worth a person's time."""
+        if record.name.partition(".")[0] in OURS:
+            return record.levelno >= logging.INFO
+        return record.levelno >= logging.ERROR and record.name not in REPEATED
+
+
+def start(
+    worker_id: str, control: str, logs: str = "", provision: str = ""
+) -> "subprocess.Popen[bytes]":
+    """Start a worker process that finds modules where this process does.
+
+    Args:
+        worker_id: The name under which it answers.
+        control: Address of the runner's control service.
+        logs: Address of the runner's logging service; none if empty.
+        provision: Address of the runner's provision service; none if empty.
+    """
+    path = [entry or str(Path.cwd()) for entry in sys.path]
+    # -P: a folder that is named like one of ours, where the user stands, is not imported.
+    # Its own session: Ctrl-C goes to whoever started it, who then ends it.
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-P", "-m", "pipelines.worker"),
+            f"--id={worker_id}",
+            f"--control_endpoint={control}",
+            f"--logging_endpoint={logs}",
+            f"--provision_endpoint={provision}",
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        start_new_session=True,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve one runner until it says that nothing follows."""
+    _end_with_parent()
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(Noise())
+    logging.basicConfig(handlers=[handler])
+    parser = argparse.ArgumentParser(description="Serve one Beam runner.")
+    parser.add_argument("--id", required=True)
+    for name in ("control", "logging", "provision", "artifact"):
+        parser.add_argument(f"--{name}_endpoint", default="")
+    flags = parser.parse_args(arguments)
+
+    import grpc
+    from apache_beam.runners.worker import sdk_worker_main
+
+    shown = threading.excepthook
+    threading.excepthook = lambda failed: (
+        None if issubclass(failed.exc_type, grpc.RpcError) else shown(failed)
+    )
+    try:
+        os.environ.update(_environment(flags))
+        sdk_worker_main.main([])
+    except grpc.RpcError as error:
+        # Mostly the runner is gone, and has said why.
+        logging.getLogger(__name__).info("the runner does not answer: %s", error.code())
+        return 1
+    return 0
+
+
+def _end_with_parent(seconds: float = 1.0) -> None:
+    """End this process soon after the process that started it, however that ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(seconds)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _environment(flags: argparse.Namespace) -> dict[str, str]:
+    """Return what Beam's worker expects in its environment."""
+    from apache_beam.portability.api import (
+        beam_provision_api_pb2,
+        beam_provision_api_pb2_grpc,
+        endpoints_pb2,
+    )
+    from apache_beam.runners.worker.channel_factory import GRPCChannelFactory
+    from google.protobuf import json_format, text_format
+
+    info = beam_provision_api_pb2.ProvisionInfo()
+    if flags.provision_endpoint:
+        with GRPCChannelFactory.insecure_channel(flags.provision_endpoint) as channel:
+            info = (
+                beam_provision_api_pb2_grpc.ProvisionServiceStub(channel)
+                .GetProvisionInfo(
+                    beam_provision_api_pb2.GetProvisionInfoRequest(),
+                    metadata=[("worker_id", flags.id)],
+                    timeout=60,
+                )
+                .info
+            )
+    control = flags.control_endpoint or info.control_endpoint.url
+    logs = flags.logging_endpoint or info.logging_endpoint.url
+    environment = {
+        "WORKER_ID": flags.id,
+        "PIPELINE_OPTIONS": json_format.MessageToJson(info.pipeline_options),
+        "RUNNER_CAPABILITIES": " ".join(info.runner_capabilities),
+    }
+    for name, url in (("CONTROL", control), ("LOGGING", logs)):
+        if url:
+            address = endpoints_pb2.ApiServiceDescriptor(url=url)
+            environment[f"{name}_API_SERVICE_DESCRIPTOR"] = text_format.MessageToString(address)
+    return environment
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""One digest of the whole output: on every engine, with any workers, after any death."""
+
+import json
+
+import pytest
+
+from pipelines import engines
+from tests import corpora, runs
+
+ARGUMENTS = (
+    *("augment", "--source_lang", "en", "--target_lang", "de"),
+    *("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2"),
+)
+PAIRS = 1_200
+SHARDS = 13
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("corpus")
+    corpora.write_corpus(directory, PAIRS)
+    sides = ("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de")
+    return (*ARGUMENTS, *sides)
+
+
+def digest_of(arguments, output, *more):
+    runs.run_well(*arguments, "--output", output, *more)
+    return runs.tree_digest(output)
+
+
+@pytest.fixture(scope="module")
+def expected(arguments, tmp_path_factory):
+    return digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
+
+
+def test_the_digest_is_the_published_one(expected, golden):
+    assert expected == golden("augment.sha256", expected)
+
+
+def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):
+    assert digest_of(arguments, tmp_path / "out", "--workers", "2") == expected
+
+
+@pytest.mark.flink
+@pytest.mark.parametrize("engine", ["prism", "flink"])
+def test_every_engine_writes_the_same_bytes(engine, arguments, expected, tmp_path):
+    state = next(state for state in engines.engine_report() if state.engine == engine)
+    if not state.ready:
+        pytest.skip(state.render())
+    output = tmp_path / "out"
+    assert digest_of(arguments, output, "--engine", engine, "--workers", "2") == expected
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    ("moment", "pattern", "count"),
+    [
+        ("while reading", "_receipts/unit-*.json", 1),
+        ("before the first shard", "models/hmm/about.json", 1),
+        ("between shards", "_receipts/shard-*.json", SHARDS // 2),
+    ],
+)
+def test_a_killed_run_that_is_repeated_writes_the_same_bytes(
+    moment, pattern, count, workers, arguments, expected, tmp_path
+):
+    output = tmp_path / "out"
+    command = (*arguments, "--output", output, "--workers", workers)
+    killed = runs.kill_when(pattern, output, *command, count=count)
+    assert killed, f"the run was over before it could be killed {moment}"
+    assert not (output / "_manifest.json").exists()
+    done = len(list((output / "_receipts").glob("shard-*.json")))
+    runs.run_well(*command)
+    assert runs.tree_digest(output) == expected
+    assert json.loads((output / "_run.json").read_text())["shards_reused"] >= min(done, count)
+
+
+def test_a_killed_worker_is_made_good_by_the_next_attempt(arguments, expected, tmp_path):
+    output = tmp_path / "out"
+    command = (*arguments, "--output", output, "--workers", "2", "--attempts", "2")
+    process = runs.start(*command)
+    runs.kill_a_worker_when(process, "_receipts/shard-*.json", output)
+    _, errors = process.communicate(timeout=runs.SECONDS)
+    assert process.returncode == 0, errors[-2000:]
+    assert "attempt 1 failed" in errors
+    assert runs.tree_digest(output) == expected

@@ -1,0 +1,86 @@
+"""The toy job on a real Flink cluster: a job manager and two task managers."""
+
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.conftest import ROOT, free_port, run_toy
+
+pytestmark = pytest.mark.flink
+
+
+def flags_for(cluster, *environment: str) -> list[str]:
+    master = f"--flink_master=localhost:{cluster.rest}"
+    return ["--engine", "flink", "--workers", "4", master, *environment]
+
+
+@pytest.fixture
+def worker_pool() -> Iterator[int]:
+    """One pool, which both task managers of this machine ask for workers."""
+    port = free_port()
+    pool = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.worker_pool", "--port", str(port)], cwd=ROOT
+    )
+    try:
+        yield port
+    finally:
+        pool.terminate()
+        pool.wait(timeout=20)
+
+
+@pytest.fixture
+def boot(tmp_path) -> Path:
+    """The program that PROCESS workers are started with."""
+    path = tmp_path / "boot"
+    path.write_text(
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m pipelines.worker "$@"\n'
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_two_task_managers_can_share_a_worker_pool(session_cluster, worker_pool, tmp_path, golden):
+    made = run_toy(
+        tmp_path / "out",
+        *flags_for(session_cluster),
+        "--environment_type=EXTERNAL",
+        f"--environment_config=localhost:{worker_pool}",
+    )
+    assert made["digest"] == golden
+    assert len(made["pids"]) == 2  # one for each task manager
+
+
+def test_a_killed_task_manager_costs_time_but_no_byte(session_cluster, boot, tmp_path):
+    work = ("--shards", "12")
+    golden = run_toy(tmp_path / "golden", "--workers", "1", *work)["digest"]
+    output = tmp_path / "out"
+    killed = []
+
+    def kill_when_half_done() -> None:
+        deadline = time.monotonic() + 200
+        while time.monotonic() < deadline:
+            if len(list(output.glob("part-*"))) >= 3:
+                session_cluster.kill_task_manager(0)
+                killed.append(0)
+                return
+            time.sleep(0.05)
+
+    watcher = threading.Thread(target=kill_when_half_done)
+    watcher.start()
+    made = run_toy(
+        output,
+        *flags_for(session_cluster),
+        *work,
+        *("--work", "sleep", "--seconds", "1", "--parallelism=2"),
+        "--environment_type=PROCESS",
+        f'--environment_config={{"command": "{boot}"}}',
+    )
+    watcher.join()
+    assert killed
+    assert made["digest"] == golden

@@ -1,0 +1,135 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests import check_tagged, corpora, runs
+from transforms.whitespace import unshift_whitespace
+
+SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
+LANGS = ("--source_lang", "en", "--target_lang", "de")
+SMALL = ("--shard_pairs", "150", "--unit_rows", "100", "--workers", "1")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("corpus")
+    return directory, corpora.write_corpus(directory, 600)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    directory, _ = corpus
+    runs.run_well_here("fit", *SIDES, *LANGS, *SMALL, "--output", "model", cwd=directory)
+    return str(directory / "model")
+
+
+@pytest.fixture(scope="module")
+def output(corpus, model):
+    directory, _ = corpus
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
+    runs.run_well_here(*arguments, cwd=directory)
+    return directory / "out"
+
+
+def test_an_independent_reading_of_the_output_agrees_with_the_input(corpus, output):
+    _, pairs = corpus
+    # The two lines that are no text cannot be compared as text; they are counted instead.
+    manifest = json.loads((output / "_manifest.json").read_text())
+    assert manifest["rows"]["read"] == pairs
+    assert manifest["rejected"]["duplicate"] >= 1
+    for reason in ("invalid_utf8", "control_char", "length_ratio", "reserved_token"):
+        assert manifest["rejected"][reason] == 1, reason
+    for reason in ("empty_source", "empty_target", "long_token"):
+        assert manifest["rejected"][reason] == 1, reason
+    kept = 0
+    for path in sorted(output.glob("part-*.parquet")):
+        for row in pq.read_table(path).to_pylist():
+            check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
+            kept += row["kind"] == "plain"
+    assert kept == manifest["rows"]["kept"]
+    assert manifest["counts"]["tagged rows"] > 0.9 * kept
+
+
+def test_a_run_lists_its_files_and_symbols(output):
+    manifest = json.loads((output / "_manifest.json").read_text())
+    assert manifest["shards"] == 5
+    names = {entry["name"] for entry in manifest["files"]}
+    assert {"README.md", "symbols.txt", "part-00004-of-00005.parquet"} <= names
+    symbols = (output / "symbols.txt").read_text().split()
+    assert symbols[0] == "<a_0>"
+    assert len(symbols) == 20
+    card = (output / "README.md").read_text()
+    assert "config_name: default" in card
+    assert "| `invalid_utf8` | 1 |" in card
+
+
+def test_the_same_command_again_makes_nothing_new(corpus, model, output):
+    before = runs.tree_digests(output)
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
+    runs.run_well_here(*arguments, cwd=corpus[0])
+    assert runs.tree_digests(output) == before
+    assert json.loads((output / "_run.json").read_text())["shards_reused"] == 5
+
+
+def test_another_command_into_the_same_directory_is_refused(corpus, model, output):
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
+    status, _, errors = runs.run_here(*arguments, "--seed", "2", cwd=corpus[0])
+    assert status == 2
+    assert "seed was 1, is now 2" in errors
+    assert (output / "_manifest.json").exists()
+
+
+def test_a_lost_shard_is_made_again_with_the_same_bytes(corpus, model, output):
+    before = runs.tree_digests(output)
+    (output / "part-00002-of-00005.parquet").unlink()
+    (output / "_receipts" / "shard-00003-of-00005.json").write_text("{")
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
+    runs.run_well_here(*arguments, cwd=corpus[0])
+    assert runs.tree_digests(output) == before
+    assert json.loads((output / "_run.json").read_text())["shards_reused"] == 3
+
+
+def test_a_plan_is_printed_and_nothing_written(corpus, model):
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "planned")
+    printed = runs.run_well_here(*arguments, "--plan_only", cwd=corpus[0])
+    assert not (corpus[0] / "planned").exists()
+    for text in ("corpus.en", "shards 5", "units 7", "max_tags: 9", "Shuffle", "InjectTags"):
+        assert text in printed, text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--source_input", "none.en", "--target_input", "corpus.de"), "no_match"),
+        (("--source_input", "corpus.en", "--target_input", "short.de"), "line_count_mismatch"),
+        (("--input", "corpus.doc"), "corpus.doc"),
+        ((*SIDES, "--model", "nowhere"), "no fitted aligner"),
+        ((*SIDES, "--tokens", "sentencepiece:nowhere"), "nowhere"),
+    ],
+)
+def test_what_the_user_must_mend_is_said_in_one_line(corpus, arguments, message):
+    (corpus[0] / "short.de").write_text("eins\n")
+    (corpus[0] / "corpus.doc").write_text("x\n")
+    status, _, errors = runs.run_here(
+        "augment", *LANGS, *arguments, "--output", "bad", cwd=corpus[0]
+    )
+    assert status == 2
+    assert message in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert not (corpus[0] / "bad" / "_manifest.json").exists()
+
+
+def test_shifted_whitespace_goes_back(corpus, model):
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model)
+    runs.run_well_here(*arguments, "--whitespace_shift", "--output", "shifted", cwd=corpus[0])
+    runs.run_well_here(*arguments, "--output", "straight", cwd=corpus[0])
+    shifted = pq.read_table(corpus[0] / "shifted" / "part-00000-of-00005.parquet").to_pylist()
+    straight = pq.read_table(corpus[0] / "straight" / "part-00000-of-00005.parquet").to_pylist()
+    assert [row["tags"] for row in shifted] == [row["tags"] for row in straight]
+    for one, other in zip(shifted, straight, strict=True):
+        for side in ("source", "target"):
+            assert unshift_whitespace(one[side]) == other[side]
+    assert any(
+        one["source"] != other["source"] for one, other in zip(shifted, straight, strict=True)
+    )

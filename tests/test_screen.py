@@ -1,0 +1,104 @@
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.rows import batch, row
+from transforms.errors import ConfigError, InputError
+from transforms.screen import RULES, ScreenConfig, load_exclude, screen
+from transforms.tokens import TokenConfig
+
+texts = st.text(st.sampled_from("ab c<_0>\u00a0\u200b.長"), max_size=12)
+
+
+def reasons(*pairs, **limits):
+    screened = screen(
+        batch(*[row(*pair, line=i) for i, pair in enumerate(pairs)]), ScreenConfig(**limits)
+    )
+    return [(r["reason"], r["detail"]) for r in screened.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("pair", "limits", "reason", "detail"),
+    [
+        (("a b", "c d"), {}, None, None),
+        (("", "c"), {}, "empty_source", None),
+        ((" \u00a0\u200b", "c"), {}, "empty_source", None),
+        (("a", "\t\ufeff"), {}, "empty_target", None),
+        (("a <a_3> b", "c d e"), {}, "reserved_token", None),
+        (("a b", "c </a_12>"), {}, "reserved_token", None),
+        (("a b", "c <MASK_REP>"), {}, "reserved_token", None),
+        (("a <b> c", "a <b> c"), {}, None, None),
+        (("a b c", "d e f"), {"max_tokens": 2}, "too_long", "3 tokens > 2"),
+        (("a b c", "d e f"), {"max_tokens": 3}, None, None),
+        (("abcd", "abc"), {"max_token_chars": 3}, "long_token", "4 characters > 3"),
+        (("a b c d", "e f"), {}, "length_ratio", "4 : 2 tokens, ratio 2.00 > 1.5"),
+        (("a b c", "e f"), {}, None, None),
+        (("a b c d", "e"), {"max_ratio": float("inf")}, None, None),
+        (("same", "same"), {}, None, None),
+        (("same", "same"), {"drop_identical": True}, "identical", None),
+    ],
+)
+def test_each_rule_has_its_reason_and_its_limit(pair, limits, reason, detail):
+    assert reasons(pair, **limits) == [(reason, detail)]
+
+
+def test_words_are_counted_as_the_run_cuts_them():
+    pair = ("a-b c-d", "e f g h i j")
+    assert reasons(pair, tokens=TokenConfig("whitespace"))[0][0] == "length_ratio"
+    assert reasons(pair)[0][0] is None
+
+
+def test_rows_rejected_before_pass_as_they_are():
+    before = batch(row(None, "x", reason="invalid_utf8"), row("", "y", line=2))
+    after = screen(before, ScreenConfig()).to_pylist()
+    assert after[0] == before.to_pylist()[0]
+    assert (after[1]["stage"], after[1]["reason"]) == ("screen", "empty_source")
+
+
+def test_dev_sentences_are_excluded_whatever_their_case_and_spacing(tmp_path):
+    (tmp_path / "dev.en").write_bytes(b"\xef\xbb\xbfThe House\nA dog\n")
+    (tmp_path / "dev.de.gz").write_bytes(gzip.compress(b"Ein  Baum\r\n\n"))
+    keys = load_exclude([str(tmp_path / "dev.en"), str(tmp_path / "dev.de*")])
+    assert len(keys) == 3
+    pairs = [("the \u00a0house", "x y"), ("b c", "EIN BAUM"), ("a dog barks", "x y z"), ("x", "y")]
+    found = [reason for reason, _ in reasons(*pairs, exclude=keys)]
+    assert found == ["excluded", "excluded", None, None]
+
+
+def test_exclude_files_that_cannot_be_used_are_named(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere.*no_match"):
+        load_exclude([str(tmp_path / "nowhere")])
+    (tmp_path / "bad").write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(InputError, match=r"line 2: byte 4 is not UTF-8"):
+        load_exclude([str(tmp_path / "bad")])
+
+
+def test_limits_below_one_are_refused():
+    with pytest.raises(ConfigError, match=r"max_ratio must be 1 or more, got 0\.5"):
+        ScreenConfig(max_ratio=0.5)
+
+
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=8), st.integers(1, 7))
+def test_a_pair_is_judged_alone(pairs, size):
+    rows = [row(*pair, line=i) for i, pair in enumerate(pairs)]
+    config = ScreenConfig(max_tokens=3, drop_identical=True)
+    together = screen(batch(*rows), config).to_pylist()
+    apart = [
+        judged
+        for start in range(0, len(rows), size)
+        for judged in screen(batch(*rows[start : start + size]), config).to_pylist()
+    ]
+    assert together == apart
+    kept = [r for r in together if r["reason"] is None]
+    assert all(r["source"].strip() and r["target"].strip() for r in kept)
+    assert {r["reason"] for r in together if r["reason"]} <= {str(reason) for reason in RULES}
+
+
+def test_an_empty_batch_stays_empty():
+    assert screen(batch(), ScreenConfig()).num_rows == 0
+    assert isinstance(screen(batch(), ScreenConfig()), pa.RecordBatch)
+    assert np.all([rule is not None for rule in RULES.values()])

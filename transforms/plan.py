@@ -1,0 +1,216 @@
+"""The plan: every input found, digested, counted and cut into units before a worker starts.
+
+A unit is all that a worker is told. It names bytes by path, range and digest, so that globs,
+runners, bundles and working directories can change neither what is read nor its order.
+"""
+
+import functools
+import os
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from transforms import files
+from transforms.errors import ConfigError, InputError
+from transforms.locate import FileGroup, LocatedFile, locate
+from transforms.read import jsonl, tsv
+from transforms.scan import Cut, Scan, scan_lines, scan_po
+from transforms.scan_parquet import scan_parquet
+from transforms.units import (
+    FORMATS,
+    Columns,
+    CorpusInput,
+    InputFile,
+    Notice,
+    Part,
+    Plan,
+    ReadLimits,
+    Unit,
+)
+
+__all__ = [
+    "FORMATS",
+    "Columns",
+    "CorpusInput",
+    "InputFile",
+    "Notice",
+    "Part",
+    "Plan",
+    "ReadLimits",
+    "Unit",
+    "make_plan",
+]
+
+UNIT_ROWS = 65_536
+
+
+def make_plan(
+    corpora: Sequence[CorpusInput],
+    limits: ReadLimits | None = None,
+    unit_rows: int = UNIT_ROWS,
+    threads: int | None = None,
+) -> Plan:
+    """Find, check and cut all inputs, reading each file once.
+
+    The plan depends on the corpora, the files, ``limits`` and ``unit_rows`` alone. Units come in
+    the order of the corpora, then of the files, then of the rows.
+
+    Args:
+        corpora: What to read.
+        limits: Limits on what is read; the readers must get the same.
+        unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
+            and a catalogue are one unit each.
+        threads: Files read at once; default one for each core, at most 8.
+
+    Raises:
+        ConfigError: The corpora contradict themselves or each other.
+        InputError: A file, or a pair of files, that cannot be used: ``no_match``,
+            ``file_count_mismatch``, ``line_count_mismatch``, ``unsupported_format``,
+            ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
+            ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
+            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt`` or ``po_syntax``.
+    """
+    limits = limits or ReadLimits()
+    if unit_rows < 1:
+        raise ConfigError(f"unit_rows must be 1 or more, got {unit_rows}")
+    names = [corpus.name for corpus in corpora if corpus.name is not None]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(f"two corpora are named {min(repeated)}")
+    groups = locate(corpora)
+    scans = _scan_all(groups, limits, unit_rows, threads or min(8, os.cpu_count() or 1))
+    planned: list[InputFile] = []
+    units: list[Unit] = []
+    notices: list[Notice] = []
+    seen: dict[tuple[str, ...], str] = {}
+    for group, found in zip(groups, scans, strict=True):
+        _check_line_counts(group, found)
+        planned.extend(_input_files(group, found))
+        units.extend(_units(group, found, len(units)))
+        for file, scan in zip(group.files, found, strict=True):
+            notices.extend(_notices(file.name, scan))
+        notices.extend(_duplicate_notices(group, found, seen))
+    return Plan(tuple(planned), tuple(units), tuple(notices))
+
+
+def _scan_all(
+    groups: Sequence[FileGroup], limits: ReadLimits, unit_rows: int, threads: int
+) -> list[list[Scan]]:
+    """Scan all files; of several bad ones the first in the plan's order is reported."""
+    jobs = [[_scan_job(group, file, limits, unit_rows) for file in group.files] for group in groups]
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [[pool.submit(job) for job in row] for row in jobs]
+        try:
+            return [[future.result() for future in row] for row in futures]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _scan_job(
+    group: FileGroup, file: LocatedFile, limits: ReadLimits, unit_rows: int
+) -> Callable[[], Scan]:
+    corpus, langs = group.corpus, group.langs()
+    if file.format == "parquet":
+        return functools.partial(scan_parquet, file.path, file.name, corpus, langs)
+    if file.format == "po":
+        return functools.partial(scan_po, file.path, file.name, file.compression, limits)
+
+    def find_columns(first_line: bytes) -> tuple[Columns | None, int]:
+        if file.format == "tsv":
+            return tsv.find_columns(first_line, file.name, corpus, limits)
+        return (jsonl.find_columns(corpus) if file.format == "jsonl" else None), 0
+
+    return functools.partial(
+        scan_lines, file.path, file.name, file.compression, limits, unit_rows, find_columns
+    )
+
+
+def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
+    if len({scan.rows for scan in scans}) > 1:
+        counts = ", ".join(
+            f"{file.name} has {scan.rows} lines"
+            for file, scan in zip(group.files, scans, strict=True)
+        )
+        raise InputError(
+            "line_count_mismatch",
+            group.files[0].name,
+            f"{counts}; line-parallel files must have as many lines as each other",
+        )
+
+
+def _corpus_name(group: FileGroup) -> str:
+    return group.corpus.name or posixpath.basename(group.files[0].name)
+
+
+def _input_files(group: FileGroup, scans: Sequence[Scan]) -> Iterator[InputFile]:
+    for file, scan in zip(group.files, scans, strict=True):
+        yield InputFile(
+            name=file.name,
+            path=files.absolute(file.path),
+            corpus=_corpus_name(group),
+            role=file.role,
+            format=file.format,
+            bytes=scan.bytes,
+            sha256=scan.sha256,
+            rows=scan.rows,
+        )
+
+
+def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterator[Unit]:
+    source_lang, target_lang = group.langs()
+    lead, file = scans[0], group.files[0]
+    cuts = [scan.cuts for scan in scans]
+    if len(set(map(len, cuts))) > 1:
+        # A plain file beside a compressed one is read whole, as the other must be.
+        cuts = [(Cut(((0, scan.bytes),), scan.digest, scan.rows),) for scan in scans]
+    line = 1 + lead.header_lines
+    for index, row in enumerate(zip(*cuts, strict=True)):
+        yield Unit(
+            index=first_index + index,
+            corpus=_corpus_name(group),
+            source_lang=source_lang,
+            target_lang=target_lang,
+            format=file.format,
+            parts=tuple(
+                Part(file.name, files.absolute(file.path), file.compression, cut.ranges, cut.digest)
+                for file, cut in zip(group.files, row, strict=True)
+            ),
+            first_line=line,
+            rows=row[0].rows,
+            columns=lead.columns,
+            skip_lines=0 if file.compression == "none" else lead.header_lines,
+            row_group=row[0].row_group,
+            po_take=tuple(sorted(set(group.corpus.po_take))),
+        )
+        line += row[0].rows
+
+
+def _notices(name: str, scan: Scan) -> Iterator[Notice]:
+    if not scan.rows:
+        what = "zero bytes" if not scan.bytes else "no rows"
+        yield Notice("empty_file", name, 1, f"{what}; nothing was read from it")
+    if scan.byte_order_mark:
+        yield Notice("byte_order_mark", name, 1, "a byte order mark was dropped")
+    if scan.carriage_returns:
+        yield Notice(
+            "carriage_returns",
+            name,
+            scan.carriage_returns,
+            f"a carriage return was dropped from the end of {scan.carriage_returns} lines",
+        )
+
+
+def _duplicate_notices(
+    group: FileGroup, scans: Sequence[Scan], seen: dict[tuple[str, ...], str]
+) -> Iterator[Notice]:
+    """Notice files that are the same as earlier ones; they are read again all the same."""
+    if not any(scan.bytes for scan in scans):
+        return
+    name = group.files[0].name
+    digests = tuple(scan.sha256 for scan in scans)
+    if digests in seen:
+        yield Notice("duplicate_file", name, 1, f"the same content as {seen[digests]}")
+    seen.setdefault(digests, name)
+    if len(digests) > 1 and digests[0] == digests[1]:
+        message = f"source and target have the same content ({group.files[1].name})"
+        yield Notice("duplicate_file", name, 1, message)

@@ -1,0 +1,170 @@
+"""One pass over a Parquet file: its schema, its digest, and the bytes each row group needs."""
+
+import hashlib
+import itertools
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xxhash
+
+from transforms import files
+from transforms.errors import InputError
+from transforms.read.parquet import MAGIC, field_paths, footer_metadata, is_text
+from transforms.read.streams import PLAIN_CHUNK_BYTES, stored_chunks
+from transforms.scan import Cut, Scan, stored_file
+from transforms.units import Columns, CorpusInput
+
+_ENCRYPTED_MAGIC = b"PARE"
+_TAIL_BYTES = 8  # the footer's length, little-endian, and the magic
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+def scan_parquet(path: str, name: str, corpus: CorpusInput, langs: tuple[str, str]) -> Scan:
+    """Pass over a Parquet file; a unit is a row group.
+
+    Args:
+        path: The file.
+        name: Its name, for messages.
+        corpus: Which fields are wanted.
+        langs: Source and target language.
+
+    Raises:
+        InputError: ``empty_file``, ``parquet_corrupt`` or ``missing_column``.
+    """
+    metadata, footer = _read_footer(path, name)
+    schema = metadata.schema.to_arrow_schema()
+    columns = find_columns(schema, name, corpus, langs)
+    paths = {".".join(path) for path in field_paths(columns, *langs).values()}
+    groups = [
+        (group, _ranges(metadata.row_group(group), paths, footer, name))
+        for group in range(metadata.num_row_groups)
+        if metadata.row_group(group).num_rows
+    ]
+    size, sha256, whole, digests = _digest(path, name, [ranges for _, ranges in groups])
+    if size != footer[1]:
+        raise InputError("unreadable", name, "has changed while it was read")
+    cuts = tuple(
+        Cut(ranges, digest, metadata.row_group(group).num_rows, group)
+        for (group, ranges), digest in zip(groups, digests, strict=True)
+    )
+    rows = sum(cut.rows for cut in cuts)
+    return Scan(size, sha256, rows, cuts, whole, columns=columns)
+
+
+def _corrupt(name: str, message: str) -> InputError:
+    return InputError("parquet_corrupt", name, f"{message}; fetch or write the file again")
+
+
+def _read(path: str, start: int, stop: int) -> bytes:
+    return b"".join(stored_chunks(path, start, stop, PLAIN_CHUNK_BYTES))
+
+
+def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]]:
+    """Return the metadata, and the range of the footer up to the file's end."""
+    try:
+        size = files.size(path)
+        if not size:
+            raise InputError("empty_file", name, "has zero bytes, a Parquet file never has")
+        tail = _read(path, max(0, size - _TAIL_BYTES), size)
+        if tail[4:] == _ENCRYPTED_MAGIC:
+            raise InputError("unsupported_format", name, "is encrypted Parquet")
+        if tail[4:] != MAGIC or size < 2 * len(MAGIC) + 4:
+            raise _corrupt(name, "does not end as a Parquet file does: it is truncated")
+        start = size - _TAIL_BYTES - int.from_bytes(tail[:4], "little")
+        if start < len(MAGIC):
+            raise _corrupt(name, f"{size} bytes are fewer than its footer says")
+        footer = _read(path, start, size)
+    except OSError as error:
+        raise InputError("unreadable", name, f"cannot be read: {error}") from error
+    try:
+        return footer_metadata(footer), (start, size)
+    except (pa.ArrowException, OSError) as error:
+        raise _corrupt(name, f"the footer is damaged ({error})") from error
+
+
+def find_columns(
+    schema: pa.Schema, name: str, corpus: CorpusInput, langs: tuple[str, str]
+) -> Columns:
+    """Find the wanted columns, or a struct with a text for each language.
+
+    Raises:
+        InputError: ``missing_column``, listing what was wanted and what is there.
+    """
+    source, target = corpus.source_field or "source", corpus.target_field or "target"
+    default = corpus.source_field is None and corpus.target_field is None
+    if default and not {source, target} & set(schema.names) and "translation" in schema.names:
+        kind = schema.field("translation").type
+        if pa.types.is_struct(kind):
+            columns = Columns("source", "target", languages_in="translation")
+            fields = {field.name: field.type for field in kind}
+            if all(lang in fields and is_text(fields[lang]) for lang in langs):
+                return columns
+            raise _missing(name, [f"translation.{lang}: string" for lang in langs], schema)
+    translation = corpus.translation_field
+    if translation is None and "translation" in schema.names:
+        translation = "translation" if is_text(schema.field("translation").type) else None
+    wanted = [source, target, *([translation] if translation else [])]
+    for field in wanted:
+        if schema.names.count(field) != 1 or not is_text(schema.field(field).type):
+            raise _missing(name, [f"{field}: string" for field in wanted], schema)
+    return Columns(
+        source, target, translation, translation_required=corpus.translation_field is not None
+    )
+
+
+def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:
+    found = ", ".join(f"{field.name}: {field.type}" for field in schema) or "no columns"
+    return InputError(
+        "missing_column", name, f"wanted {', '.join(wanted)}; found {found}; see source_field"
+    )
+
+
+def _ranges(
+    group: pq.RowGroupMetaData, paths: set[str], footer: tuple[int, int], name: str
+) -> Ranges:
+    """Return the bytes of the wanted columns of a row group, and of the footer."""
+    ranges = [footer]
+    for index in range(group.num_columns):
+        chunk = group.column(index)
+        if chunk.path_in_schema not in paths:
+            continue
+        start = chunk.data_page_offset
+        # Some writers say 0 where there is no dictionary.
+        if chunk.dictionary_page_offset:
+            start = min(start, chunk.dictionary_page_offset)
+        stop = start + chunk.total_compressed_size
+        if not len(MAGIC) <= start <= stop <= footer[0]:
+            raise _corrupt(name, f"column {chunk.path_in_schema} lies outside the file")
+        ranges.append((start, stop))
+    ranges.sort()
+    if any(stop > start for (_, stop), (start, _) in itertools.pairwise(ranges)):
+        raise _corrupt(name, "two columns overlap")
+    return tuple(ranges)
+
+
+def _digest(path: str, name: str, wanted: list[Ranges]) -> tuple[int, str, str, list[str]]:
+    """Return size, SHA-256 and xxh3-128 of a file, and the xxh3-128 of each list of ranges."""
+    digests = [xxhash.xxh3_128() for _ in wanted]
+    pieces = sorted(
+        (start, stop, unit) for unit, ranges in enumerate(wanted) for start, stop in ranges
+    )
+    sha256, whole = hashlib.sha256(), xxhash.xxh3_128()
+    position = 0
+    for chunk in stored_file(path, name):
+        sha256.update(chunk)
+        whole.update(chunk)
+        view = memoryview(chunk)
+        end = position + len(chunk)
+        unfinished = []
+        for index, (start, stop, unit) in enumerate(pieces):
+            if start >= end:
+                unfinished.extend(pieces[index:])
+                break
+            digests[unit].update(view[max(0, start - position) : stop - position])
+            if stop > end:
+                unfinished.append((start, stop, unit))
+        pieces = unfinished
+        position = end
+    found = [digest.hexdigest() for digest in digests]
+    return position, sha256.hexdigest(), whole.hexdigest(), found

@@ -1,0 +1,257 @@
+"""The screen: cheap rules that turn pairs away before anything costly is done."""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from transforms import files, schemas
+from transforms.errors import ConfigError, InputError
+from transforms.read.streams import decompress, stored_chunks
+from transforms.rejects import Reject, Stage
+from transforms.tokens import TokenConfig, token_counts
+from transforms.units import ReadLimits
+
+# RE2: a character that is neither white space nor invisible.
+_VISIBLE = r"[^\s\p{Z}\p{C}]"
+
+RESERVED = r"</?a_[0-9]+>|<MASK_REP>"
+"""What a text must not hold, since the output uses it (RE2)."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ScreenConfig:
+    """Limits of the screen.
+
+    Attributes:
+        max_tokens: Most tokens on a side (Ryu et al. 2022, section 3.1.1: 250).
+        max_ratio: Largest ratio of the sides' token counts (there: 1.5); inf for none.
+        max_token_chars: Longest token in code points.
+        drop_identical: Whether a pair whose sides are equal is rejected.
+        exclude: Keys of sentences to reject (`load_exclude`).
+        tokens: What is counted.
+        reserved: Whether text that holds the output's own tokens is rejected.
+    """
+
+    max_tokens: int = 250
+    max_ratio: float = 1.5
+    max_token_chars: int = 100
+    drop_identical: bool = False
+    exclude: frozenset[int] = frozenset()
+    tokens: TokenConfig = dataclasses.field(default_factory=TokenConfig)
+    reserved: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the limits."""
+        for name in ("max_tokens", "max_ratio", "max_token_chars"):
+            if not getattr(self, name) >= 1:
+                raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
+
+
+class Pairs:
+    """The pairs of a batch as the rules see them.
+
+    Attributes:
+        source: Source texts ``[pair]``.
+        target: Target texts ``[pair]``.
+        source_tokens: Tokens of each source ``[pair]``.
+        target_tokens: Tokens of each target ``[pair]``.
+        longest: Length of each pair's longest token in code points ``[pair]``.
+    """
+
+    def __init__(self, batch: pa.RecordBatch, tokens: TokenConfig) -> None:
+        self.source = batch.column("source")
+        self.target = batch.column("target")
+        languages = [batch.column(f"{side}_lang") for side in ("source", "target")]
+        self.source_tokens, longest = token_counts(self.source, tokens, languages[0])
+        self.target_tokens, other = token_counts(self.target, tokens, languages[1])
+        self.longest = np.maximum(longest, other)
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """Return the longer side's tokens over the shorter one's ``[pair]``."""
+        longer = np.maximum(self.source_tokens, self.target_tokens)
+        return longer / np.maximum(1, np.minimum(self.source_tokens, self.target_tokens))
+
+
+Mask = np.ndarray
+Rule = Callable[[Pairs, ScreenConfig], Mask]
+Detail = Callable[[Pairs, ScreenConfig, int], str | None]
+
+
+def blank_source(pairs: Pairs, _config: ScreenConfig) -> Mask:
+    """Tell which sources hold nothing but white space and invisible characters."""
+    return ~_matches(pairs.source, _VISIBLE)
+
+
+def blank_target(pairs: Pairs, _config: ScreenConfig) -> Mask:
+    """Tell which targets hold nothing but white space and invisible characters."""
+    return ~_matches(pairs.target, _VISIBLE)
+
+
+def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs hold a token that the output reserves for itself."""
+    if not config.reserved:
+        return np.zeros(len(pairs.source), dtype=np.bool_)
+    return _matches(pairs.source, RESERVED) | _matches(pairs.target, RESERVED)
+
+
+def too_long(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs have a side over the limit (Ryu et al. 2022, section 3.1.1)."""
+    return np.maximum(pairs.source_tokens, pairs.target_tokens) > config.max_tokens
+
+
+def long_token(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs have a token over the limit."""
+    return pairs.longest > config.max_token_chars
+
+
+def unbalanced(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs' token counts differ too much (Ryu et al. 2022, section 3.1.1)."""
+    return pairs.ratio > config.max_ratio
+
+
+def identical(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs have equal sides, if those are to be dropped."""
+    if not config.drop_identical:
+        return np.zeros(len(pairs.source), dtype=np.bool_)
+    return pc.equal(pairs.source, pairs.target).to_numpy(zero_copy_only=False)
+
+
+def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
+    """Tell which pairs have a side among the excluded sentences."""
+    if not config.exclude:
+        return np.zeros(len(pairs.source), dtype=np.bool_)
+    keys = np.fromiter(config.exclude, dtype=np.uint64)
+    sides = [np.isin(sentence_keys(side), keys) for side in (pairs.source, pairs.target)]
+    return sides[0] | sides[1]
+
+
+RULES: dict[Reject, Rule] = {
+    Reject.EMPTY_SOURCE: blank_source,
+    Reject.EMPTY_TARGET: blank_target,
+    Reject.RESERVED_TOKEN: reserved_token,
+    Reject.TOO_LONG: too_long,
+    Reject.LONG_TOKEN: long_token,
+    Reject.LENGTH_RATIO: unbalanced,
+    Reject.IDENTICAL: identical,
+    Reject.EXCLUDED: excluded,
+}
+"""The rules in the order in which they are asked; the first that says yes gives the reason."""
+
+DETAILS: dict[Reject, Detail] = {
+    Reject.TOO_LONG: lambda pairs, config, row: (
+        f"{max(pairs.source_tokens[row], pairs.target_tokens[row])} tokens > {config.max_tokens}"
+    ),
+    Reject.LONG_TOKEN: lambda pairs, config, row: (
+        f"{pairs.longest[row]} characters > {config.max_token_chars}"
+    ),
+    Reject.LENGTH_RATIO: lambda pairs, config, row: (
+        f"{pairs.source_tokens[row]} : {pairs.target_tokens[row]} tokens, "
+        f"ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
+    ),
+}
+
+
+def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
+    """Give a reason to each pair that a rule turns away; rows rejected before pass as they are.
+
+    Args:
+        batch: Rows (`schemas.ROWS`).
+        config: The limits.
+
+    Returns:
+        The same rows in the same order.
+    """
+    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
+    if not len(open_rows):
+        return batch
+    whole = len(open_rows) == batch.num_rows
+    pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config.tokens)
+    reasons: dict[int, tuple[Reject, str | None]] = {}
+    asked = np.ones(len(open_rows), dtype=np.bool_)
+    for reason, rule in RULES.items():
+        hits = np.flatnonzero(rule(pairs, config) & asked)
+        asked[hits] = False
+        detail = DETAILS.get(reason)
+        for row in hits.tolist():
+            said = detail(pairs, config, row) if detail else None
+            reasons[int(open_rows[row])] = (reason, said)
+    return _with_reasons(batch, reasons) if reasons else batch
+
+
+def _with_reasons(
+    batch: pa.RecordBatch, reasons: dict[int, tuple[Reject, str | None]]
+) -> pa.RecordBatch:
+    rows = np.array(sorted(reasons), dtype=np.int64)
+    mask = np.zeros(batch.num_rows, dtype=np.bool_)
+    mask[rows] = True
+    said = [reasons[row] for row in rows.tolist()]
+    news = {
+        "stage": [str(Stage.SCREEN)] * len(said),
+        "reason": [str(reason) for reason, _ in said],
+        "detail": [detail for _, detail in said],
+    }
+    columns = batch.columns
+    for name, values in news.items():
+        field = schemas.ROWS.field(name)
+        old = batch.column(name).cast(pa.string())
+        new = pc.replace_with_mask(old, pa.array(mask), pa.array(values, type=pa.string()))
+        columns[schemas.ROWS.get_field_index(name)] = new.cast(field.type)
+    return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
+
+
+def _matches(texts: pa.Array, pattern: str) -> Mask:
+    return pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+
+
+def sentence_keys(texts: pa.Array) -> np.ndarray:
+    """Return a key for each sentence that case, spacing and compatibility forms do not change.
+
+    Returns:
+        xxh3-64 of the text in NFKC and lower case, with white space joined, uint64 ``[text]``.
+    """
+    view = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
+    view = pc.utf8_trim_whitespace(pc.replace_substring_regex(view, r"[\s\p{Z}]+", " "))
+    keys = (xxhash.xxh3_64_intdigest(text.encode()) for text in view.to_pylist())
+    return np.fromiter(keys, dtype=np.uint64, count=len(texts))
+
+
+def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
+    """Return the keys of the sentences of dev and test files, one sentence a line.
+
+    Args:
+        patterns: Files or globs; plain, ``.gz`` or ``.zst``.
+
+    Raises:
+        InputError: A file is not there or is not UTF-8 text.
+    """
+    keys: set[int] = set()
+    for pattern in patterns:
+        paths = files.match(pattern)
+        if not paths:
+            raise InputError("no_match", pattern, "no such file; give the files of --exclude")
+        for path in paths:
+            keys.update(_file_keys(path))
+    return frozenset(keys)
+
+
+def _file_keys(path: str) -> list[int]:
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path[path.rfind(".") :], "none")
+    stored = stored_chunks(path, 0, None, 1 << 20)
+    data = b"".join(decompress(stored, compression, path, ReadLimits()))
+    sentences = []
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            sentences.append(line.decode().strip())
+        except UnicodeDecodeError as error:
+            raise InputError(
+                "invalid_utf8",
+                path,
+                f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
+            ) from error
+    keys = sentence_keys(pa.array([text for text in sentences if text], type=pa.string()))
+    return [int(key) for key in keys]

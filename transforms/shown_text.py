@@ -1,0 +1,82 @@
+"""Text as it is shown to people: its tags, its links, and no control characters."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from transforms.tags import TAG_PATTERN
+
+_TOKEN = re.compile(TAG_PATTERN)
+_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
+_ESCAPES = {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
+_NO_CHARACTERS = {code: f"\\u{code:04x}" for code in (0xFFFE, 0xFFFF)}
+_LINE = _PICTURES | _ESCAPES | _NO_CHARACTERS
+_BLOCK = {code: mark for code, mark in _LINE.items() if code not in (0x09, 0x0A)}
+
+
+class Piece(NamedTuple):
+    """A stretch of tagged text.
+
+    Attributes:
+        text: The stretch as it stands.
+        tag: Index of the token's tag, or of the tag opened last around the words; None outside.
+        is_token: Whether the stretch is a tag token.
+    """
+
+    text: str
+    tag: int | None
+    is_token: bool
+
+
+def pieces(text: str) -> list[Piece]:
+    """Take tagged text apart; joined again the pieces are the text.
+
+    >>> [tuple(piece) for piece in pieces("a <a_3>b</a_3>")]
+    [('a ', None, False), ('<a_3>', 3, True), ('b', 3, False), ('</a_3>', 3, True)]
+    """
+    found: list[Piece] = []
+    is_open: list[int] = []
+    last = 0
+
+    def add_words(end: int) -> None:
+        if end > last:
+            found.append(Piece(text[last:end], is_open[-1] if is_open else None, is_token=False))
+
+    for match in _TOKEN.finditer(text):
+        add_words(match.start())
+        token = match.group()
+        index = int(re.sub(r"\D", "", token))
+        found.append(Piece(token, index, is_token=True))
+        if not token.startswith("</"):
+            is_open.append(index)
+        elif index in is_open:
+            is_open.remove(index)
+        last = match.end()
+    add_words(len(text))
+    return found
+
+
+def linked_words(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the source and target words of each link of a row (`schemas.ALIGNED`)."""
+    tokens = {
+        side: [row[side][token["start"] : token["end"]] for token in row[f"{side}_tokens"]]
+        for side in ("source", "target")
+    }
+    return [
+        (tokens["source"][link["source"]], tokens["target"][link["target"]])
+        for link in row["links"]
+    ]
+
+
+def visible_line(text: str) -> str:
+    r"""Return text with each control character as its picture, line ends and tabs included.
+
+    >>> visible_line("a\tb\x1b[31m")
+    'a␉b␛[31m'
+    """
+    return text.translate(_LINE)
+
+
+def visible_block(text: str) -> str:
+    """Return text with each control character but tab and line feed as its picture."""
+    return text.translate(_BLOCK)
