@@ -88,7 +88,7 @@ class Block:
     rejected: dict[int, tuple[str, str]]
 
     def token_links(self, found: FoundLinks) -> tuple[np.ndarray, ...]:
-        """Turn links of units into links of tokens (`transforms.kernels.encoder_pieces.token_links`)."""
+        """Turn links of units into links of tokens, in both directions."""
         source, target = self.source, self.target
         return token_links(
             found.offsets,

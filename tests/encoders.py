@@ -156,12 +156,16 @@ def write_xlmr(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=200
 
 
 def _spread(model):
-    """Make the random weights large enough for vectors that differ from place to place."""
+    """Make the random weights large enough for vectors that differ from place to place.
+
+    Weights that do not shrink with the width would make them all alike after some layers, and
+    every best link a matter of rounding.
+    """
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if "LayerNorm.weight" in name:
                 weight.uniform_(1.0, 3.0)
             elif weight.dim() > 1:
-                weight.normal_(0.0, 0.15)
+                weight.normal_(0.0, 0.85 / weight.shape[1] ** 0.5)
             else:
                 weight.normal_(0.0, 0.05)

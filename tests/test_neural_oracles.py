@@ -101,9 +101,19 @@ def test_directions_equal_those_of_simalign(pairs, bert):
     assert links_of(table, "reverse") == [set(links["rev"]) for links in expected]
 
 
-@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
-@pytest.mark.parametrize("mass", ["uniform", "norm"])
-@pytest.mark.parametrize("distortion", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("cost", "mass", "distortion"),
+    [
+        ("cosine", "norm", 0.0),
+        ("euclidean", "uniform", 0.2),
+        pytest.param("cosine", "uniform", 0.0, marks=pytest.mark.slow),
+        pytest.param("cosine", "uniform", 0.2, marks=pytest.mark.slow),
+        pytest.param("cosine", "norm", 0.2, marks=pytest.mark.slow),
+        pytest.param("euclidean", "uniform", 0.0, marks=pytest.mark.slow),
+        pytest.param("euclidean", "norm", 0.0, marks=pytest.mark.slow),
+        pytest.param("euclidean", "norm", 0.2, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
 def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion):
     ot = pytest.importorskip("ot", reason="needs the extra `oracles`")
@@ -111,9 +121,11 @@ def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion
 
     aligner = load_aligner(EncoderConfig(str(bert), layer=3, device="cpu"))
     config = HeadConfig(
-        head, cost=cost, mass=mass, distortion=distortion, max_iterations=20_000, tolerance=1e-12
+        head, cost=cost, mass=mass, distortion=distortion, max_iterations=20_000, tolerance=1e-11
     )
-    source, target = real_vectors(aligner, pairs[60:72] + pairs[-4:])
+    source, target = real_vectors(
+        aligner, sorted(pairs[:200], key=lambda pair: len(pair[0]))[10:80:14] + pairs[-4:]
+    )
     lengths = [torch.tensor([len(vectors) for vectors in side]) for side in (source, target)]
     padded = [torch.nn.utils.rnn.pad_sequence(side, batch_first=True) for side in (source, target)]
     plans = plan(*padded, *lengths, config).numpy()
@@ -123,16 +135,16 @@ def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion
         if head == "ot":
             weights = [weight / weight.sum() for weight in weights]
             expected = ot.sinkhorn(
-                *weights, costs, 0.1, method="sinkhorn_log", stopThr=1e-11, numItermax=20_000
+                *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000
             )
         elif head == "unbalanced_ot":
             expected = ot.unbalanced.sinkhorn_unbalanced(
-                *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-13, numItermax=20_000
+                *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-11, numItermax=20_000
             )
         else:
             moved = 0.8 * min(weight.sum() for weight in weights)
             expected = ot.partial.entropic_partial_wasserstein(
-                *weights, costs, 0.1, m=moved, stopThr=1e-12, numItermax=20_000
+                *weights, costs, 0.1, m=moved, stopThr=1e-10, numItermax=20_000
             )
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
         assert plans[pair, len(left) :].sum() + plans[pair, :, len(right) :].sum() == 0
