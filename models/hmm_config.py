@@ -28,8 +28,8 @@ class HmmConfig:
     threshold: float = 0.3
     null_probability: float = 0.2
     word_prior: float = 10.0
-    max_vocabulary: int = 1_000_000
-    max_translations: int = 2_000
+    max_vocabulary: int = 500_000
+    max_translations: int = 1_000
 
     def __post_init__(self) -> None:
         """Check every setting."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from models.hmm_config import HmmConfig
 from models.hmm_vocabulary import Vocabulary
-from transforms.kernels.agreement import Lexicon
+from transforms.kernels.emissions import Lexicon
 from transforms.kernels.model1 import Words
 
 

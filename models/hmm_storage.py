@@ -13,7 +13,7 @@ from models.hmm_config import HmmConfig
 from models.hmm_parts import Parts, know_words
 from models.hmm_vocabulary import Vocabulary, build_vocabulary
 from transforms.errors import ConfigError
-from transforms.kernels.agreement import Lexicon
+from transforms.kernels.emissions import Lexicon
 from transforms.kernels.hmm import JUMPS
 from transforms.kernels.model1 import Words
 

@@ -16,14 +16,15 @@ from models.hmm_config import HmmConfig
 from models.hmm_parts import Parts, know_words
 from models.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from transforms.kernels import agreement, model1
+from transforms.kernels.emissions import Lexicon, Side
 from transforms.kernels.hmm import JUMPS
 from transforms.kernels.model1 import FIXED_POINT
 
 CHUNK_PAIRS = 1024
 """Pairs whose jumps and likelihood are summed before they join the others'."""
 
-MOST_COUNTERS = 8
-"""Threads beyond this do not count: each needs counters of its own."""
+MOST_COUNTER_BYTES = 4 << 30
+"""Each thread needs counters of its own; so many threads count as these bytes hold."""
 
 NULL_PRIOR = 100.0
 """Occurrences that a word's frequency is worth in its probability given nothing (flat)."""
@@ -60,68 +61,88 @@ def train(table: pa.Table, config: HmmConfig, threads: int) -> Parts:
             collect_vocabulary(table, side, config.max_vocabulary) for side in ("source", "target")
         )
         sides = _numbered(table, "source", source), _numbered(table, "target", target)
-        lexicon = _Lexicon(sides, source, target, config, pool)
+        row_offsets, columns, counts = _find_candidates(
+            sides, source, target, config.max_translations, pool
+        )
+        lexicon = _Candidates(row_offsets, columns, source, target, config, pool)
         state = _State(
-            lexicon.first_counts,
+            counts,
             np.zeros(len(source), dtype=np.int64),
             np.zeros(len(target), dtype=np.int64),
             np.zeros((0, 0), dtype=np.float32),
             [],
         )
+        del counts
         for iteration in range(config.model1_iterations + config.hmm_iterations):
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
             parts = lexicon.maximize(state, pool)
-            _expect(sides, parts, state, min(threads, MOST_COUNTERS), pool)
+            _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool)
         parts = lexicon.maximize(state, pool)
+    del lexicon
     return dataclasses.replace(
         _prune(parts, state.counts),
         report={
             "pairs": len(sides[0].offsets) - 1,
             "source_tokens": len(sides[0].words),
             "target_tokens": len(sides[1].words),
+            "candidates": len(columns),
             "log_likelihoods": state.log_likelihoods,
         },
     )
 
 
-class _Lexicon:
-    """The candidates, and all about them that no round changes."""
+def _find_candidates(
+    sides: tuple[Side, Side],
+    source: Vocabulary,
+    target: Vocabulary,
+    most: int,
+    pool: ThreadPoolExecutor,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row offsets, columns and first counts of the lexicon."""
+    begins, pairs = model1.occurrences(sides[0].words, sides[0].offsets, len(source))
+    found = _over_blocks(
+        pool,
+        # Blocks hold as many occurrences, not as many words.
+        np.searchsorted(begins, np.linspace(0, begins[-1], _BLOCKS + 1)[1:-1]),
+        len(source),
+        lambda first, last: model1.candidates(
+            first,
+            last,
+            begins,
+            pairs,
+            sides[1].words,
+            sides[1].offsets,
+            sides[0].offsets,
+            target.counts,
+            most,
+        ),
+    )
+    sizes, columns, shares = (np.concatenate([part[item] for part in found]) for item in range(3))
+    counts = shares.astype(np.float64)
+    counts *= FIXED_POINT
+    return (
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        columns,
+        counts.astype(np.int64),
+    )
+
+
+class _Candidates:
+    """The pairs of words in the lexicon, and all about them that no round changes."""
 
     def __init__(
         self,
-        sides: tuple[agreement.Side, agreement.Side],
+        row_offsets: np.ndarray,
+        columns: np.ndarray,
         source: Vocabulary,
         target: Vocabulary,
         config: HmmConfig,
         pool: ThreadPoolExecutor,
     ) -> None:
-        """Find the candidates and compare their letters."""
+        """Compare their letters and find their stems."""
+        self.row_offsets, self.columns = row_offsets, columns
         self._source, self._target, self._config = source, target, config
-        begins, pairs = model1.occurrences(sides[0].words, sides[0].offsets, len(source))
-        found = _over_blocks(
-            pool,
-            # Blocks hold as many occurrences, not as many words.
-            np.searchsorted(begins, np.linspace(0, begins[-1], _BLOCKS + 1)[1:-1]),
-            len(source),
-            lambda first, last: model1.candidates(
-                first,
-                last,
-                begins,
-                pairs,
-                sides[1].words,
-                sides[1].offsets,
-                sides[0].offsets,
-                target.counts,
-                config.max_translations,
-            ),
-        )
-        sizes, columns, counts = ([part[item] for part in found] for item in range(3))
-        self.row_offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        self.columns = np.concatenate(columns)
-        self.first_counts = (np.concatenate(counts).astype(np.float64) * FIXED_POINT).astype(
-            np.int64
-        )
         self._blocks = np.searchsorted(
             self.row_offsets, np.linspace(0, len(self.columns), _BLOCKS + 1)[1:-1]
         )
@@ -193,7 +214,7 @@ class _Lexicon:
             self._target,
             source_words,
             target_words,
-            agreement.Lexicon(
+            Lexicon(
                 self.row_offsets,
                 self.columns,
                 self._probabilities,
@@ -207,7 +228,7 @@ class _Lexicon:
 
 
 def _expect(
-    sides: tuple[agreement.Side, agreement.Side],
+    sides: tuple[Side, Side],
     parts: Parts,
     state: _State,
     threads: int,
@@ -219,11 +240,11 @@ def _expect(
     jump_counts = np.zeros((len(starts), 2, 2 * JUMPS + 1), dtype=np.float64)
     logs = np.zeros((len(starts), 2), dtype=np.float64)
 
+    sizes = len(state.counts), len(parts.target), len(parts.source)
+    state.counts = np.empty(0, dtype=np.int64)  # done with: not to be held beside the new ones
+
     def work(thread: int) -> list[np.ndarray]:
-        totals = [
-            np.zeros(size, dtype=np.int64)
-            for size in (len(state.counts), len(parts.target), len(parts.source))
-        ]
+        totals = [np.zeros(size, dtype=np.int64) for size in sizes]
         for chunk in range(thread, len(starts), threads):
             logs[chunk] = agreement.expect(
                 starts[chunk],
@@ -259,6 +280,11 @@ def _expect(
         state.jumps = (totals / totals.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
+def _counting_threads(threads: int, entries: int) -> int:
+    """Return how many of the threads may have counters of so many entries."""
+    return max(1, min(threads, MOST_COUNTER_BYTES // (8 * max(entries, 1))))
+
+
 def _over_blocks(
     pool: ThreadPoolExecutor,
     inner: np.ndarray,
@@ -289,14 +315,14 @@ def _null(words: Vocabulary, counts: np.ndarray) -> np.ndarray:
     return (np.append(seen, unseen) / (counts.sum() / FIXED_POINT + NULL_PRIOR)).astype(np.float32)
 
 
-def _numbered(table: pa.Table, side: str, words: Vocabulary) -> agreement.Side:
+def _numbered(table: pa.Table, side: str, words: Vocabulary) -> Side:
     """Return the numbers of one side's tokens of all pairs, without their letters."""
     found = [np.empty(0, dtype=np.int32)]
     sizes = [np.zeros(1, dtype=np.int64)]
     for pair_offsets, letter_offsets, letters in cut(table, side):
         found.append(words.number(letter_offsets, letters))
         sizes.append(np.diff(pair_offsets))
-    return agreement.Side(
+    return Side(
         np.cumsum(np.concatenate(sizes)),
         np.concatenate(found),
         np.zeros(1, dtype=np.int64),
@@ -311,7 +337,7 @@ def _prune(parts: Parts, counts: np.ndarray) -> Parts:
     stems_kept = lexicon.stem_counts >= LEAST_COUNT / FIXED_POINT
     return dataclasses.replace(
         parts,
-        lexicon=agreement.Lexicon(
+        lexicon=Lexicon(
             _kept_offsets(lexicon.row_offsets, kept),
             lexicon.columns[kept],
             lexicon.probabilities[kept],

@@ -11,7 +11,7 @@ from transforms.errors import ConfigError
 from transforms.flat_lists import fields_of
 from transforms.flat_texts import texts_of
 from transforms.kernels import words as kernels
-from transforms.kernels.agreement import Side
+from transforms.kernels.emissions import Side
 
 ROWS = 65_536
 """Rows whose letters are in memory at a time."""

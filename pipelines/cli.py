@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pipelines import worker
 from transforms.errors import ConfigError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
@@ -94,13 +95,14 @@ def usage() -> str:
 def _set_up_logging() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    handler.addFilter(lambda record: "apitools not found" not in record.getMessage())
-    logging.basicConfig(level=logging.ERROR, handlers=[handler])
+    handler.addFilter(worker.Noise())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("pairweave").setLevel(logging.INFO)
 
 
 def _on_terminate(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+    """Leave in an orderly way, so that temporary directories and workers go."""
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -159,8 +159,12 @@ def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
 def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
     master = given.value("flink_master") or "[local]"
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
-    # A started worker process serves the job's later stages too.
-    flags += [f"--flink_version={FLINK_VERSION}", "--environment_cache_millis=60000"]
+    # A started worker process serves the job's later stages too, and no step changes its input.
+    flags += [
+        f"--flink_version={FLINK_VERSION}",
+        "--environment_cache_millis=60000",
+        "--faster_copy",
+    ]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, scratch)
     if master in {"[local]", "[auto]"}:
@@ -197,7 +201,14 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
             f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
         )
     launcher = _attached(scratch / "java", java)
-    return [f"--flink_job_server_jar={jar}", f"--job_server_java_launcher={launcher}"]
+    return [
+        f"--flink_job_server_jar={jar}",
+        f"--job_server_java_launcher={launcher}",
+        # Tables come and go through buffers outside the heap. Where these may take no more than
+        # the heap (Java's default), 1 GB was too little for a job of 1 GB: it waited for ever.
+        f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={_memory_bytes() // 2}",
+        "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
+    ]
 
 
 def _flink_conf(scratch: Path) -> Path:
@@ -309,7 +320,9 @@ def engine_report() -> list[EngineState]:
     """Tell for each engine whether it can run here, and what is missing."""
     cores = f"{os.cpu_count()} cores"
     return [
-        EngineState("local", (cores, _memory(), _gpus()), ()),
+        EngineState(
+            "local", (cores, f"{_memory_bytes() / (1 << 30):.1f} GiB of memory", _gpus()), ()
+        ),
         _prism_state(),
         _flink_state(),
     ]
@@ -341,9 +354,8 @@ def _flink_state() -> EngineState:
     return EngineState("flink", tuple(facts), tuple(missing))
 
 
-def _memory() -> str:
-    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{pages / (1 << 30):.1f} GiB of memory"
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _gpus() -> str:

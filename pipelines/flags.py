@@ -166,12 +166,7 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
     for key in value:
         if key not in names:
             raise ConfigError(f"{path}: unknown key {key}{_nearest(str(key), names, names)}")
-    return {
-        key: tuple([item] if isinstance(item, str) else item)
-        if _shape(model.model_fields[key].annotation).get("nargs") == "+" and item is not None
-        else item
-        for key, item in value.items()
-    }
+    return value
 
 
 def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:

@@ -15,7 +15,14 @@ Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")]
 Heuristic = Literal[
     "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
 ]
-Patterns = tuple[str, ...]
+
+
+def _listed(value: object) -> object:
+    """Let YAML name one file without a list."""
+    return (value,) if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
 
 class Options(pydantic.BaseModel):
@@ -167,6 +174,9 @@ class AugmentOptions(AlignerOptions, JobOptions):
     max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
     unaligned_words: Literal["forbid", "allow"] = Field(
         "forbid", description="whether a phrase may hold unaligned words"
+    )
+    representation: Literal["indexed"] = Field(
+        "indexed", description="what tags look like: indexed is <a_0> ... </a_9>"
     )
     max_tags: int = Field(9, ge=1, le=9, description="most tags in a pair")
     tag_share: float = Field(0.3, gt=0, le=1, description="tags stay under this share of the words")

@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
@@ -119,6 +120,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
     settings = options.model_dump(mode="json", exclude=_PLACE)
+    # JSON has no infinity.
+    settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
     settings["tokens"] = _tokens_text(tokens)
     settings["exclude"] = [
@@ -186,8 +189,16 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
 def _corpus_input(corpus: CorpusOptions, defaults: CorpusOptions) -> CorpusInput:
     values = corpus.model_dump(exclude={"corpus", "licence"})
     values["source_lang"] = corpus.source_lang or defaults.source_lang
+    if values["source_lang"] is None and not _is_po(corpus):
+        values["source_lang"] = UNDETERMINED
     values["target_lang"] = corpus.target_lang or defaults.target_lang or UNDETERMINED
     return CorpusInput(name=corpus.corpus, **values)
+
+
+def _is_po(corpus: CorpusOptions) -> bool:
+    """Tell whether a corpus is PO, whose messages are English unless something else is said."""
+    names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]
+    return corpus.format == "po" or (bool(names) and all(n.endswith(".po") for n in names))
 
 
 def _model_and_tokens(

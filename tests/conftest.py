@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def golden(request: pytest.FixtureRequest):
+def golden_file(request: pytest.FixtureRequest):
     """Return a function that gives what a golden file says, or writes it if that is asked for."""
     directory = Path(__file__).parent / "golden"
 

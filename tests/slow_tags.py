@@ -116,9 +116,7 @@ def row_of(pair, variant, chosen, drawn):
             }
         )
     sides = {
-        side: insert(
-            pair[side], [(t["index"], t[f"{side}_start"], t[f"{side}_end"]) for t in tags]
-        )
+        side: insert(pair[side], [(t["index"], t[f"{side}_start"], t[f"{side}_end"]) for t in tags])
         for side in ("source", "target")
     }
     return {

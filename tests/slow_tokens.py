@@ -23,16 +23,17 @@ RUN = regex.compile(
     r"(?V1)[[\p{P}\p{S}]--[\p{Extended_Pictographic}\p{WB=RI}\p{WB=Extend}"
     r"\p{WB=ALetter}\p{WB=Numeric}\p{WB=ExtendNumLet}]]"
 )
-WB_CLASSES = ("Extend Format ZWJ RI Hebrew_Letter ALetter Numeric ExtendNumLet Single_Quote "
-              "Double_Quote MidNumLet MidLetter MidNum").split()  # fmt: skip
+WB_CLASSES = (
+    *("Extend", "Format", "ZWJ", "RI", "Hebrew_Letter", "ALetter", "Numeric", "ExtendNumLet"),
+    *("Single_Quote", "Double_Quote", "MidNumLet", "MidLetter", "MidNum"),
+)
 LETTERS = ("ALetter", "Hebrew_Letter")
 IGNORED = ("Extend", "Format", "ZWJ")
 CONVERSION = rb"[diouxXeEfFgGcCrsSaAp@]"
 IN_BRACES = rb"\{[^\x00-\x20{}]{1,99}\}"
 PRINTF = regex.compile(
-    rb"%(?:(%)|("
-    + IN_BRACES
-    + rb")|(\([^\x00-\x20()]{1,99}\)|[0-9]+\$)?[-+#0]*(?:\*|[0-9]+)?(?:\.(?:\*|[0-9]+)?)?(?:hh|ll|[hlLqjzt](?="
+    rb"%(?:(%)|(" + IN_BRACES + rb")|(\([^\x00-\x20()]{1,99}\)|[0-9]+\$)?"
+    rb"[-+#0]*(?:\*|[0-9]+)?(?:\.(?:\*|[0-9]+)?)?(?:hh|ll|[hlLqjzt](?="
     + CONVERSION
     + rb"))?"
     + CONVERSION
@@ -55,7 +56,8 @@ ADDRESS_CHARACTER = regex.compile(
     r"\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}\-]--[\u202f]]"
 )
 ENGLISH = regex.compile(
-    r"(?i:(?<=.)(?=['’](?:s|m|d|re|ve|ll)(?:['’]|$))|(?<=.)(?=n['’]t(?:['’]|$)))", regex.S
+    r"(?i:(?<=.)(?=['\u2019](?:s|m|d|re|ve|ll)(?:['\u2019]|$))|(?<=.)(?=n['\u2019]t(?:['\u2019]|$)))",
+    regex.S,
 )
 
 
@@ -245,19 +247,14 @@ def split_word(word, language, *, words_only):
                 places.append(place)
                 left = place
         return places
-    for match in regex.finditer("['’]", word):
+    for match in regex.finditer("['\u2019]", word):
         at, after = match.span()
         if at <= left or after == len(word):
             continue
         piece, bare = word[left:at], not MARK.match(word, after)
         place = None
-        if (
-            language == "fr"
-            and bare
-            and regex.fullmatch(r"[cdjlmnstCDJLMNSTçÇ]|(?s:.*[qQ][uU])", piece)
-        ):
-            place = after
-        elif language == "it" and bare:
+        french = regex.fullmatch(r"[cdjlmnstCDJLMNSTçÇ]|(?s:.*[qQ][uU])", piece)
+        if bare and (language == "it" or (language == "fr" and french)):
             place = after
         elif language == "ca":
             if bare and regex.fullmatch("[dlmnstDLMNST]", piece):

@@ -1,7 +1,10 @@
+import gzip
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 
 from tests import check_tagged, corpora, runs
 from transforms.whitespace import unshift_whitespace
@@ -133,3 +136,68 @@ def test_shifted_whitespace_goes_back(corpus, model):
     assert any(
         one["source"] != other["source"] for one, other in zip(shifted, straight, strict=True)
     )
+
+
+def test_corpora_of_every_format_run_together_from_a_yaml_file(tmp_path, model):
+    pairs = [corpora.sentence(number) for number in range(1_000, 1_060)]
+    (tmp_path / "a.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in pairs[:10]))
+    records = [{"source": s, "target": t} for s, t in pairs[10:20]]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "c.tsv.zst").write_bytes(
+        zstandard.compress("".join(f"{s}\t{t}\n" for s, t in pairs[20:30]).encode())
+    )
+    columns = [list(side) for side in zip(*pairs[30:40], strict=True)]
+    pq.write_table(pa.table(dict(zip(("en", "de"), columns, strict=True))), tmp_path / "d.parquet")
+    messages = "".join(f'msgid "{s}"\nmsgstr "{t}"\n\n' for s, t in pairs[40:50])
+    (tmp_path / "e.po").write_text(
+        'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n\n' + messages
+    )
+    for side, name in enumerate(("f.en", "f.de")):
+        (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in pairs[50:]))
+    (tmp_path / "run.yaml").write_text(
+        "source_lang: en\ntarget_lang: de\nworkers: 1\nmix: 0\ncorpora:\n"
+        "- {corpus: text, source_input: f.en, target_input: f.de, licence: mit}\n"
+        "- {corpus: both, input: ['?.tsv', 'c.tsv.zst', b.jsonl.gz]}\n"
+        "- {corpus: table, input: d.parquet, source_field: en, target_field: de}\n"
+        "- {input: e.po}\n"
+    )
+    arguments = ("augment", "--config", "run.yaml", "--model", model, "--output", "out")
+    runs.run_well_here(*arguments, cwd=tmp_path)
+    manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text())
+    kept = {name: corpus["kept"] for name, corpus in manifest["corpora"].items()}
+    assert kept == {"text": 10, "both": 30, "table": 10, "e.po": 10}
+    assert manifest["corpora"]["text"]["licence"] == "mit"
+    rows = pq.read_table(tmp_path / "out" / "part-00000-of-00001.parquet").to_pylist()
+    assert sorted((row["source"], row["target"]) for row in rows) == sorted(pairs)
+
+
+def test_pharaoh_lines_come_in_input_order_with_duplicates_and_gaps(corpus, model):
+    directory, pairs = corpus
+    arguments = ("align", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "links")
+    runs.run_well_here(*arguments, "--pharaoh", "links.txt", cwd=directory)
+    lines = (directory / "links.txt").read_text().split("\n")
+    assert lines.pop() == ""
+    assert len(lines) == pairs
+    sources = (directory / "corpus.en").read_bytes().split(b"\n")
+    bad = sources.index(b"bad \xff byte")
+    assert lines[bad] == ""
+    # The last line repeats an earlier one, which is rejected as a duplicate but aligned.
+    assert lines[-1] == lines[sources.index(sources[pairs - 1])] != ""
+    expected = {}
+    for path in (directory / "links").glob("part-*.parquet"):
+        for row in pq.read_table(path).to_pylist():
+            expected[row["line"]] = " ".join(f"{x['source']}-{x['target']}" for x in row["links"])
+    assert len(expected) > 500
+    assert all(lines[number - 1] == text for number, text in expected.items())
+
+
+def test_a_run_can_train_its_own_pieces(corpus):
+    arguments = ("augment", *SIDES, *LANGS, *SMALL, "--tokens", "sentencepiece")
+    for output in ("pieces", "pieces2"):
+        settings = (*arguments, "--vocabulary", "300", "--output", output)
+        runs.run_well_here(*settings, cwd=corpus[0])
+    assert (corpus[0] / "pieces" / "models" / "hmm" / "sentencepiece.model").exists()
+    assert runs.tree_digest(corpus[0] / "pieces") == runs.tree_digest(corpus[0] / "pieces2")
+    counts = json.loads((corpus[0] / "pieces" / "_manifest.json").read_text())["counts"]
+    assert counts["tagged rows"] > 0.8 * counts["plain rows"]

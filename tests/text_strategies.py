@@ -6,15 +6,22 @@ from hypothesis import strategies as st
 
 from transforms import codepoints
 
-FRAGMENTS = (
-    "' ’ %s %% 50% %(name)s %1$s {x} {} {{ y }} {% z %} ${v} $w #{u} @ :// http https://a.b/c www. a.b "
-    "me@x.org . .. ... - -- _ : , ; ! ( ) [ ] { } {{ }} < > </ /> & &amp; &#160; <b> </b> <a c='d'> "
-    "<a_0> </a_0> 1 234 1,234.5 10:30 qu' l' d' n't 's ’ll I'm rock'n'roll aujourd'hui foo-bar "
-    "A z é ç T straße Οδός שלום ש\"ל مرحبا नमस्ते क् ष ក្ ស ไทย กำ ำ 漢字 かな カタ ﾊﾟ 한국어 "
-    "🙂 👨\u200d👩\u200d👧 👍🏽 🇩🇪 🇫 ❤\ufe0f 1\ufe0f\u20e3"
-).split()
-CHARACTERS = [" ", "  ", "\t", "\n", "\r", "\u00a0", "\u202f", "\u3000", "\u2028", "\u200b", "\u200d",
-              "\u200e", "\u2067", "\u2069", "\u00ad", "\ufeff", "\u0301", "\u0600", "\u0d4e"]  # fmt: skip
+FRAGMENTS = [
+    part
+    for parts in (
+        "' \u2019 %s %% 50% %(name)s %1$s {x} {} {{ y }} {% z %} ${v} $w #{u} & &amp; &#160;",
+        "@ :// http https://a.b/c www. a.b me@x.org . .. ... - -- _ : , ; ! ( ) [ ] { } {{ }}",
+        "< > </ /> <b> </b> <a c='d'> <a_0> </a_0> 1 234 1,234.5 10:30 foo-bar",
+        "qu' l' d' n't 's \u2019ll I'm rock'n'roll aujourd'hui A z é ç T straße Οδός",
+        'שלום ש"ל مرحبا नमस्ते क् ष ក្ ស ไทย กำ ำ 漢字 かな カタ ﾊﾟ 한국어',
+        "🙂 👨\u200d👩\u200d👧 👍🏽 🇩🇪 🇫 ❤\ufe0f 1\ufe0f\u20e3",
+    )
+    for part in parts.split()
+]
+CHARACTERS = [
+    *(" ", "  ", "\t", "\n", "\r", "\u00a0", "\u202f", "\u3000", "\u2028", "\u200b", "\u200d"),
+    *("\u200e", "\u2067", "\u2069", "\u00ad", "\ufeff", "\u0301", "\u0600", "\u0d4e"),
+]
 
 
 @functools.cache

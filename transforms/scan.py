@@ -25,7 +25,7 @@ from transforms.units import Columns, ReadLimits
 _LINE_FEED = 0x0A
 
 # What a file that is no UTF-8 text begins with. Reading it as text would reject its every line.
-_NOT_TEXT = (
+NOT_TEXT = (
     (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\x1f\x8b\x08", "unsupported_format", "gzip data without the extension .gz"),
@@ -34,7 +34,7 @@ _NOT_TEXT = (
     (b"PK\x03\x04", "unsupported_format", "a zip archive; unpack it"),
     (b"PAR1", "unsupported_format", "Parquet without the extension .parquet"),
 )
-_MAGIC_BYTES = max(len(magic) for magic, _, _ in _NOT_TEXT)
+_MAGIC_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _refuse_what_is_no_text(text: Iterable[bytes], name: str) -> Iterator[bytes]
     for chunk in text:
         if len(head) < _MAGIC_BYTES:
             head += chunk[:_MAGIC_BYTES]
-            for magic, code, what in _NOT_TEXT:
+            for magic, code, what in NOT_TEXT:
                 if head.startswith(magic):
                     raise InputError(code, name, f"this is {what}")
         yield chunk

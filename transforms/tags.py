@@ -1,7 +1,6 @@
 """PHRASES rows to TAGGED rows: indexed inline tags round phrase pairs (Ryu et al. 2022)."""
 
 import dataclasses
-import math
 import re
 from typing import NamedTuple
 
@@ -85,12 +84,12 @@ class TagSpan(NamedTuple):
     """A tag of one text.
 
     Attributes:
-        index: Its number.
+        number: Its number.
         start: Where it opens, in code points of the text without tags.
         end: Where it closes.
     """
 
-    index: int
+    number: int
     start: int
     end: int
 
@@ -136,14 +135,18 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     keys = ids.pair_keys(table.column("id"))
     phrase_offsets, phrase_fields = fields_of(table.column("phrases"))
     boxes = np.stack(
-        [phrase_fields[f"{side}_{end}"] for side in ("source", "target") for end in ("start", "end")]
+        [
+            phrase_fields[f"{side}_{end}"]
+            for side in ("source", "target")
+            for end in ("start", "end")
+        ]
     )
     row_pair, row_variant, row_tags, phrases, numbers = kernel.choose_tags(
         seed,
         keys,
         _limits(table, config),
-        sampling.picked(seed, keys, sampling.STEP_MIX, config.plain_share),
-        sampling.picked(seed, keys, sampling.STEP_MIX, config.tagged_share),
+        sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share)),
+        sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share)),
         phrase_offsets,
         boxes,
         config.variants,
@@ -154,7 +157,10 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     texts = {}
     for place, side in ((0, "source"), (2, "target")):
         opens, closes = _borders(
-            table.column(f"{side}_tokens"), tag_pair, boxes[place, phrases], boxes[place + 1, phrases]
+            table.column(f"{side}_tokens"),
+            tag_pair,
+            boxes[place, phrases],
+            boxes[place + 1, phrases],
         )
         fields |= {f"{side}_start": opens, f"{side}_end": closes}
         texts[side] = text_column(
@@ -234,28 +240,28 @@ def parse_tags(text: str) -> tuple[str, list[TagSpan]]:
         ValueError: A tag is opened twice, closed without being open, or never closed.
 
     >>> parse_tags("<a_4>a <a_0>b</a_0></a_4>")
-    ('a b', [TagSpan(index=4, start=0, end=3), TagSpan(index=0, start=2, end=3)])
+    ('a b', [TagSpan(number=4, start=0, end=3), TagSpan(number=0, start=2, end=3)])
     """
     parts: list[str] = []
     length = 0
     done = 0
-    opened: dict[int, int] = {}
+    opened: dict[int, tuple[int, int]] = {}
     spans: list[tuple[int, int, int, TagSpan]] = []
     for order, match in enumerate(re.finditer(TAG_PATTERN, text)):
         parts.append(text[done : match.start()])
         length += match.start() - done
         done = match.end()
         tag = match.group()
-        index = int(tag[-2])
+        number = int(tag[-2])
         if tag[1] != "/":
-            if index in opened or any(span.index == index for *_, span in spans):
+            if number in opened or any(span.number == number for *_, span in spans):
                 raise ValueError(f"{tag} stands twice in {text!r}")
-            opened[index] = order, length
+            opened[number] = order, length
             continue
-        if index not in opened:
+        if number not in opened:
             raise ValueError(f"{tag} closes what is not open in {text!r}")
-        opening, start = opened.pop(index)
-        spans.append((start, -length, opening, TagSpan(index, start, length)))
+        opening, start = opened.pop(number)
+        spans.append((start, -length, opening, TagSpan(number, start, length)))
     if opened:
         raise ValueError(f"<a_{next(iter(opened))}> is never closed in {text!r}")
     parts.append(text[done:])

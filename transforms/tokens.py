@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import io
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,8 @@ from transforms.kernels import clitics, cuts, pieces, utf8, wordbreak
 
 KINDS = ("words", "whitespace", "sentencepiece")
 
-Texts = pa.Array | pa.ChunkedArray
-Language = str | pa.Array | pa.ChunkedArray | None
+Texts: TypeAlias = pa.Array | pa.ChunkedArray
+Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
 
 # Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
 _CLITICS = {
@@ -148,9 +149,7 @@ def find_cuts(texts: Texts, tokens: Texts, language: Language = None) -> pa.List
     data, offsets = texts_of(texts)
     token_offsets, fields = fields_of(tokens)
     if len(token_offsets) != len(offsets):
-        raise WorkerError(
-            f"{len(offsets) - 1} texts, but tokens of {len(token_offsets) - 1}"
-        )
+        raise WorkerError(f"{len(offsets) - 1} texts, but tokens of {len(token_offsets) - 1}")
     spans = wordbreak.find_tokens(
         data, offsets, _clitics(texts, language), 1, codepoints.properties()
     )
@@ -242,6 +241,6 @@ def _clitics(texts: Texts, language: Language) -> np.ndarray:
     return kinds[tags.indices.to_numpy()]
 
 
-def _clitics_of(language: str | None) -> np.uint8:
+def _clitics_of(language: str | None) -> int:
     primary = (language or "").split("-")[0].lower()
     return _CLITICS.get(primary, clitics.NO_CLITICS)

@@ -84,21 +84,13 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+PACKAGES = (
+    *("util", "lang", "lang.invoke", "lang.reflect", "net", "io", "nio", "text", "time"),
+    "util.concurrent",
+)
 OPENS = [
-    f"--add-opens=java.base/{package}=ALL-UNNAMED"
-    for package in [
-        "java.util",
-        "java.lang",
-        "java.lang.invoke",
-        "java.lang.reflect",
-        "java.net",
-        "java.io",
-        "java.nio",
-        "sun.nio.ch",
-        "java.text",
-        "java.time",
-        "java.util.concurrent",
-    ]
+    *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in PACKAGES),
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 ]
 
 

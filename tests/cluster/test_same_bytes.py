@@ -35,8 +35,8 @@ def expected(arguments, tmp_path_factory):
     return digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
 
 
-def test_the_digest_is_the_published_one(expected, golden):
-    assert expected == golden("augment.sha256", expected)
+def test_the_digest_is_the_published_one(expected, golden_file):
+    assert expected == golden_file("augment.sha256", expected)
 
 
 def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests import slow_hmm
-from transforms.kernels import agreement
-from transforms.kernels.agreement import MOST_STATES, Lexicon, Side
+from transforms.kernels import agreement, emissions
+from transforms.kernels.emissions import MOST_STATES, Lexicon, Side
 from transforms.kernels.hmm import JUMPS
 from transforms.kernels.model1 import FIXED_POINT, Words
 
@@ -112,7 +112,7 @@ def plain_emission(model, ours, theirs, direction):
         lexicon.stem_counts[stem_entry] if stem_entry is not None else 0.0,
         given[2],
         to[3],
-        slow_hmm.likeness(text, other_text) if 2 * common > most else 0.0,
+        slow_hmm.likeness(text, other_text) if 3 * common >= 2 * most else 0.0,
         to[4],
     )
 
@@ -121,7 +121,7 @@ def plain_emission(model, ours, theirs, direction):
 def test_emissions_are_those_of_the_formula(model, pair):
     source, target = sides()
     scratch = heads(model)
-    forward, low, null, reverse, back_low, back_null, entries = agreement.emissions(
+    forward, low, null, reverse, back_low, back_null, entries = emissions.emissions(
         source, target, pair, *model[:3], *scratch
     )
     ours, theirs = PAIRS[pair]
@@ -154,7 +154,7 @@ def test_counts_are_products_of_both_directions(model, markov):
     for pair, (ours, theirs) in enumerate(PAIRS):
         if not ours or not theirs:
             continue
-        forward, _, null, reverse, _, back_null, entries = agreement.emissions(
+        forward, _, null, reverse, _, back_null, entries = emissions.emissions(
             source, target, pair, source_words, target_words, lexicon, *heads(model)
         )
         used = jumps if markov else (flat_jumps, flat_jumps)
@@ -175,23 +175,24 @@ def test_counts_are_products_of_both_directions(model, markov):
 
 
 def test_each_direction_hears_the_odds_of_the_other():
-    emission = np.array([[0.5, 0.1], [0.2, 0.3]], np.float32)
+    own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
     believed = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
     none = np.zeros(2, np.int32)
-    heard = emission.copy()
-    agreement.hear(heard, none, believed, none)
+    heard = agreement.heard_odds(believed, none, none, 2)
+    posteriors = agreement.heard_posteriors(own, heard)
     for word in range(2):
-        for state in range(2):
-            chance = believed[state, word]
-            odds = (chance + 0.1) / (1 - chance + 0.1)
-            assert heard[word, state] == pytest.approx(emission[word, state] * odds, rel=1e-5)
+        odds = [(chance + 0.1) / (1.1 - chance) for chance in believed[:, word]]
+        weights = own[word] * odds
+        total = weights.sum() + 1 - own[word].sum()
+        assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
+        assert heard[word] == pytest.approx(odds, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     ("words", "states"), [(1, 1), (256, 256), (300, 40), (40, 300), (900, 999)]
 )
 def test_windows_lie_round_the_diagonal(words, states):
-    width, low = agreement.window(words, states)
+    width, low = emissions.window(words, states)
     assert width == min(states, MOST_STATES)
     assert np.all(np.diff(low) >= 0)
     assert low.min() >= 0
@@ -200,8 +201,16 @@ def test_windows_lie_round_the_diagonal(words, states):
     assert np.all((low <= centres) & (centres < low + width))
 
 
+def test_outside_its_window_a_direction_believes_in_no_link():
+    believed = np.array([[0.5], [0.25], [1.0]], np.float32)
+    heard = agreement.heard_odds(believed, np.array([0, 1, 1]), np.array([0, 1]), 2)
+    none = 0.1 / 1.1
+    assert heard[0] == pytest.approx([1.0, none], rel=1e-5)
+    assert heard[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
+
+
 def test_a_window_is_found_from_its_state():
-    _, low = agreement.window(700, 900)
+    _, low = emissions.window(700, 900)
     for state in (0, 1, 300, 899):
         first = agreement.first_word(low, state, MOST_STATES)
         assert first == next(j for j in range(700) if low[j] + MOST_STATES > state)
@@ -212,13 +221,13 @@ def test_a_long_row_is_searched_with_the_same_result():
     offsets = np.array([0, len(row)], np.int64)
     numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = agreement.chain(numbers, chains)
+    following = emissions.chain(numbers, chains)
     found = np.empty(6, np.int64)
-    agreement.find_row(offsets, row, 0, numbers, chains, following, found)
+    emissions.find_row(offsets, row, 0, numbers, chains, following, found)
     assert found.tolist() == [0, -1, 999, -1, -1, 1999]
     repeated = np.array([2, 2, 4], np.int32)
     chains = np.full(4001, -1, np.int32)
-    following = agreement.chain(repeated, chains)
+    following = emissions.chain(repeated, chains)
     short = np.array([0, 3], np.int64)
-    agreement.find_row(short, row[:3], 0, repeated, chains, following, found[:3])
+    emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3])
     assert found[:3].tolist() == [1, 1, 2]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.slow_hmm import translation_probability
 from transforms.kernels import model1
-from transforms.kernels.model1 import FIXED_POINT
+from transforms.kernels.model1 import FIXED_POINT, FREQUENT
 
 sentences = st.lists(st.integers(-1, 4), max_size=5)
 corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6)
@@ -64,6 +64,15 @@ def test_a_short_row_keeps_the_most_associated_words(corpus, most):
         kept = [scores[other] for one, other in found if one == word]
         best = sorted(scores.values(), reverse=True)[:most]
         assert sorted(kept, reverse=True) == pytest.approx(best)
+
+
+def test_frequent_words_that_met_once_are_no_candidates():
+    common = [([0], [0, 1])] * FREQUENT + [([0, 1], [2])] + [([2], [2, 3])] * FREQUENT
+    found = candidates(common, 5)
+    assert (0, 0) in found
+    assert (0, 2) not in found  # both frequent, met once
+    assert (1, 2) in found  # source word is rare
+    assert (2, 3) in found
 
 
 def lexicon(rows):

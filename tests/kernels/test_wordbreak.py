@@ -36,83 +36,90 @@ def tokens(text, language=None, *, words_only=False):
     return [text[a:b] for a, b in spans([text], language, words_only=words_only)[0]]
 
 
+def split(expected):
+    """Return tokens written one after the other, with a bar between."""
+    return expected.split("|") if expected else []
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", []),
-        (" \t\u00a0\u200b\u200e\ufeff", []),
-        ("Hello, world!", ["Hello", ",", "world", "!"]),
-        ("The green witch's hat.", ["The", "green", "witch's", "hat", "."]),
-        ("state-of-the-art", ["state", "-", "of", "-", "the", "-", "art"]),
-        ("U.S.A. 3.5. e.g.,", ["U.S.A", ".", "3.5", ".", "e.g", ".", ","]),
-        ("Wait... what?! -- no", ["Wait", "...", "what", "?", "!", "--", "no"]),
-        ("1,234.56 12 % 10:30 3rd", ["1,234.56", "12", "%", "10:30", "3rd"]),
-        ("10\u202f000 1\u00a0234\u00a0567,8", ["10\u202f000", "1\u00a0234\u00a0567,8"]),
-        ("2010\u00a0100 12 345 1\u00a0234x", ["2010", "100", "12", "345", "1", "234x"]),
-        ("Ça va\u202f?", ["Ça", "va", "?"]),
-        ("e\u0301te\u0301 \u0301", ["e\u0301te\u0301"]),
-        ("漢字かなカタカナﾊﾟ", ["漢", "字", "か", "な", "カ", "タ", "カ", "ナ", "ﾊﾟ"]),
-        ("ไทยกำ ລາວ", ["ไ", "ท", "ย", "กำ", "ລ", "າ", "ວ"]),
-        ("ភាសាខ្មែរ", ["ភា", "សា", "ខ្មែ", "រ"]),
-        ("한국어 문장", ["한국어", "문장"]),
-        ("नमस्ते क्षेत्र", ["नमस्ते", "क्षेत्र"]),
-        ("שלום צה\"ל מרחבא'", ["שלום", 'צה"ל', "מרחבא'"]),
-        ("مرحبا، عالم", ["مرحبا", "،", "عالم"]),
-        ("👨\u200d👩\u200d👧🇩🇪🇫🇷👍🏽❤\ufe0f😀😀", ["👨\u200d👩\u200d👧", "🇩🇪", "🇫🇷", "👍🏽", "❤\ufe0f", "😀", "😀"]),
-        ("soft\u00adhyphen zero\u200bwidth", ["soft\u00adhyphen", "zero", "width"]),
-        ("a\r\n\u0301b", ["a", "\u0301", "b"]),
+        ("", ""),
+        (" \t\u00a0\u200b\u200e\ufeff", ""),
+        ("Hello, world!", "Hello|,|world|!"),
+        ("The green witch's hat.", "The|green|witch's|hat|."),
+        ("state-of-the-art", "state|-|of|-|the|-|art"),
+        ("U.S.A. 3.5. e.g.,", "U.S.A|.|3.5|.|e.g|.|,"),
+        ("Wait... what?! -- no", "Wait|...|what|?|!|--|no"),
+        ("1,234.56 12 % 10:30 3rd", "1,234.56|12|%|10:30|3rd"),
+        ("10\u202f000 1\u00a0234\u00a0567,8", "10\u202f000|1\u00a0234\u00a0567,8"),
+        ("2010\u00a0100 12 345 1\u00a0234x", "2010|100|12|345|1|234x"),
+        ("Ça va\u202f?", "Ça|va|?"),
+        ("e\u0301te\u0301 \u0301", "e\u0301te\u0301"),
+        ("漢字かなカタカナﾊﾟ", "漢|字|か|な|カ|タ|カ|ナ|ﾊﾟ"),
+        ("ไทยกำ ລາວ", "ไ|ท|ย|กำ|ລ|າ|ວ"),
+        ("ភាសាខ្មែរ", "ភា|សា|ខ្មែ|រ"),
+        ("한국어 문장", "한국어|문장"),
+        ("नमस्ते क्षेत्र", "नमस्ते|क्षेत्र"),
+        ("שלום צה\"ל מרחבא'", "שלום|צה\"ל|מרחבא'"),
+        ("مرحبا، عالم", "مرحبا|،|عالم"),
+        ("👨\u200d👩\u200d👧🇩🇪🇫🇷👍🏽❤\ufe0f😀😀", "👨\u200d👩\u200d👧|🇩🇪|🇫🇷|👍🏽|❤\ufe0f|😀|😀"),
+        ("soft\u00adhyphen zero\u200bwidth", "soft\u00adhyphen|zero|width"),
+        ("a\r\n\u0301b", "a|\u0301|b"),
     ],
 )  # fmt: skip
 def test_words_by_hand(text, expected):
-    assert tokens(text) == expected
+    assert tokens(text) == split(expected)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("%s of %(name)s, %1$s%%", ["%s", "of", "%(name)s", ",", "%1$s", "%%"]),
-        ("%-5.2f %lu %zd %@ %{count}", ["%-5.2f", "%lu", "%zd", "%@", "%{count}"]),
-        ("50% off, 20%ige, 100 % des", ["50", "%", "off", ",", "20", "%", "ige", ",", "100", "%", "des"]),
-        ("{} {0} {name!r:>10} {{ x }}", ["{}", "{0}", "{name!r:>10}", "{{ x }}"]),
-        ("{% endif %} {a b} {{{x}}}", ["{% endif %}", "{", "a", "b", "}", "{{{x}}}"]),
-        ("${HOME} $name US$5 #{x}", ["${HOME}", "$name", "US", "$", "5", "#{x}"]),
-        ("<b>bold</b><br/>", ["<b>", "bold", "</b>", "<br/>"]),
-        ('<a href="x y" id=z>t</a>', ['<a href="x y" id=z>', "t", "</a>"]),
-        ("<a_3>x</a_3> <MASK_REP>", ["<a_3>", "x", "</a_3>", "<MASK_REP>"]),
-        ("a < b and c > d", ["a", "<", "b", "and", "c", ">", "d"]),
-        ("<b and c>", ["<", "b", "and", "c", ">"]),
-        ("R&amp;D &#160; &#xA0; AT&T;", ["R", "&amp;", "D", "&#160;", "&#xA0;", "AT", "&", "T", ";"]),
-        ("(see https://a.b/c_(d)?e=f#g).", ["(", "see", "https://a.b/c_(d)?e=f#g", ")", "."]),
-        ("www.foo.org/x, ftp://h", ["www.foo.org/x", ",", "ftp://h"]),
-        ("siehe:https://x.y/ü!", ["siehe:", "https://x.y/ü", "!"]),
-        ("https://x.com/路径 https://x.jpをご覧", ["https://x.com/", "路", "径", "https://x.jp", "を", "ご", "覧"]),
-        ("mailto:first-last+t@mail.example.com.", ["mailto:", "first-last+t@mail.example.com", "."]),
-        ("联系foo@bar.com谢谢 @user a@b", ["联", "系", "foo@bar.com", "谢", "谢", "@", "user", "a", "@", "b"]),
-        ("%s@example.com", ["%s", "@", "example.com"]),
-        ("müller@straße.de", ["müller@straße.de"]),
-        ("{x}\u0301 {y}", ["{x}\u0301", "{y}"]),
+        ("%s of %(name)s, %1$s%%", "%s|of|%(name)s|,|%1$s|%%"),
+        ("%-5.2f %lu %zd %@ %{count}", "%-5.2f|%lu|%zd|%@|%{count}"),
+        ("50% off, 20%ige, 100 % des", "50|%|off|,|20|%|ige|,|100|%|des"),
+        ("{} {0} {name!r:>10} {{ x }}", "{}|{0}|{name!r:>10}|{{ x }}"),
+        ("{% endif %} {a b} {{{x}}}", "{% endif %}|{|a|b|}|{{{x}}}"),
+        ("${HOME} $name US$5 #{x}", "${HOME}|$name|US|$|5|#{x}"),
+        ("<b>bold</b><br/>", "<b>|bold|</b>|<br/>"),
+        ('<a href="x y" id=z>t</a>', "<a href=\"x y\" id=z>|t|</a>"),
+        ("<a_3>x</a_3> <MASK_REP>", "<a_3>|x|</a_3>|<MASK_REP>"),
+        ("a < b and c > d", "a|<|b|and|c|>|d"),
+        ("<b and c>", "<|b|and|c|>"),
+        ("R&amp;D &#160; &#xA0; AT&T;", "R|&amp;|D|&#160;|&#xA0;|AT|&|T|;"),
+        ("(see https://a.b/c_(d)?e=f#g).", "(|see|https://a.b/c_(d)?e=f#g|)|."),
+        ("www.foo.org/x, ftp://h", "www.foo.org/x|,|ftp://h"),
+        ("siehe:https://x.y/ü!", "siehe:|https://x.y/ü|!"),
+        ("https://x.com/路径 https://x.jpをご覧", "https://x.com/|路|径|https://x.jp|を|ご|覧"),
+        ("mailto:first-last+t@mail.example.com.", "mailto:|first-last+t@mail.example.com|."),
+        ("联系foo@bar.com谢谢 @user a@b", "联|系|foo@bar.com|谢|谢|@|user|a|@|b"),
+        ("%s@example.com", "%s|@|example.com"),
+        ("müller@straße.de", "müller@straße.de"),
+        ("{x}\u0301 {y}", "{x}\u0301|{y}"),
     ],
 )  # fmt: skip
 def test_unbreakable_spans_by_hand(text, expected):
-    assert tokens(text) == expected
+    assert tokens(text) == split(expected)
 
 
 @pytest.mark.parametrize(
     ("language", "text", "expected", "words"),
     [
-        ("en", "Spain's", ["Spain", "'s"], ["Spain's"]),
-        ("en", "don't can’t I'm we've", ["do", "n't", "ca", "n’t", "I", "'m", "we", "'ve"], ["don't", "can’t", "I'm", "we've"]),
-        ("en", "COULDN'T'VE rock'n'roll", ["COULD", "N'T", "'VE", "rock'n'roll"], ["COULDN'T'VE", "rock'n'roll"]),
-        ("fr", "L'inflation", ["L'", "inflation"], ["L'", "inflation"]),
-        ("fr", "lorsqu’il n'est aujourd'hui", ["lorsqu’", "il", "n'", "est", "aujourd'hui"], ["lorsqu’", "il", "n'", "est", "aujourd'hui"]),
-        ("it", "dell'arte un’altra", ["dell'", "arte", "un’", "altra"], ["dell'", "arte", "un’", "altra"]),
-        ("ca", "l'home dona'm", ["l'", "home", "dona", "'m"], ["l'", "home", "dona'm"]),
-        (None, "L'inflation's", ["L'inflation's"], ["L'inflation's"]),
+        ("en", "Spain's", "Spain|'s", "Spain's"),
+        ("en", "don't can\u2019t", "do|n't|ca|n\u2019t", "don't|can\u2019t"),
+        ("en", "I'm we've", "I|'m|we|'ve", "I'm|we've"),
+        ("en", "COULDN'T'VE rock'n'roll", "COULD|N'T|'VE|rock'n'roll", "COULDN'T'VE|rock'n'roll"),
+        ("fr", "L'inflation", "L'|inflation", "L'|inflation"),
+        ("fr", "lorsqu\u2019il n'est", "lorsqu\u2019|il|n'|est", "lorsqu\u2019|il|n'|est"),
+        ("fr", "d'aujourd'hui", "d'|aujourd'hui", "d'|aujourd'hui"),
+        ("it", "dell'arte un\u2019altra", "dell'|arte|un\u2019|altra", "dell'|arte|un\u2019|altra"),
+        ("ca", "l'home dona'm", "l'|home|dona|'m", "l'|home|dona'm"),
+        (None, "L'inflation's", "L'inflation's", "L'inflation's"),
     ],
 )  # fmt: skip
 def test_words_part_at_elisions_and_clitics(language, text, expected, words):
-    assert tokens(text, language) == expected
-    assert tokens(text, language, words_only=True) == words
+    assert tokens(text, language) == split(expected)
+    assert tokens(text, language, words_only=True) == split(words)
 
 
 @given(st.lists(texts(), max_size=3), st.sampled_from(list(LANGUAGES)), st.booleans())
@@ -138,7 +145,9 @@ def test_ink_outside_tokens_only_rides_on_white_space(text, language):
     inside = {i for a, b in spans([text], language)[0] for i in range(a, b)}
     for match in regex.finditer(r"\X", text):
         white = regex.match(r"\p{White_Space}", match[0])
-        if not white and not regex.fullmatch(r"[\p{Cc}\p{Cf}\p{DI}\p{White_Space}\p{M}]*", match[0]):
+        if not white and not regex.fullmatch(
+            r"[\p{Cc}\p{Cf}\p{DI}\p{White_Space}\p{M}]*", match[0]
+        ):
             assert set(range(*match.span())) <= inside, match[0]
 
 

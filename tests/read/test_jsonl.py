@@ -5,12 +5,13 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.reading import normal, pairs, read_all, reasons, single
 from transforms.read.jsonl import parse_object
 from transforms.read.rows import Problem
+from transforms.scan import NOT_TEXT
 from transforms.units import ReadLimits
 
 
@@ -172,6 +173,8 @@ def test_keys_given_twice_are_found_at_any_depth_and_only_they(found):
     unit_rows=st.integers(1, 6),
 )
 def test_any_lines_give_as_many_rows_however_they_are_cut(lines, good, unit_rows):
+    # A file whose first bytes are another format's mark is refused as a whole.
+    assume(not (lines and lines[0].startswith(tuple(magic for magic, _, _ in NOT_TEXT))))
     lines = [*lines, *[GOOD] * good]
     with tempfile.TemporaryDirectory() as name:
         path = write(Path(name), *lines)

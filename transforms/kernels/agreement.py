@@ -6,297 +6,21 @@ as one round of belief propagation does (Pearl 1988): unlike Liang et al., who m
 at the end, so that a link both find likely also shifts its neighbours.
 """
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
-from transforms.kernels.hmm import best_path, independent_posteriors, lay_out, posteriors
-from transforms.kernels.model1 import FIXED_POINT, Words, back_off, find_entry, lead_of
-from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
-
-MOST_STATES = 256
-"""Pairs with more words on a side see a window of this many round the diagonal."""
+from transforms.kernels.emissions import LEAST, Lexicon, Side, emissions
+from transforms.kernels.hmm import (
+    best_path,
+    independent_posteriors,
+    lay_out,
+    posteriors,
+    sum_of,
+)
+from transforms.kernels.model1 import FIXED_POINT, Words
 
 DOUBT = np.float32(0.1)
 """What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""
-
-LONG_ROW = 16
-"""A row that has more entries than this for each word of the other side is searched, not read."""
-
-LEAST = np.float32(1e-30)
-"""Keeps every probability above 0."""
-
-
-class Side(NamedTuple):
-    """One side of some pairs.
-
-    Attributes:
-        offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
-        words: Word of each token as `transforms.kernels.words.look_up` numbers it, int32.
-        letter_offsets: Where each token's letters begin, int64 ``[token + 1]``; or ``[1]`` where
-            letters do not matter.
-        letters: Folded code points, int32.
-    """
-
-    offsets: np.ndarray
-    words: np.ndarray
-    letter_offsets: np.ndarray
-    letters: np.ndarray
-
-
-class Tokens(NamedTuple):
-    """The tokens of one side of one pair: arrays ``[token]``.
-
-    Attributes:
-        start: The first token's number on its side.
-        word: As in `Side`.
-        stem: Stem, -1 for an unseen one.
-        lead: Weight of the back-off, from `lead_of`.
-        share: Probability of the word given its stem.
-        unigram: Probability of the word.
-        null: Probability of the word given nothing.
-        bag: Set of its letters; 0 where letters do not matter.
-    """
-
-    start: int
-    word: np.ndarray
-    stem: np.ndarray
-    lead: np.ndarray
-    share: np.ndarray
-    unigram: np.ndarray
-    null: np.ndarray
-    bag: np.ndarray
-
-
-class Lexicon(NamedTuple):
-    """What pairs of words, and pairs of stems, say.
-
-    Attributes:
-        row_offsets: Where each source word's entries begin, int64.
-        columns: Target words, sorted in each row, int32 ``[entry]``.
-        probabilities: p(target | source) and p(source | target), float32 ``[entry, 2]``.
-        stem_offsets: Where each source stem's entries begin, int64.
-        stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
-        stem_counts: Expected links, float32 ``[stem entry]``.
-    """
-
-    row_offsets: np.ndarray
-    columns: np.ndarray
-    probabilities: np.ndarray
-    stem_offsets: np.ndarray
-    stem_columns: np.ndarray
-    stem_counts: np.ndarray
-
-
-@numba.njit(nogil=True, cache=True)
-def describe(side: Side, pair: int, words: Words) -> Tokens:
-    """Return what is known of each token of one side of a pair."""
-    start = side.offsets[pair]
-    length = side.offsets[pair + 1] - start
-    word = side.words[start : start + length]
-    stem = np.empty(length, dtype=np.int32)
-    lead = np.empty(length, dtype=np.float32)
-    share = np.empty(length, dtype=np.float32)
-    unigram = np.empty(length, dtype=np.float32)
-    null = np.empty(length, dtype=np.float32)
-    bag = np.zeros(length, dtype=np.uint64)
-    lettered = len(side.letter_offsets) > 1
-    for at in range(length):
-        number = word[at]
-        if number >= 0:
-            stem[at] = words.stem[number]
-            lead[at] = lead_of(words, words.mass[number], stem[at])
-            share[at] = words.share[number]
-        else:
-            number = len(words.mass) - 1
-            stem[at] = -2 - word[at] if word[at] < -1 else -1
-            lead[at] = lead_of(words, np.float32(0.0), stem[at])
-            share[at] = words.stem_share[stem[at]]
-        unigram[at] = words.unigram[number]
-        null[at] = words.null[number]
-        if lettered:
-            bag[at] = letter_bag(
-                side.letters, side.letter_offsets[start + at], side.letter_offsets[start + at + 1]
-            )
-    return Tokens(start, word, stem, lead, share, unigram, null, bag)
-
-
-@numba.njit(nogil=True, cache=True)
-def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Link the places of equal numbers, so that a number leads to all its places.
-
-    Args:
-        numbers: Words or stems, negative for none, int32 ``[place]``.
-        heads: -1 everywhere; receives the first place of each number, int32.
-
-    Returns:
-        The next place with the same number, -1 for none, int32 ``[place]``.
-    """
-    following = np.empty(len(numbers), dtype=np.int32)
-    for place in range(len(numbers) - 1, -1, -1):
-        following[place] = -1
-        if numbers[place] >= 0:
-            following[place] = heads[numbers[place]]
-            heads[numbers[place]] = place
-    return following
-
-
-@numba.njit(nogil=True, cache=True)
-def find_row(
-    offsets: np.ndarray,
-    columns: np.ndarray,
-    row: int,
-    numbers: np.ndarray,
-    heads: np.ndarray,
-    following: np.ndarray,
-    entries: np.ndarray,
-) -> None:
-    """Find a row's entries for all words of the other side.
-
-    Args:
-        offsets: Row offsets of a lexicon.
-        columns: Its columns.
-        row: The row, or -1 for none.
-        numbers: Columns wanted, negative for none, int32 ``[place]``.
-        heads: From `chain` of ``numbers``.
-        following: From `chain` of ``numbers``.
-        entries: Receives the entry of each place, -1 for none, int64 ``[place]``.
-    """
-    entries[:] = -1
-    if row < 0:
-        return
-    first = offsets[row]
-    last = offsets[row + 1]
-    if last - first > LONG_ROW * len(numbers):
-        for place in range(len(numbers)):
-            if numbers[place] >= 0:
-                entries[place] = find_entry(offsets, columns, row, numbers[place])
-        return
-    for entry in range(first, last):
-        place = heads[columns[entry]]
-        while place >= 0:
-            entries[place] = entry
-            place = following[place]
-
-
-@numba.njit(nogil=True, cache=True)
-def window(words: int, states: int) -> tuple[int, np.ndarray]:
-    """Return the width of the windows and the first state of each word's, int32 ``[word]``.
-
-    All states, if neither side has more than `MOST_STATES` words; else a band round the diagonal.
-    """
-    low = np.zeros(words, dtype=np.int32)
-    width = states
-    if max(words, states) > MOST_STATES:
-        width = min(states, MOST_STATES)
-        for word in range(words):
-            centre = (2 * word + 1) * states // (2 * words)
-            low[word] = min(max(centre - width // 2, 0), states - width)
-    return width, low
-
-
-@numba.njit(nogil=True, cache=True)
-def emissions(
-    source: Side,
-    target: Side,
-    pair: int,
-    source_words: Words,
-    target_words: Words,
-    lexicon: Lexicon,
-    heads: np.ndarray,
-    stem_heads: np.ndarray,
-) -> tuple[np.ndarray, ...]:
-    """Compute what the words of a pair say of each other.
-
-    Args:
-        source: The source side.
-        target: The target side.
-        pair: The pair.
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
-        lexicon: The lexicon.
-        heads: -1 for each target word, int32; is left so.
-        stem_heads: -1 for each target stem, int32; is left so.
-
-    Returns:
-        Forward and reverse, for each: emission ``[word, width]``, first state of the window, and
-        probability given nothing; then the lexicon's entries, int64 ``[source word, width of the
-        reverse]``, -1 for none.
-    """
-    ours = describe(source, pair, source_words)
-    theirs = describe(target, pair, target_words)
-    words = len(theirs.word)
-    states = len(ours.word)
-    width, low = window(words, states)
-    back_width, back_low = window(states, words)
-    forward = np.full((words, width), LEAST, dtype=np.float32)
-    reverse = np.empty((states, back_width), dtype=np.float32)
-    entries = np.empty((states, back_width), dtype=np.int64)
-    following = chain(theirs.word, heads)
-    stem_following = chain(theirs.stem, stem_heads)
-    found = np.empty(words, dtype=np.int64)
-    stem_found = np.empty(words, dtype=np.int64)
-    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
-    for i in range(states):
-        find_row(
-            lexicon.row_offsets, lexicon.columns, ours.word[i], theirs.word, heads, following, found
-        )
-        find_row(
-            lexicon.stem_offsets,
-            lexicon.stem_columns,
-            ours.stem[i],
-            theirs.stem,
-            stem_heads,
-            stem_following,
-            stem_found,
-        )
-        for j in range(words):
-            at = i - low[j]
-            back_at = j - back_low[i]
-            ahead = 0 <= at < width
-            behind = 0 <= back_at < back_width
-            if not (ahead or behind):
-                continue
-            entry = found[j]
-            if entry >= 0:
-                p_forward = lexicon.probabilities[entry, 0]
-                p_reverse = lexicon.probabilities[entry, 1]
-            else:
-                count = np.float32(0.0)
-                if stem_found[j] >= 0:
-                    count = lexicon.stem_counts[stem_found[j]]
-                near = np.float32(0.0)
-                common = ours.bag[i] & theirs.bag[j]
-                if common != 0:
-                    most = max(bits_set(ours.bag[i]), bits_set(theirs.bag[j]))
-                    if 2 * bits_set(common) > most:
-                        s = ours.start + i
-                        t = theirs.start + j
-                        near = np.float32(
-                            likeness(
-                                source.letters,
-                                source.letter_offsets[s],
-                                source.letter_offsets[s + 1],
-                                target.letters,
-                                target.letter_offsets[t],
-                                target.letter_offsets[t + 1],
-                                line,
-                            )
-                        )
-                p_forward = back_off(ours.lead[i], count, near, theirs.share[j], theirs.unigram[j])
-                p_reverse = back_off(theirs.lead[j], count, near, ours.share[i], ours.unigram[i])
-            if ahead:
-                forward[j, at] = p_forward + LEAST
-            if behind:
-                reverse[i, back_at] = p_reverse + LEAST
-                entries[i, back_at] = entry
-    for j in range(words):
-        if theirs.word[j] >= 0:
-            heads[theirs.word[j]] = -1
-        if theirs.stem[j] >= 0:
-            stem_heads[theirs.stem[j]] = -1
-    return forward, low, theirs.null, reverse, back_low, ours.null, entries
 
 
 @numba.njit(nogil=True, cache=True)
@@ -389,22 +113,53 @@ def expect(
 
 
 @numba.njit(nogil=True, cache=True)
-def hear(
-    emission: np.ndarray, low: np.ndarray, believed: np.ndarray, believed_low: np.ndarray
-) -> None:
-    """Multiply each emission by the odds of the link in the other direction.
+def heard_odds(
+    believed: np.ndarray, believed_low: np.ndarray, low: np.ndarray, width: int
+) -> np.ndarray:
+    """Return the odds of each link in the other direction, as this direction's windows see them.
 
     Args:
-        emission: Of one direction, is changed, float32 ``[word, width]``.
-        low: Its windows.
-        believed: Posteriors of the other direction.
+        believed: Posteriors of the other direction, float32 ``[state, other width]``.
         believed_low: Its windows.
+        low: Windows of this direction ``[word]``.
+        width: Their width.
+
+    Returns:
+        ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
     """
     one = np.float32(1.0)
-    for word in range(emission.shape[0]):
-        for at in range(emission.shape[1]):
-            chance = inside(believed, believed_low, low[word] + at, word)
-            emission[word, at] *= (chance + DOUBT) / (one - chance + DOUBT)
+    odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
+    for state in range(believed.shape[0]):
+        for at in range(believed.shape[1]):
+            word = believed_low[state] + at
+            seen = state - low[word]
+            if 0 <= seen < width:
+                chance = believed[state, at]
+                odds[word, seen] = (chance + DOUBT) / (one - chance + DOUBT)
+    return odds
+
+
+@numba.njit(nogil=True, cache=True)
+def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """Weigh each word's states by the odds of the other direction, and nothing by 1.
+
+    Running the passes again on weighted emissions finds the same links at twice the cost.
+
+    Args:
+        own: Posteriors of one direction, float32 ``[word, width]``.
+        odds: From `heard_odds`.
+
+    Returns:
+        Posteriors of the one direction, float32 ``[word, width]``.
+    """
+    words, width = own.shape
+    heard = own * odds
+    for word in range(words):
+        nothing = np.float32(1.0) - sum_of(own[word])
+        inverse = np.float32(1.0) / (sum_of(heard[word]) + max(nothing, LEAST))
+        for at in range(width):
+            heard[word, at] *= inverse
+    return heard
 
 
 @numba.njit(nogil=True, cache=True)
@@ -458,10 +213,6 @@ def align_pairs(
             back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
             posteriors(forward, low, null, layout, p_null, p_forward, none)
             posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
-            hear(forward, low, p_reverse, back_low)
-            hear(reverse, back_low, p_forward, low)
-            posteriors(forward, low, null, layout, p_null, p_forward, none)
-            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
             # At most 1 / threshold states of a word can be likely enough.
             need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:
@@ -475,16 +226,20 @@ def align_pairs(
                 values = more
             path = np.empty(0, dtype=np.int32)
             back_path = path
+            odds = heard_odds(p_reverse, back_low, low, forward.shape[1])
+            back_odds = heard_odds(p_forward, low, back_low, reverse.shape[1])
             if viterbi:
-                path = best_path(forward, low, null, layout, p_null)
-                back_path = best_path(reverse, back_low, back_null, back_layout, p_null)
+                path = best_path(forward * odds, low, null, layout, p_null)
+                back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
+            likely = heard_posteriors(p_forward, odds)
+            back_likely = heard_posteriors(p_reverse, back_odds)
             # Forward links by column would not be sorted: collect them by row through windows.
             for state in range(states):
                 for word in range(first_word(low, state, forward.shape[1]), words):
                     at = state - low[word]
                     if at < 0:
                         break
-                    chance = p_forward[word, at]
+                    chance = likely[word, at]
                     if path[word] == state if viterbi else chance >= threshold:
                         ends[0, 0, used[0]] = state
                         ends[0, 1, used[0]] = word
@@ -492,7 +247,7 @@ def align_pairs(
                         used[0] += 1
                 for at in range(reverse.shape[1]):
                     word = back_low[state] + at
-                    chance = p_reverse[state, at]
+                    chance = back_likely[state, at]
                     if back_path[state] == word if viterbi else chance >= threshold:
                         ends[1, 0, used[1]] = state
                         ends[1, 1, used[1]] = word

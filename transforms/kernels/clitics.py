@@ -4,25 +4,26 @@ import numba
 import numpy as np
 
 from transforms.kernels import utf8
+from transforms.kernels.integers import Integer
 
-NO_CLITICS = np.uint8(0)
-ENGLISH = np.uint8(1)
-FRENCH = np.uint8(2)
-ITALIAN = np.uint8(3)
-CATALAN = np.uint8(4)
+NO_CLITICS = 0
+ENGLISH = 1
+FRENCH = 2
+ITALIAN = 3
+CATALAN = 4
 
 MOST_PLACES = 16
 """More splits of one word are not looked for."""
 
 
 @numba.njit(nogil=True, cache=True)
-def _lower(data: np.ndarray, at: int) -> int:
+def _lower(data: np.ndarray, at: Integer) -> Integer:
     byte = np.int64(data[at])
     return byte + 32 if 65 <= byte <= 90 else byte
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_among(byte: int, letters: tuple[int, ...]) -> bool:
+def _is_among(byte: Integer, letters: tuple[int, ...]) -> bool:
     for letter in letters:  # noqa: SIM110 - Numba has no any() of a generator
         if byte == letter:
             return True
@@ -30,7 +31,7 @@ def _is_among(byte: int, letters: tuple[int, ...]) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_english_clitic(data: np.ndarray, at: int, end: int) -> bool:
+def _is_english_clitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether the letters after an apostrophe are 's 'm 'd 're 've 'll."""
     if end - at == 1:
         return _is_among(_lower(data, at), (115, 109, 100))
@@ -42,7 +43,7 @@ def _is_english_clitic(data: np.ndarray, at: int, end: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _clitic_end(data: np.ndarray, at: int, end: int) -> int:
+def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Return where ASCII letters end that reach to the word's end or an apostrophe; else ``at``."""
     stop = at
     while stop < end and 97 <= _lower(data, stop) <= 122:
@@ -54,37 +55,33 @@ def _clitic_end(data: np.ndarray, at: int, end: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_french_elision(data: np.ndarray, at: int, end: int) -> bool:
+def _is_french_elision(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether letters are c d j l m n s t ç, or end in ``qu``."""
     if end - at == 1:
         return _is_among(_lower(data, at), (99, 100, 106, 108, 109, 110, 115, 116))
-    if end - at == 2 and data[at] == 0xC3:
-        return data[at + 1] == 0xA7 or data[at + 1] == 0x87  # ç Ç
-    return end - at >= 2 and _lower(data, end - 2) == 113 and _lower(data, end - 1) == 117
+    if end - at == 2 and data[at] == 0xC3 and _is_among(data[at + 1], (0x87, 0xA7)):  # Ç ç
+        return True
+    return bool(end - at >= 2 and _lower(data, end - 2) == 113 and _lower(data, end - 1) == 117)
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_catalan_enclitic(data: np.ndarray, at: int, end: int) -> bool:
+def _is_catalan_enclitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
     """Tell whether the letters after an apostrophe are 'l 'ls 'm 'n 'ns 's 't."""
     if end - at == 1:
         return _is_among(_lower(data, at), (108, 109, 110, 115, 116))
-    return (
-        end - at == 2
-        and _lower(data, at + 1) == 115
-        and _is_among(_lower(data, at), (108, 110))
-    )
+    return end - at == 2 and _lower(data, at + 1) == 115 and _is_among(_lower(data, at), (108, 110))
 
 
 @numba.njit(nogil=True, cache=True)
 def split_places(
     data: np.ndarray,
-    begin: int,
-    end: int,
+    begin: Integer,
+    end: Integer,
     language: int,
     words_only: int,
     properties: np.ndarray,
     places: np.ndarray,
-) -> int:
+) -> Integer:
     """Find where a word falls apart, as byte positions in ascending order.
 
     French, Italian and Catalan words part after the apostrophe of an elision (l', qu', dell').
@@ -103,15 +100,15 @@ def split_places(
         The number of positions.
     """
     count = 0
-    left = begin
-    before = begin
-    previous = np.uint16(0)
-    earlier = np.uint16(0)
-    at = begin
+    at: Integer = begin
+    left: Integer = begin
+    before: Integer = begin
+    previous = 0
+    earlier = 0
     while at < end and count < MOST_PLACES:
         point, width = utf8.decode(data, at, end)
-        after = at + width
-        place = -1
+        after: Integer = at + width
+        place: Integer = -1
         if (point == 0x27 or point == 0x2019) and at > left and after < end:
             following, _ = utf8.decode(data, after, end)
             bare = not properties[following] & utf8.MARK
@@ -123,8 +120,10 @@ def split_places(
                 if bare:
                     place = after
             elif language == CATALAN:
-                if at - left == 1 and bare and _is_among(
-                    _lower(data, left), (100, 108, 109, 110, 115, 116)
+                if (
+                    at - left == 1
+                    and bare
+                    and _is_among(_lower(data, left), (100, 108, 109, 110, 115, 116))
                 ):
                     place = after
                 elif not words_only and loose and _is_catalan_enclitic(data, after, end):

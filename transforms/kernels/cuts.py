@@ -55,6 +55,14 @@ def find_cuts(
 
 
 @numba.njit(nogil=True, cache=True)
+def _is_ascii(data: np.ndarray, begin: int, end: int) -> bool:
+    high = np.uint8(0)
+    for at in range(begin, end):
+        high |= data[at]
+    return bool(high < 0x80)
+
+
+@numba.njit(nogil=True, cache=True)
 def count_wordlike(
     data: np.ndarray,
     offsets: np.ndarray,
@@ -81,10 +89,18 @@ def count_wordlike(
         at = offsets[text]
         end = offsets[text + 1]
         position = 0
+        ascii_only = _is_ascii(data, at, end)
         for token in range(token_offsets[text], token_offsets[text + 1]):
             start = token_starts[token]
             stop = token_ends[token]
             found = False
+            if ascii_only:
+                for byte in range(at + start, at + stop):
+                    if properties[data[byte]] & utf8.WORD:
+                        found = True
+                        break
+                counts[text] += found
+                continue
             while at < end and position < stop:
                 if position >= start and not found:
                     point, width = utf8.decode(data, at, end)

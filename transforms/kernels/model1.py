@@ -14,6 +14,9 @@ from transforms.kernels.similarity import MOST_LETTERS, likeness
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
 
+FREQUENT = 64
+"""Occurrences from which on a word that meets another once is no candidate for it."""
+
 STEM_PRIOR = np.float32(0.3)
 """Occurrences that likeness and frequency are worth in the back-off (flat from 0.3 to 3)."""
 
@@ -130,9 +133,10 @@ def candidates(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the target words that may translate the source words ``first`` to ``last - 1``.
 
-    Counts co-occurrence as the first step of Model 1 with uniform probabilities does, and keeps
-    the ``most`` words of a row with the largest ``count**2 / (count of target word)``: the
-    co-occurrence coefficient that orders a row as chi-squared does for rare pairs.
+    Counts co-occurrence as the first step of Model 1 with uniform probabilities does. Drops words
+    met once, if both are frequent: such chance meetings are most of what memory would hold. Keeps
+    the ``most`` words of a row with the largest ``count**2 / (count of target word)``: that orders
+    a row as chi-squared does for rare pairs.
 
     Args:
         first: First source word.
@@ -151,6 +155,7 @@ def candidates(
     """
     vocabulary = len(target_counts)
     weight = np.zeros(vocabulary, dtype=np.float64)
+    times = np.zeros(vocabulary, dtype=np.int32)
     touched = np.empty(vocabulary, dtype=np.int32)
     sizes = np.zeros(last - first, dtype=np.int64)
     columns = np.empty(1024, dtype=np.int32)
@@ -168,11 +173,18 @@ def candidates(
                 if weight[target] == 0.0:
                     touched[seen] = target
                     seen += 1
+                    times[target] = 0
                 weight[target] += share
+                times[target] += 1
         row = touched[:seen]
-        if seen > most:
-            score = np.empty(seen, dtype=np.float64)
+        if begins[word + 1] - begins[word] >= FREQUENT:
+            often = np.empty(seen, dtype=np.bool_)
             for at in range(seen):
+                often[at] = times[row[at]] > 1 or target_counts[row[at]] < FREQUENT
+            row = row[often]
+        if len(row) > most:
+            score = np.empty(len(row), dtype=np.float64)
+            for at in range(len(row)):
                 score[at] = -(weight[row[at]] ** 2) / target_counts[row[at]]
             row = row[np.argsort(score, kind="mergesort")[:most]]
         row = np.sort(row)
@@ -241,7 +253,7 @@ def stem_entries(
     touched = np.empty(target_stem_count, dtype=np.int32)
     stem_offsets = np.zeros(source_stem_count + 1, dtype=np.int64)
     stem_columns = np.empty(len(columns), dtype=np.int32)
-    entries = np.empty(len(columns), dtype=np.int64)
+    entries = np.empty(len(columns), dtype=np.int32)
     used = 0
     for stem in range(source_stem_count):
         seen = 0

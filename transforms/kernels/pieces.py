@@ -4,10 +4,11 @@ import numba
 import numpy as np
 
 from transforms.kernels import utf8
+from transforms.kernels.integers import Integer
 
 
 @numba.njit(nogil=True, cache=True)
-def _varint(data: np.ndarray, at: int) -> tuple[int, int]:
+def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
     """Return an unsigned number of Protocol Buffers, and where it ends."""
     value = np.int64(0)
     shift = 0
@@ -21,7 +22,7 @@ def _varint(data: np.ndarray, at: int) -> tuple[int, int]:
 
 
 @numba.njit(nogil=True, cache=True)
-def _skip_field(data: np.ndarray, at: int, wire: int) -> int:
+def _skip_field(data: np.ndarray, at: Integer, wire: Integer) -> Integer:
     """Return where a field's value ends, from its wire type."""
     if wire == 0:
         _, at = _varint(data, at)
@@ -35,10 +36,10 @@ def _skip_field(data: np.ndarray, at: int, wire: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _surface(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
+def _surface(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return begin (field 4) and end (field 5) of one piece, in bytes of its text."""
-    first = np.int64(0)
-    last = np.int64(0)
+    first: Integer = np.int64(0)
+    last: Integer = np.int64(0)
     while at < end:
         key, at = _varint(data, at)
         if key == 4 << 3:

@@ -4,6 +4,7 @@ import numba
 import numpy as np
 
 from transforms.kernels import sampling, utf8
+from transforms.kernels.integers import Integer
 
 INDICES = 10
 """Tags are numbered 0 to 9 (Ryu et al. 2022, section 3.4)."""
@@ -19,7 +20,7 @@ _CLOSING_BYTES = 6  # </a_0>
 
 
 @numba.njit(nogil=True, cache=True)
-def _counter(variant: int, attempt: int, number: int) -> np.uint64:
+def _counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
     """Return the counter of a draw, so that no two draws of a step share one."""
     return (
         (np.uint64(variant) << np.uint64(48))
@@ -29,7 +30,7 @@ def _counter(variant: int, attempt: int, number: int) -> np.uint64:
 
 
 @numba.njit(nogil=True, cache=True)
-def _nests(boxes: np.ndarray, one: int, other: int) -> bool:
+def _nests(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether two phrase pairs are apart on both sides, or one holds the other on both."""
     source_start, source_end = boxes[0, one], boxes[1, one]
     target_start, target_end = boxes[2, one], boxes[3, one]
@@ -51,7 +52,7 @@ def _nests(boxes: np.ndarray, one: int, other: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _comes_before(boxes: np.ndarray, one: int, other: int) -> bool:
+def _comes_before(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether a tag stands before another in a row: it begins first, or holds the other."""
     if boxes[0, one] != boxes[0, other]:
         return boxes[0, one] < boxes[0, other]
@@ -66,19 +67,19 @@ def _comes_before(boxes: np.ndarray, one: int, other: int) -> bool:
 def _draw_phrases(
     run_seed: np.uint64,
     key: np.uint64,
-    variant: int,
-    attempt: int,
-    most: int,
-    first: int,
+    variant: Integer,
+    attempt: Integer,
+    most: Integer,
+    first: Integer,
     boxes: np.ndarray,
     free: int,
     order: np.ndarray,
     chosen: np.ndarray,
-) -> int:
+) -> Integer:
     """Draw phrase pairs into ``chosen``, in the order of their tags; return their number."""
     candidates = len(order)
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, _counter(variant, attempt, 0))
-    wanted = 1 + sampling.below(bits, most)
+    wanted = 1 + sampling.below(bits, np.int64(most))
     for candidate in range(candidates):
         order[candidate] = first + candidate
     count = 0
@@ -88,7 +89,7 @@ def _draw_phrases(
         bits = sampling.draw(
             run_seed, key, sampling.STEP_TAG_PHRASES, _counter(variant, attempt, step)
         )
-        other = step + sampling.below(bits, candidates - step)
+        other = step + sampling.below(bits, np.int64(candidates - step))
         phrase = order[other]
         order[other] = order[step]
         fits = True
@@ -109,19 +110,19 @@ def _draw_phrases(
 
 @numba.njit(nogil=True, cache=True)
 def _draw_indices(
-    run_seed: np.uint64, key: np.uint64, variant: int, count: int, indices: np.ndarray
+    run_seed: np.uint64, key: np.uint64, variant: Integer, count: Integer, indices: np.ndarray
 ) -> None:
     """Draw the numbers of a row's tags without repetition."""
     for index in range(INDICES):
         indices[index] = index
     for step in range(count):
         bits = sampling.draw(run_seed, key, sampling.STEP_TAG_INDICES, _counter(variant, 0, step))
-        other = step + sampling.below(bits, INDICES - step)
+        other = step + sampling.below(bits, np.int64(INDICES - step))
         indices[step], indices[other] = indices[other], indices[step]
 
 
 @numba.njit(nogil=True, cache=True)
-def _is_repeated(drawn: np.ndarray, counts: np.ndarray, rows: int, row: int) -> bool:
+def _is_repeated(drawn: np.ndarray, counts: np.ndarray, rows: Integer, row: Integer) -> bool:
     """Tell whether a row of ``drawn`` equals one of the first ``rows``."""
     for earlier in range(rows):
         if counts[earlier] == counts[row] and np.array_equal(
@@ -278,7 +279,7 @@ def _sort_borders(
 
 
 @numba.njit(nogil=True, cache=True)
-def _write_tag(out: np.ndarray, at: int, closing: int, number: int) -> int:
+def _write_tag(out: np.ndarray, at: Integer, closing: int, number: Integer) -> Integer:
     out[at] = 60  # <
     at += 1
     if closing:
@@ -292,7 +293,7 @@ def _write_tag(out: np.ndarray, at: int, closing: int, number: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _white_before(out: np.ndarray, at: int, floor: int, properties: np.ndarray) -> int:
+def _white_before(out: np.ndarray, at: Integer, floor: Integer, properties: np.ndarray) -> Integer:
     """Return where the white space begins that ends at a place; not before ``floor``."""
     while at > floor:
         before = utf8.step_back(out, at, floor)

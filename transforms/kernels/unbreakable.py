@@ -8,24 +8,26 @@ import numba
 import numpy as np
 
 from transforms.kernels import utf8
+from transforms.kernels.integers import Integer
 
 _LONGEST = 100
 """Most bytes between the delimiters of a placeholder; text in braces is no placeholder."""
 _LONGEST_TAG = 2000
 """Most bytes of a tag with its attributes."""
 
-_DIGIT = np.uint8(1)
-_NAME_START = np.uint8(2)  # letter or _
-_PRINTF_FLAG = np.uint8(4)
-_CONVERSION = np.uint8(8)
-_IN_BRACES = np.uint8(16)  # what a format field may hold
-_IN_URL = np.uint8(32)
-_IN_TAG_NAME = np.uint8(64)
-_TRAILING = np.uint8(128)  # punctuation that ends the sentence rather than the URL
+_DIGIT = 1
+_NAME_START = 2  # letter or _
+_PRINTF_FLAG = 4
+_CONVERSION = 8
+_IN_BRACES = 16  # what a format field may hold
+_IN_URL = 32
+_IN_TAG_NAME = 64
+_TRAILING = 128  # punctuation that ends the sentence rather than the URL
+_LENGTH = 256  # of a printf argument
 
 
 def _ascii_table() -> np.ndarray:
-    table = np.zeros(256, np.uint8)
+    table = np.zeros(256, np.uint16)
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     digits = "0123456789"
     for members, bit in (
@@ -37,6 +39,7 @@ def _ascii_table() -> np.ndarray:
         (letters + digits + "-._~:/?#[]{}@!$&()*+,;=%|", _IN_URL),
         (letters + digits + "_:.-", _IN_TAG_NAME),
         (".,;:!?*", _TRAILING),
+        ("hlLqjzt", _LENGTH),
     ):
         for character in members:
             table[ord(character)] |= bit
@@ -52,14 +55,14 @@ def _is(byte: np.uint8, kinds: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def _skip(data: np.ndarray, at: int, end: int, kinds: int) -> int:
+def _skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
     while at < end and _ASCII[data[at]] & kinds != 0:
         at += 1
     return at
 
 
 @numba.njit(nogil=True, cache=True)
-def _in_braces(data: np.ndarray, at: int, end: int) -> int:
+def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{...}`` at a brace: no space, no brace, something inside."""
     inner = at + 1
     stop = min(end, inner + _LONGEST)
@@ -71,14 +74,14 @@ def _in_braces(data: np.ndarray, at: int, end: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _number_or_star(data: np.ndarray, at: int, end: int) -> int:
+def _number_or_star(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     if at < end and data[at] == 42:  # *
         return at + 1
     return _skip(data, at, end, _DIGIT)
 
 
 @numba.njit(nogil=True, cache=True)
-def _printf(data: np.ndarray, begin: int, at: int, end: int) -> int:
+def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
     """Match ``%%``, ``%s``, ``%1$s``, ``%-5.2f``, ``%(name)s``, ``%{name}`` or ``%@``.
 
     The space flag is left out: ``50 % des`` holds no placeholder. For the same reason a ``%`` after
@@ -113,20 +116,18 @@ def _printf(data: np.ndarray, begin: int, at: int, end: int) -> int:
         here = _number_or_star(data, here + 1, end)
     if here + 1 < end and data[here] == data[here + 1] and (data[here] == 104 or data[here] == 108):
         here += 2  # hh, ll
-    elif here + 1 < end and _is(data[here + 1], _CONVERSION):
-        if data[here] in (104, 108, 76, 113, 106, 122, 116):  # h l L q j z t
-            here += 1
+    elif here + 1 < end and _is(data[here + 1], _CONVERSION) and _is(data[here], _LENGTH):
+        here += 1
     if here >= end or not _is(data[here], _CONVERSION):
         return at
     here += 1
-    if not named and at > begin and _is(data[at - 1], _DIGIT):
-        if here < end and (_is(data[here], _NAME_START) or data[here] >= 0x80):
-            return at
-    return here
+    after_digit = not named and at > begin and _is(data[at - 1], _DIGIT)
+    before_letter = here < end and (_is(data[here], _NAME_START) or data[here] >= 0x80)
+    return at if after_digit and before_letter else here
 
 
 @numba.njit(nogil=True, cache=True)
-def _braces(data: np.ndarray, at: int, end: int) -> int:
+def _braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match ``{}``, ``{0}``, ``{name!r:>10}``, ``{{ x }}``, ``{{{x}}}`` or ``{% x %}``."""
     here = at + 1
     stop = min(end, here + _LONGEST)
@@ -157,7 +158,7 @@ def _braces(data: np.ndarray, at: int, end: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _variable(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+def _variable(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Match ``${name}`` or ``$name``."""
     here = at + 1
     if here < end and data[here] == 123:
@@ -174,7 +175,7 @@ def _variable(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> in
 
 
 @numba.njit(nogil=True, cache=True)
-def _tag(data: np.ndarray, at: int, end: int) -> int:
+def _tag(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match an opening, closing or empty tag; its attributes must have values."""
     end = min(end, at + _LONGEST_TAG)
     here = at + 1
@@ -210,7 +211,10 @@ def _tag(data: np.ndarray, at: int, end: int) -> int:
             while (
                 here < end
                 and data[here] > 32
-                and not (data[here] == 62 or (data[here] == 47 and here + 1 < end and data[here + 1] == 62))
+                and not (
+                    data[here] == 62
+                    or (data[here] == 47 and here + 1 < end and data[here + 1] == 62)
+                )
                 and data[here] not in (34, 39, 60, 61, 96)
             ):
                 here += 1
@@ -220,7 +224,7 @@ def _tag(data: np.ndarray, at: int, end: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _entity(data: np.ndarray, at: int, end: int) -> int:
+def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
     """Match a character reference such as ``&amp;``, ``&#160;`` or ``&#xA0;``."""
     here = at + 1
     if here < end and data[here] == 35:  # #
@@ -250,8 +254,8 @@ def _entity(data: np.ndarray, at: int, end: int) -> int:
 
 @numba.njit(nogil=True, cache=True)
 def placeholder(
-    data: np.ndarray, begin: int, at: int, end: int, properties: np.ndarray
-) -> int:
+    data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
+) -> Integer:
     """Match a placeholder, a tag or a character reference."""
     trigger = data[at]
     if trigger == 37:  # %
@@ -271,7 +275,7 @@ def placeholder(
 
 
 @numba.njit(nogil=True, cache=True)
-def url_tail(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Match the rest of a URL, after its scheme or after a name that begins with ``www.``.
 
     Letters beyond ASCII belong to it, ideographs do not: Chinese and Japanese set no space after.
@@ -303,7 +307,8 @@ def url_tail(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int
                 break
             balance = 0
             for inner in range(at, here):
-                balance += np.int64(data[inner] == opening) - np.int64(data[inner] == last)
+                balance += data[inner] == opening
+                balance -= data[inner] == last
             if balance >= 0:
                 break
         here -= 1
@@ -311,7 +316,7 @@ def url_tail(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int
 
 
 @numba.njit(nogil=True, cache=True)
-def scheme_start(data: np.ndarray, begin: int, at: int) -> int:
+def scheme_start(data: np.ndarray, begin: Integer, at: Integer) -> Integer:
     """Return where the URL scheme that ends at a byte begins; ``at`` if there is none."""
     start = at
     while start > begin and (
@@ -325,7 +330,7 @@ def scheme_start(data: np.ndarray, begin: int, at: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _in_address(point: int, kinds: int) -> bool:
+def _in_address(point: Integer, kinds: Integer) -> bool:
     kind = kinds & utf8.CLASS
     return (
         kind == utf8.LETTER
@@ -338,9 +343,7 @@ def _in_address(point: int, kinds: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def address_start(
-    data: np.ndarray, begin: int, at: int, properties: np.ndarray
-) -> int:
+def address_start(data: np.ndarray, begin: Integer, at: Integer, properties: np.ndarray) -> Integer:
     """Return where the local part before an ``@`` begins; ``at`` if there is none."""
     start = at
     while start > begin:
@@ -359,7 +362,7 @@ def address_start(
 
 
 @numba.njit(nogil=True, cache=True)
-def domain_end(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return where the domain after an ``@`` ends; ``at`` if there is none.
 
     A domain has two labels at least, and its last begins with a letter and has two characters.

@@ -7,11 +7,13 @@ table gives the properties of every code point; `transforms.codepoints.propertie
 import numba
 import numpy as np
 
+from transforms.kernels.integers import Integer
+
 CODE_POINTS = 0x110000
 
 # The low five bits of a code point's properties: its class in word breaking (UAX #29, table 3).
 # Katakana is OTHER, so that each character stands alone; COLON acts as MidLetter and as MidNum.
-CLASS = np.uint16(0x1F)
+CLASS = 0x1F
 OTHER = 0
 NEWLINE = 1
 SPACE = 2
@@ -31,32 +33,32 @@ MID_NUM = 15
 COLON = 16
 
 # The other bits: flags.
-PICTOGRAPH = np.uint16(1 << 5)
+PICTOGRAPH = 1 << 5
 """Extended_Pictographic."""
-WORD = np.uint16(1 << 6)
+WORD = 1 << 6
 """A letter or a digit (general categories L and N)."""
-RUN = np.uint16(1 << 7)
+RUN = 1 << 7
 """Punctuation or a symbol that makes one token with its repetitions, such as ``...``."""
-PREPEND = np.uint16(1 << 8)
+PREPEND = 1 << 8
 """Grapheme_Cluster_Break=Prepend: no break after it."""
-MARK = np.uint16(1 << 9)
+MARK = 1 << 9
 """Belongs to the character before it: Extend, Format, ZWJ or a spacing mark."""
-WHITE = np.uint16(1 << 10)
+WHITE = 1 << 10
 """White_Space."""
-BLANK = np.uint16(1 << 11)
+BLANK = 1 << 11
 """Leaves no ink: white space, controls and default ignorable code points."""
-CONSONANT = np.uint16(1 << 12)
+CONSONANT = 1 << 12
 """Indic_Conjunct_Break=Consonant."""
-LINKER = np.uint16(1 << 13)
+LINKER = 1 << 13
 """Indic_Conjunct_Break=Linker."""
-CONJUNCT = np.uint16(1 << 15)
+CONJUNCT = 1 << 15
 """Indic_Conjunct_Break=Extend."""
-CONTROL = np.uint16(1 << 14)
+CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
 
 
 @numba.njit(nogil=True, cache=True)
-def decode(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
+def decode(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return the code point that begins at a byte, and its width in bytes.
 
     The bytes must be valid UTF-8; a sequence that ``end`` cuts short reads as U+FFFD.
@@ -77,12 +79,12 @@ def decode(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
         point = (
             ((lead & 0x07) << 18) | (second << 12) | (third << 6) | (np.int64(data[at + 3]) & 0x3F)
         )
-        return min(point, CODE_POINTS - 1), 4
+        return (point if point < CODE_POINTS else 0xFFFD), 4
     return 0xFFFD, end - at
 
 
 @numba.njit(nogil=True, cache=True)
-def step_back(data: np.ndarray, at: int, begin: int) -> int:
+def step_back(data: np.ndarray, at: Integer, begin: Integer) -> Integer:
     """Return where the code point before a byte position begins."""
     at -= 1
     while at > begin and (data[at] & 0xC0) == 0x80:
@@ -91,7 +93,7 @@ def step_back(data: np.ndarray, at: int, begin: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def count_points(data: np.ndarray, begin: int, end: int) -> int:
+def count_points(data: np.ndarray, begin: Integer, end: Integer) -> int:
     """Count the code points in a range of bytes."""
     points = 0
     for at in range(begin, end):

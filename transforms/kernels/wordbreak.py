@@ -10,36 +10,73 @@ import numba
 import numpy as np
 
 from transforms.kernels import clitics, unbreakable, utf8
+from transforms.kernels.integers import Integer
 
 _JOINED = 31
 """In place of a class: what follows has been looked at and belongs to the segment."""
 
 
-# ASCII that ends a word of ASCII letters whatever follows.
+# Sets of classes, a bit for each.
+_LETTERS = 1 << utf8.LETTER | 1 << utf8.HEBREW
+_WORD = _LETTERS | 1 << utf8.NUMERIC | 1 << utf8.CONNECTOR
+_BETWEEN = 1 << utf8.MID_NUM_LET | 1 << utf8.SINGLE_QUOTE | 1 << utf8.COLON
+_BETWEEN_LETTERS = _BETWEEN | 1 << utf8.MID_LETTER
+_BETWEEN_NUMBERS = _BETWEEN | 1 << utf8.MID_NUM
+_BETWEEN_ANY = _BETWEEN_LETTERS | _BETWEEN_NUMBERS | 1 << utf8.DOUBLE_QUOTE
+_IGNORED = 1 << utf8.EXTEND | 1 << utf8.FORMAT | 1 << utf8.ZWJ
+
+# ASCII that ends a word of letters whatever follows.
 _ENDS_WORD = np.zeros(256, np.bool_)
 _ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
 
 
 @numba.njit(nogil=True, cache=True)
-def _plain_word_end(data: np.ndarray, at: int, end: int) -> int:
-    """Return where a word of nothing but ASCII letters ends; ``at`` if it is not so simple."""
-    stop = at
-    while stop < end and 97 <= (data[stop] | 32) <= 122:
-        stop += 1
-    if stop == end or _ENDS_WORD[data[stop]]:
-        return stop
-    if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
-        return stop
-    return at
+def _among(kind: Integer, kinds: int) -> bool:
+    """Tell whether a class is in a set of classes."""
+    return (kinds >> np.int64(kind)) & 1 != 0
+
+
+# First bytes of two-byte letters: U+00C0 to U+017F, less the signs × and ÷, and U+0400 to U+047F.
+_LEADS_LETTER = np.zeros(256, np.bool_)
+_LEADS_LETTER[[0xC3, 0xC4, 0xC5, 0xD0, 0xD1]] = True
 
 
 @numba.njit(nogil=True, cache=True)
-def _next_class(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> int:
+def _plain_word(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
+    """Read a word of nothing but common Latin or Cyrillic letters.
+
+    Returns:
+        Where it ends and its code points; none if the word is not so simple.
+    """
+    stop = at
+    points = 0
+    while stop < end:
+        byte = data[stop]
+        if 97 <= byte | 32 <= 122:
+            stop += 1
+        elif (
+            _LEADS_LETTER[byte]
+            and stop + 1 < end
+            and not (byte == 0xC3 and (data[stop + 1] == 0x97 or data[stop + 1] == 0xB7))
+        ):
+            stop += 2
+        else:
+            break
+        points += 1
+    if stop == end or _ENDS_WORD[data[stop]]:
+        return stop, points
+    if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
+        return stop, points
+    return at, 0
+
+
+@numba.njit(nogil=True, cache=True)
+def _next_class(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Return the class of the next code point that rule WB4 does not skip."""
     while at < end:
         point, width = utf8.decode(data, at, end)
         kind = properties[point] & utf8.CLASS
-        if kind != utf8.EXTEND and kind != utf8.FORMAT and kind != utf8.ZWJ:
+        if not _among(kind, _IGNORED):
             return np.int64(kind)
         at += width
     return utf8.NEWLINE
@@ -47,7 +84,7 @@ def _next_class(data: np.ndarray, at: int, end: int, properties: np.ndarray) -> 
 
 @numba.njit(nogil=True, cache=True)
 def _groups_digits(
-    data: np.ndarray, at: int, point: int, end: int, properties: np.ndarray
+    data: np.ndarray, at: Integer, point: Integer, end: Integer, properties: np.ndarray
 ) -> bool:
     """Tell whether the space at ``at`` parts thousands: no-break or thin, then three digits."""
     if point != 0xA0 and point != 0x202F and point != 0x2009 and point != 0x2007:
@@ -59,10 +96,7 @@ def _groups_digits(
         point, width = utf8.decode(data, at, end)
         kind = properties[point] & utf8.CLASS
         if digit == 3:
-            return (
-                kind not in (utf8.NUMERIC, utf8.LETTER, utf8.HEBREW, utf8.CONNECTOR)
-                and not properties[point] & utf8.MARK
-            )
+            return not _among(kind, _WORD) and not properties[point] & utf8.MARK
         if kind != utf8.NUMERIC or not properties[point] & utf8.WORD:
             return False
         at += width
@@ -71,53 +105,41 @@ def _groups_digits(
 
 @numba.njit(nogil=True, cache=True)
 def _joins(
-    data: np.ndarray, previous: int, kind: int, after: int, end: int, properties: np.ndarray
-) -> int:
+    data: np.ndarray,
+    previous: Integer,
+    kind: Integer,
+    after: Integer,
+    end: Integer,
+    properties: np.ndarray,
+) -> Integer:
     """Return the class that a code point leaves behind if it joins a word, or -1 if it breaks.
 
     ``previous`` is the class before it and ``kind`` its own; ``after`` is where it ends.
     """
-    if previous == _JOINED:
+    if previous == _JOINED or (_among(previous, _WORD) and _among(kind, _WORD)):
         return kind
-    letter = previous == utf8.LETTER or previous == utf8.HEBREW
-    if letter or previous == utf8.NUMERIC or previous == utf8.CONNECTOR:
-        if (
-            kind == utf8.LETTER
-            or kind == utf8.NUMERIC
-            or kind == utf8.CONNECTOR
-            or kind == utf8.HEBREW
-        ):
-            return kind
-    if kind == utf8.OTHER:
-        return -1
-    if letter:
-        if kind in (utf8.MID_LETTER, utf8.MID_NUM_LET, utf8.SINGLE_QUOTE, utf8.COLON):
-            following = _next_class(data, after, end, properties)
-            if following == utf8.LETTER or following == utf8.HEBREW:
-                return _JOINED
-        if previous == utf8.HEBREW:
-            if kind == utf8.SINGLE_QUOTE:
-                return kind
-            if kind == utf8.DOUBLE_QUOTE:
-                if _next_class(data, after, end, properties) == utf8.HEBREW:
-                    return _JOINED
-    elif previous == utf8.NUMERIC:
-        if kind in (utf8.MID_NUM, utf8.MID_NUM_LET, utf8.SINGLE_QUOTE, utf8.COLON):
-            if _next_class(data, after, end, properties) == utf8.NUMERIC:
-                return _JOINED
+    following = _next_class(data, after, end, properties) if _among(kind, _BETWEEN_ANY) else -1
+    if _among(previous, _LETTERS) and _among(kind, _BETWEEN_LETTERS):
+        if _among(following, _LETTERS):
+            return _JOINED
+        return kind if previous == utf8.HEBREW and kind == utf8.SINGLE_QUOTE else -1
+    if previous == utf8.NUMERIC and _among(kind, _BETWEEN_NUMBERS):
+        return _JOINED if following == utf8.NUMERIC else -1
+    if previous == utf8.HEBREW and kind == utf8.DOUBLE_QUOTE:
+        return _JOINED if following == utf8.HEBREW else -1
     return -1
 
 
 @numba.njit(nogil=True, cache=True)
 def _extend(
     data: np.ndarray,
-    begin: int,
-    at: int,
-    end: int,
-    point: int,
-    whole: bool,
+    begin: Integer,
+    at: Integer,
+    end: Integer,
+    point: Integer,
+    whole: int,
     properties: np.ndarray,
-) -> tuple[int, int, bool, bool]:
+) -> tuple[Integer, int, bool, bool]:
     """Read on from the first code point of a segment to the segment's end.
 
     Args:
@@ -134,8 +156,8 @@ def _extend(
         apostrophe stands in a word.
     """
     last = properties[point]
-    previous = np.int64(last & utf8.CLASS)
-    run = np.int64(-1)
+    previous: Integer = np.int64(last & utf8.CLASS)
+    run: Integer = np.int64(-1)
     if whole:
         previous = utf8.OTHER
     elif last & utf8.RUN:
@@ -166,7 +188,7 @@ def _extend(
         point, width = utf8.decode(data, at, end)
         found = properties[point]
         kind = np.int64(found & utf8.CLASS)
-        if kind == utf8.EXTEND or kind == utf8.FORMAT or kind == utf8.ZWJ:
+        if _among(kind, _IGNORED):
             linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
             group = 4
             adjacent = 0
@@ -181,10 +203,9 @@ def _extend(
                 or (found & utf8.MARK and not last & utf8.CONTROL)
                 or (linked and found & utf8.CONSONANT)
                 or (kind == utf8.REGIONAL == previous and (regionals & 1 or adjacent & 1))
-            ):
-                left = kind
-            elif point == run and not (
-                unbreakable.placeholder(data, begin, at, end, properties) > at
+                or (
+                    point == run and unbreakable.placeholder(data, begin, at, end, properties) == at
+                )
             ):
                 left = kind
             elif (
@@ -216,8 +237,8 @@ def _extend(
 
 @numba.njit(nogil=True, cache=True)
 def _url(
-    data: np.ndarray, start: int, at: int, end: int, properties: np.ndarray
-) -> tuple[int, int]:
+    data: np.ndarray, start: Integer, at: Integer, end: Integer, properties: np.ndarray
+) -> tuple[Integer, Integer]:
     """Return where a URL begins and ends that the word ``[start, at)`` leads to.
 
     It begins with the word, or after the last colon in it; it ends at ``at`` if there is none.
@@ -238,7 +259,7 @@ def _url(
 
 
 @numba.njit(nogil=True, cache=True)
-def _room(spans: np.ndarray, count: int, more: int) -> np.ndarray:
+def _room(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
     if count + more <= len(spans):
         return spans
     larger = np.empty(2 * (count + more), spans.dtype)
@@ -299,9 +320,13 @@ def find_tokens(
         while at < end:
             start = at
             start_position = position
-            at = _plain_word_end(data, at, end)
-            if at > start:
-                position += at - start
+            if data[at] == 32 and at + 1 < end and data[at + 1] < 0x80:
+                at += 1
+                position += 1
+                continue
+            at, points = _plain_word(data, at, end)
+            if points:
+                position += points
                 starts[tokens] = start_position
                 ends[tokens] = position
                 tokens += 1
