@@ -28,13 +28,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(name, options)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, extra_files(options))
+    execute(run, graph, extra, extra_files(run))
     plan_text.say_where(options.output)
     return 0
 
 
-def tag_config(options: AugmentOptions) -> TagConfig:
+def tag_config(run: Run) -> TagConfig:
     """Return how tags are injected."""
+    options = run.options
+    assert isinstance(options, AugmentOptions)
     return TagConfig(
         max_tags=options.max_tags,
         tag_share=options.tag_share,
@@ -43,12 +45,13 @@ def tag_config(options: AugmentOptions) -> TagConfig:
         variants=options.variants,
         whitespace_shift=options.whitespace_shift,
         seed=options.seed,
+        words=run.screen.tokens.kind,
     )
 
 
-def extra_files(options: AugmentOptions) -> dict[str, bytes]:
+def extra_files(run: Run) -> dict[str, bytes]:
     """Return ``symbols.txt``: the tag tokens, one a line, for SentencePiece."""
-    return {"symbols.txt": "".join(f"{name}\n" for name in symbols(tag_config(options))).encode()}
+    return {"symbols.txt": "".join(f"{name}\n" for name in symbols(tag_config(run))).encode()}
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
@@ -72,9 +75,9 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         >> EachShard(
             extract_phrases, config=PhraseConfig(options.max_words, options.unaligned_words)
         )
-        | "InjectTags" >> WriteShards(finish, config, tags=tag_config(options))
+        | "InjectTags" >> WriteShards(finish, config, tags=tag_config(run))
     )
-    _ = receipts | "Commit" >> Commit(config.output, extra_files(options))
+    _ = receipts | "Commit" >> Commit(config.output, extra_files(run))
 
 
 def finish(

@@ -41,7 +41,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         max_ratio=MAX_RATIO,
     )
     run = prepare("augment", job)
-    execute(run, augment.graph, extra, augment.extra_files(job))
+    execute(run, augment.graph, extra, augment.extra_files(run))
     sys.stdout.write("\n")
     preview.show(richest(options.output, run.shards, options.pairs))
     sys.stdout.write("\n")

@@ -229,9 +229,12 @@ def glued_end(text, at):
     """Return where an unbreakable span ends with what belongs to its last character."""
     if CLUSTER.match(text, at - 1).end() > at and regex.match(r"\p{GCB=Prepend}", text[at - 1]):
         return segment_end(text, at, runs=False)
-    if not (MARK.match(text, at - 1) or regex.match(r"\p{InCB=Linker}", text[at - 1])):
-        text = text[: at - 1] + "." + text[at:]  # the last character itself counts as no letter
-    return segment_end(text, at - 1, runs=False)
+    if MARK.match(text, at - 1):
+        return segment_end(text, at - 1, runs=False)
+    # The last character itself counts as no letter; what it may be is a linker.
+    if regex.match(r"\p{InCB=Linker}", text[at - 1]):
+        return segment_end(text[: at - 1] + ".\u094d" + text[at:], at - 1, runs=False) - 1
+    return segment_end(text[: at - 1] + "." + text[at:], at - 1, runs=False)
 
 
 def split_word(word, language, *, words_only):

@@ -1,4 +1,5 @@
 import gzip
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import slow_tokens, text_strategies
 from tests.rows import batch, row
 from transforms.errors import ConfigError, InputError
 from transforms.screen import RULES, ScreenConfig, load_exclude, screen
@@ -27,6 +29,8 @@ def reasons(*pairs, **limits):
         (("a b", "c d"), {}, None, None),
         (("", "c"), {}, "empty_source", None),
         ((" \u00a0\u200b", "c"), {}, "empty_source", None),
+        (("\u200e\u00ad\u3164", "c"), {}, "empty_source", None),
+        (("\ue000", "\U0001fae9"), {}, None, None),
         (("a", "\t\ufeff"), {}, "empty_target", None),
         (("a <a_3> b", "c d e"), {}, "reserved_token", None),
         (("a b", "c </a_12>"), {}, "reserved_token", None),
@@ -61,10 +65,15 @@ def test_rows_rejected_before_pass_as_they_are():
 
 def test_dev_sentences_are_excluded_whatever_their_case_and_spacing(tmp_path):
     (tmp_path / "dev.en").write_bytes(b"\xef\xbb\xbfThe House\nA dog\n")
-    (tmp_path / "dev.de.gz").write_bytes(gzip.compress(b"Ein  Baum\r\n\n"))
+    (tmp_path / "dev.de.gz").write_bytes(gzip.compress("Große  Häuser\r\n\n".encode()))
     keys = load_exclude([str(tmp_path / "dev.en"), str(tmp_path / "dev.de*")])
     assert len(keys) == 3
-    pairs = [("the \u00a0house", "x y"), ("b c", "EIN BAUM"), ("a dog barks", "x y z"), ("x", "y")]
+    pairs = [
+        ("the \u00a0house", "x y"),
+        ("b c", "GROSSE HA\u0308USER"),
+        ("a dog barks", "x y z"),
+        ("x", "y"),
+    ]
     found = [reason for reason, _ in reasons(*pairs, exclude=keys)]
     assert found == ["excluded", "excluded", None, None]
 
@@ -96,6 +105,41 @@ def test_a_pair_is_judged_alone(pairs, size):
     kept = [r for r in together if r["reason"] is None]
     assert all(r["source"].strip() and r["target"].strip() for r in kept)
     assert {r["reason"] for r in together if r["reason"]} <= {str(reason) for reason in RULES}
+
+
+def expected_reason(source, target, config):
+    """Judge a pair by the rules in plain Python; the slow twin cuts the words."""
+    spans = [slow_tokens.tokens(source, "en"), slow_tokens.tokens(target, "de")]
+    counts = sorted(len(side) for side in spans)
+    for text, reason in ((source, "empty_source"), (target, "empty_target")):
+        if slow_tokens.INKLESS.fullmatch(text):
+            return reason
+    if re.search(r"</?a_[0-9]+>|<MASK_REP>", source + "\n" + target):
+        return "reserved_token"
+    if counts[1] > config.max_tokens:
+        return "too_long"
+    if any(end - start > config.max_token_chars for side in spans for start, end in side):
+        return "long_token"
+    if counts[1] > config.max_ratio * max(1, counts[0]):
+        return "length_ratio"
+    return "identical" if source == target and config.drop_identical else None
+
+
+@given(
+    st.lists(st.tuples(text_strategies.texts(6), text_strategies.texts(6)), max_size=3),
+    st.integers(1, 12),
+    st.sampled_from([1, 1.5, 3]),
+    st.integers(1, 9),
+    st.booleans(),
+)
+def test_the_rules_equal_their_plain_reading(pairs, tokens, ratio, chars, drop):
+    config = ScreenConfig(
+        max_tokens=tokens, max_ratio=ratio, max_token_chars=chars, drop_identical=drop
+    )
+    pairs += [(source, source) for source, _ in pairs[:1]]
+    screened = screen(batch(*[row(*pair, line=i) for i, pair in enumerate(pairs)]), config)
+    expected = [expected_reason(*pair, config) for pair in pairs]
+    assert screened.column("reason").to_pylist() == expected
 
 
 def test_an_empty_batch_stays_empty():

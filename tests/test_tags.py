@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import slow_tags
 from tests.check_tagged import parse
 from tests.text_strategies import texts
-from transforms import schemas
+from transforms import schemas, tags
 from transforms.errors import ConfigError
 from transforms.phrases import PhraseConfig, extract_phrases
 from transforms.tags import TagConfig, inject_tags, parse_tags, strip_tags, symbols
@@ -217,7 +217,7 @@ def test_the_tagged_pair_of_the_paper_by_hand():
 
 def test_the_number_of_tags_is_uniform_below_the_share():
     rows, _ = inject_tags(some_pairs(3000, words=20), TagConfig(mix=INFINITE))
-    counts = Counter(len(tags) for tags in rows["tags"].to_pylist())
+    counts = Counter(len(row) for row in rows["tags"].to_pylist())
     assert set(counts) == {1, 2, 3, 4, 5}  # 30 % of 20 words is 6, which is not below 6
     assert all(abs(count - 600) < 5 * math.sqrt(600) for count in counts.values())
 
@@ -226,11 +226,11 @@ def test_every_number_and_every_phrase_pair_is_as_likely():
     links = [(0, 1), (1, 0), (2, 2), (3, 3)]
     table = table_of([("a b c d", "e f g h")] * 2000, [links] * 2000)
     rows, _ = inject_tags(table, TagConfig(mix=INFINITE, tag_share=0.4))
-    tags = [tag for (tag,) in rows["tags"].to_pylist()]
-    spans = Counter((tag["source_start"] // 2, tag["source_end"] // 2 + 1) for tag in tags)
+    drawn = [tag for (tag,) in rows["tags"].to_pylist()]
+    spans = Counter((tag["source_start"] // 2, tag["source_end"] // 2 + 1) for tag in drawn)
     phrases = table["phrases"][0].as_py()
     assert spans.keys() == {(box["source_start"], box["source_end"]) for box in phrases}
-    numbers = Counter(tag["index"] for tag in tags)
+    numbers = Counter(tag["index"] for tag in drawn)
     assert numbers.keys() == set(range(10))
     for counts in (spans, numbers):
         mean = 2000 / len(counts)
@@ -314,6 +314,16 @@ def test_another_seed_gives_other_tags():
     assert not one["source"].equals(other["source"])
 
 
+def test_rows_made_in_parts_are_the_same(monkeypatch):
+    table, config = some_pairs(7), TagConfig(variants=2, mix=2)
+    whole, without = inject_tags(table, config)
+    monkeypatch.setattr(tags, "_MOST_ROWS", 7)
+    parts, mask = inject_tags(table, config)
+    assert parts["source"].num_chunks == 4
+    assert parts.to_pylist() == whole.to_pylist()
+    assert np.array_equal(mask, without)
+
+
 def test_an_empty_table_gives_an_empty_one():
     rows, without = inject_tags(schemas.PHRASES.empty_table(), TagConfig())
     assert rows.schema.equals(schemas.TAGGED)
@@ -354,9 +364,9 @@ def test_real_pairs_are_tagged_and_stripped(shared_data):
         assert len(row["tags"]) < 0.3 * few
         spans = []
         for side in ("source", "target"):
-            plain, tags = parse_tags(row[side])
+            plain, parsed = parse_tags(row[side])
             assert plain == original[side]
-            spans.append({tag.number: (tag.start, tag.end) for tag in tags})
+            spans.append({tag.number: (tag.start, tag.end) for tag in parsed})
         assert spans[0].keys() == spans[1].keys()
         slow = slow_tags.rows_of(original, config, few)
         assert row in slow
@@ -384,6 +394,6 @@ def test_text_with_broken_tags_is_refused(text, message):
 
 
 def test_crossing_tags_are_parsed():
-    plain, tags = parse_tags("<a_1>x <a_2>y</a_1> é</a_2>")
+    plain, parsed = parse_tags("<a_1>x <a_2>y</a_1> é</a_2>")
     assert plain == "x y é"
-    assert tags == [(1, 0, 3), (2, 2, 5)]
+    assert parsed == [(1, 0, 3), (2, 2, 5)]

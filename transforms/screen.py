@@ -1,6 +1,7 @@
 """The screen: cheap rules that turn pairs away before anything costly is done."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -8,15 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from transforms import files, schemas
+from transforms import codepoints, files, schemas
 from transforms.errors import ConfigError, InputError
+from transforms.flat_texts import texts_of
+from transforms.kernels.utf8 import any_visible
 from transforms.read.streams import decompress, stored_chunks
 from transforms.rejects import Reject, Stage
 from transforms.tokens import TokenConfig, token_counts
 from transforms.units import ReadLimits
-
-# RE2: a character that is neither white space nor invisible.
-_VISIBLE = r"[^\s\p{Z}\p{C}]"
 
 RESERVED = r"</?a_[0-9]+>|<MASK_REP>"
 """What a text must not hold, since the output uses it (RE2)."""
@@ -84,12 +84,12 @@ Detail = Callable[[Pairs, ScreenConfig, int], str | None]
 
 def blank_source(pairs: Pairs, _config: ScreenConfig) -> Mask:
     """Tell which sources hold nothing but white space and invisible characters."""
-    return ~_matches(pairs.source, _VISIBLE)
+    return ~any_visible(*texts_of(pairs.source), codepoints.properties())
 
 
 def blank_target(pairs: Pairs, _config: ScreenConfig) -> Mask:
     """Tell which targets hold nothing but white space and invisible characters."""
-    return ~_matches(pairs.target, _VISIBLE)
+    return ~any_visible(*texts_of(pairs.target), codepoints.properties())
 
 
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
@@ -125,9 +125,10 @@ def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs have a side among the excluded sentences."""
     if not config.exclude:
         return np.zeros(len(pairs.source), dtype=np.bool_)
-    keys = np.fromiter(config.exclude, dtype=np.uint64)
-    sides = [np.isin(sentence_keys(side), keys) for side in (pairs.source, pairs.target)]
-    return sides[0] | sides[1]
+    keys = _sorted_keys(config.exclude)
+    return _are_among(sentence_keys(pairs.source), keys) | _are_among(
+        sentence_keys(pairs.target), keys
+    )
 
 
 RULES: dict[Reject, Rule] = {
@@ -208,15 +209,25 @@ def _matches(texts: pa.Array, pattern: str) -> Mask:
     return pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
 
 
+@functools.lru_cache(maxsize=2)
+def _sorted_keys(keys: frozenset[int]) -> np.ndarray:
+    return np.sort(np.fromiter(keys, dtype=np.uint64, count=len(keys)))
+
+
+def _are_among(keys: np.ndarray, known: np.ndarray) -> Mask:
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return known[places] == keys
+
+
 def sentence_keys(texts: pa.Array) -> np.ndarray:
     """Return a key for each sentence that case, spacing and compatibility forms do not change.
 
     Returns:
-        xxh3-64 of the text in NFKC and lower case, with white space joined, uint64 ``[text]``.
+        xxh3-64 of the text in NFKC, case-folded, with white space joined, uint64 ``[text]``.
     """
-    view = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
-    view = pc.utf8_trim_whitespace(pc.replace_substring_regex(view, r"[\s\p{Z}]+", " "))
-    keys = (xxhash.xxh3_64_intdigest(text.encode()) for text in view.to_pylist())
+    view = pc.replace_substring_regex(pc.utf8_normalize(texts, form="NFKC"), r"[\s\p{Z}]+", " ")
+    view = pc.utf8_trim_whitespace(view)
+    keys = (xxhash.xxh3_64_intdigest(text.casefold().encode()) for text in view.to_pylist())
     return np.fromiter(keys, dtype=np.uint64, count=len(texts))
 
 

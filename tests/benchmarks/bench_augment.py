@@ -93,7 +93,7 @@ def plain_loop(arguments):
             symmetrize(table, SymmetrizeConfig(options.heuristic)),
             PhraseConfig(options.max_words, options.unaligned_words),
         )
-        made = augment.finish(kept, rejected, table, augment.tag_config(options))
+        made = augment.finish(kept, rejected, table, augment.tag_config(run))
         write_shard(number, *made, config)
     return time.perf_counter() - start
 

@@ -185,6 +185,20 @@ def test_on_real_text_borders_are_word_boundaries_to_another_implementation(shar
         assert plain <= set(found), line
 
 
+HOSTILE = [
+    *(")", "(", "{", "{{x", "<a ", "<a b='", "@", "a@", "a@b."),
+    *("%(", "&a", "a:\u0301", "a.", "'a"),
+]
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_hostile_text_takes_linear_time(part):
+    text = "http://x" + part * 200_000
+    for language in ("en", "it"):
+        found = spans([text], language)[0]
+        assert found[0][0] == 0
+
+
 def read_lines(path):
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     return data.decode().split("\n")[:-1]

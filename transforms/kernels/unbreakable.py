@@ -282,10 +282,18 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
     Punctuation at the end, and a bracket that the URL did not open, belong to the sentence.
     """
     here = at
+    unopened = np.zeros(128, np.int64)  # by closing bracket: how many more close than open
     while here < end:
-        if data[here] < 0x80:
-            if not _is(data[here], _IN_URL):
+        byte = data[here]
+        if byte < 0x80:
+            if not _is(byte, _IN_URL):
                 break
+            if byte == 40:  # ( and ) are neighbours, [ ] and { } are two apart
+                unopened[41] -= 1
+            elif byte == 91 or byte == 123:
+                unopened[byte + 2] -= 1
+            else:
+                unopened[byte] += 1
             here += 1
         else:
             point, width = utf8.decode(data, here, end)
@@ -296,22 +304,13 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
             here += width
     while here > at:
         last = data[here - 1]
-        if not _is(last, _TRAILING):
-            if last == 41:
-                opening = 40
-            elif last == 93:
-                opening = 91
-            elif last == 125:
-                opening = 123
-            else:
-                break
-            balance = 0
-            for inner in range(at, here):
-                balance += data[inner] == opening
-                balance -= data[inner] == last
-            if balance >= 0:
-                break
-        here -= 1
+        if _is(last, _TRAILING):
+            here -= 1
+        elif (last == 41 or last == 93 or last == 125) and unopened[last] > 0:
+            unopened[last] -= 1
+            here -= 1
+        else:
+            break
     return here
 
 

@@ -153,8 +153,12 @@ def split_at_white_space(
         position = 0
         inside = False
         while at < end:
-            point, width = decode(data, at, end)
-            white = properties[point] & WHITE != 0
+            width: Integer = 1
+            if data[at] < 0x80:
+                white = data[at] == 32 or 9 <= data[at] <= 13
+            else:
+                point, width = decode(data, at, end)
+                white = properties[point] & WHITE != 0
             if inside and white:
                 ends[tokens] = position
                 tokens += 1

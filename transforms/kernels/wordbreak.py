@@ -25,7 +25,7 @@ _BETWEEN_NUMBERS = _BETWEEN | 1 << utf8.MID_NUM
 _BETWEEN_ANY = _BETWEEN_LETTERS | _BETWEEN_NUMBERS | 1 << utf8.DOUBLE_QUOTE
 _IGNORED = 1 << utf8.EXTEND | 1 << utf8.FORMAT | 1 << utf8.ZWJ
 
-# ASCII that ends a word of letters whatever follows.
+# ASCII that ends a word of ASCII letters whatever follows.
 _ENDS_WORD = np.zeros(256, np.bool_)
 _ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
 
@@ -36,38 +36,17 @@ def _among(kind: Integer, kinds: int) -> bool:
     return (kinds >> np.int64(kind)) & 1 != 0
 
 
-# First bytes of two-byte letters: U+00C0 to U+017F, less the signs × and ÷, and U+0400 to U+047F.
-_LEADS_LETTER = np.zeros(256, np.bool_)
-_LEADS_LETTER[[0xC3, 0xC4, 0xC5, 0xD0, 0xD1]] = True
-
-
 @numba.njit(nogil=True, cache=True)
-def _plain_word(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
-    """Read a word of nothing but common Latin or Cyrillic letters.
-
-    Returns:
-        Where it ends and its code points; none if the word is not so simple.
-    """
+def _plain_word_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where a word of nothing but ASCII letters ends; ``at`` if it is not so simple."""
     stop = at
-    points = 0
-    while stop < end:
-        byte = data[stop]
-        if 97 <= byte | 32 <= 122:
-            stop += 1
-        elif (
-            _LEADS_LETTER[byte]
-            and stop + 1 < end
-            and not (byte == 0xC3 and (data[stop + 1] == 0x97 or data[stop + 1] == 0xB7))
-        ):
-            stop += 2
-        else:
-            break
-        points += 1
+    while stop < end and 97 <= (data[stop] | 32) <= 122:
+        stop += 1
     if stop == end or _ENDS_WORD[data[stop]]:
-        return stop, points
+        return stop
     if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
-        return stop, points
-    return at, 0
+        return stop
+    return at
 
 
 @numba.njit(nogil=True, cache=True)
@@ -324,9 +303,9 @@ def find_tokens(
                 at += 1
                 position += 1
                 continue
-            at, points = _plain_word(data, at, end)
-            if points:
-                position += points
+            at = _plain_word_end(data, at, end)
+            if at > start:
+                position += at - start
                 starts[tokens] = start_position
                 ends[tokens] = position
                 tokens += 1
