@@ -116,6 +116,20 @@ def load_encoder(config: EncoderConfig) -> Encoder:
     )
 
 
+def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
+    """Return the number of the layer in use, from the front, and the digest of the model's files.
+
+    What needs the weights or the device is left to `load_encoder`: this machine may have no GPU
+    where the workers have one.
+
+    Raises:
+        ConfigError: There is no such model, its weights are no safetensors, or it has no such
+            layer.
+    """
+    files = find_model(config.model, config.revision)
+    return _layer(config, _read_config(files)), digest_of(files)
+
+
 def digest_of(files: ModelFiles) -> str:
     """Return the hex SHA-256 of the names and contents of a model's files."""
     listed = {}

@@ -2,22 +2,20 @@
 
 import dataclasses
 import re
+from typing import Literal, get_args
 
 from transforms.errors import ConfigError
 
-HEADS = (
-    "softmax",
-    "entmax15",
-    "argmax",
-    "itermax",
-    "match",
-    "ot",
-    "unbalanced_ot",
-    "partial_ot",
-)
-PRECISIONS = ("fp32", "bf16", "fp16", "int8")
+HeadName = Literal[
+    "softmax", "entmax15", "argmax", "itermax", "match", "ot", "unbalanced_ot", "partial_ot"
+]
+Precision = Literal["fp32", "bf16", "fp16", "int8"]
+LongPairs = Literal["windows", "reject"]
+
+HEADS: tuple[str, ...] = get_args(HeadName)
+PRECISIONS: tuple[str, ...] = get_args(Precision)
 UNITS = ("pieces", "words")
-LONG_PAIRS = ("windows", "reject")
+LONG_PAIRS: tuple[str, ...] = get_args(LongPairs)
 
 _DEFAULT_THRESHOLDS = {"softmax": 0.001, "ot": 0.1, "unbalanced_ot": 0.1, "partial_ot": 0.1}
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")

@@ -12,7 +12,7 @@ import torch
 
 from models.batching import Budget, cut_batches, prefetch
 from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
-from models.encoder import OUT_OF_MEMORY, Encoder, load_encoder, measure_budget
+from models.encoder import OUT_OF_MEMORY, Encoder, inspect_encoder, load_encoder, measure_budget
 from models.encoder_config import EncoderConfig
 from models.heads import extract
 from transforms import flat_lists, schemas
@@ -55,13 +55,7 @@ class EncoderAligner:
         Where and in what batches the encoder runs is left out: it moves links by no more than
         the precision does.
         """
-        settings = dataclasses.asdict(self.config)
-        for name in ("model", "revision", "token_budget", "device", "compile"):
-            del settings[name]
-        settings["layer"] = self.encoder.layer
-        settings["head"]["threshold"] = self.config.head.effective_threshold
-        named = {"aligner": "encoder", "version": VERSION, "files": self.encoder.digest, **settings}
-        return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+        return _digest(self.config, self.encoder.layer, self.encoder.digest)
 
     def align(self, table: pa.Table) -> pa.Table:
         """Turn TOKENS rows into LINKED rows, in the same order.
@@ -226,6 +220,25 @@ def load_aligner(config: EncoderConfig) -> EncoderAligner:
         ConfigError: See `models.encoder.load_encoder`.
     """
     return EncoderAligner(config, load_encoder(config))
+
+
+def find_digest(config: EncoderConfig) -> str:
+    """Return the digest that the aligner will have, without loading its weights.
+
+    Raises:
+        ConfigError: See `models.encoder.inspect_encoder`.
+    """
+    return _digest(config, *inspect_encoder(config))
+
+
+def _digest(config: EncoderConfig, layer: int, files: str) -> str:
+    settings = dataclasses.asdict(config)
+    for name in ("model", "revision", "token_budget", "device", "compile"):
+        del settings[name]
+    settings["layer"] = layer
+    settings["head"]["threshold"] = config.head.effective_threshold
+    named = {"aligner": "encoder", "version": VERSION, "files": files, **settings}
+    return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
 
 def _check_lengths(table: pa.Table) -> None:
