@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -13,7 +14,9 @@ from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import find_digest, load_aligner  # noqa: E402
 from pipelines import engines  # noqa: E402
 from tests import check_tagged, corpora, runs  # noqa: E402
-from tests.encoders import write_bert  # noqa: E402
+from tests.encoders import token_table, write_bert  # noqa: E402
+from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from transforms.tokens import TokenConfig, tokenize  # noqa: E402
 
 PAIRS = 120
 LIMIT = 40
@@ -43,6 +46,10 @@ def command(job, *more, workers=1):
         *("--aligner", "encoder", "--model", "bert", "--layer", "2", "--workers", workers),
         *more,
     )
+
+
+def words(text):
+    return tokenize(pa.array([text]), TokenConfig()).to_pylist()[0]
 
 
 def rows_of(output, pattern="part-*.parquet"):
@@ -79,20 +86,18 @@ def test_a_pair_that_is_too_long_is_rejected_with_the_sizes(aligned):
 
 
 def test_links_are_those_of_the_aligner_itself(directory, aligned):
+    rows = rows_of(aligned)
+    table = token_table([(row["source"], row["target"]) for row in rows], words)
+    linked = load_aligner(EncoderConfig(str(directory / "bert"), layer=2)).align(table)
+    expected = symmetrize(linked, SymmetrizeConfig("grow-diag")).column("links").to_pylist()
+    pairs = [[(link["source"], link["target"]) for link in links] for links in expected]
+    assert [[(link["source"], link["target"]) for link in row["links"]] for row in rows] == pairs
+    assert all(pairs)
     lines = (directory / "links.txt").read_text().splitlines()
     assert lines[-1] == ""
-    assert sum(map(bool, lines)) == sum(bool(row["links"]) for row in rows_of(aligned))
-    # With random weights a word is still nearest to itself, such as the number both sides have.
-    counted = 0
-    for row in rows_of(aligned):
-        source, target = (
-            [row[side][span["start"] : span["end"]] for span in row[f"{side}_tokens"]]
-            for side in ("source", "target")
-        )
-        links = {(source[link["source"]], target[link["target"]]) for link in row["links"]}
-        assert links
-        counted += any(one == other and one.isdigit() for one, other in links)
-    assert counted > 0.5 * len(rows_of(aligned))
+    assert {line for line in lines if line} == {
+        " ".join(f"{source}-{target}" for source, target in links) for links in pairs
+    }
 
 
 def test_windows_keep_the_pair_that_is_too_long(directory):
