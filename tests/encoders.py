@@ -13,6 +13,9 @@ from tokenizers import normalizers, pre_tokenizers, processors, trainers
 
 from transforms import schemas
 
+# Threads that wait for each other on busy cores are slower than one; jobs have one, too.
+torch.set_num_threads(1)
+
 SPECIAL_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SPECIAL_XLMR = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 

@@ -118,6 +118,7 @@ def test_missing_weights_are_refused_and_not_made_up(copied):
     assert load(copied, layer=1).layer == 1
 
 
+@pytest.mark.slow
 def test_checkpoints_of_awesome_align_load_by_their_own_layout(bert, tmp_path):
     modeling = pytest.importorskip(
         "awesome_align.modeling", reason="needs awesome-align, see tests/oracles.txt"

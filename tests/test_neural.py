@@ -25,7 +25,7 @@ from transforms.errors import ConfigError, WorkerError  # noqa: E402
 @pytest.fixture(scope="module")
 def pairs(shared_data):
     """Return real pairs."""
-    return real_pairs(shared_data, count=60, skip=500)
+    return real_pairs(shared_data, count=30, skip=500)
 
 
 @pytest.fixture(scope="module")
@@ -279,5 +279,12 @@ def test_the_contract_and_the_settings_need_no_torch():
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'apache_beam')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.slow
+def test_the_aligner_itself_needs_no_beam():
+    import subprocess
+    import sys
+
     code = "import sys, models.neural, transforms.combine;sys.exit('apache_beam' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0

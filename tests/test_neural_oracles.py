@@ -22,6 +22,8 @@ from tests.encoders import (  # noqa: E402
 LAYERS = 4
 OURS = {"argmax": "inter", "itermax": "itermax", "match": "mwmf"}
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pairs(shared_data):
@@ -60,7 +62,7 @@ def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
 @pytest.mark.parametrize("family", ["bert", "xlmr"])
 @pytest.mark.parametrize("unit", ["pieces", "words"])
 @pytest.mark.parametrize("distortion", [0.0, 0.3])
-@pytest.mark.parametrize("most", [60, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [60, 200])
 def test_links_equal_those_of_simalign(pairs, family, unit, distortion, most, request):
     simalign = pytest.importorskip("simalign", reason="needs the extra `oracles`")
     directory = request.getfixturevalue(family)
@@ -106,12 +108,12 @@ def test_directions_equal_those_of_simalign(pairs, bert):
     [
         ("cosine", "norm", 0.0),
         ("euclidean", "uniform", 0.2),
-        pytest.param("cosine", "uniform", 0.0, marks=pytest.mark.slow),
-        pytest.param("cosine", "uniform", 0.2, marks=pytest.mark.slow),
-        pytest.param("cosine", "norm", 0.2, marks=pytest.mark.slow),
-        pytest.param("euclidean", "uniform", 0.0, marks=pytest.mark.slow),
-        pytest.param("euclidean", "norm", 0.0, marks=pytest.mark.slow),
-        pytest.param("euclidean", "norm", 0.2, marks=pytest.mark.slow),
+        ("cosine", "uniform", 0.0),
+        ("cosine", "uniform", 0.2),
+        ("cosine", "norm", 0.2),
+        ("euclidean", "uniform", 0.0),
+        ("euclidean", "norm", 0.0),
+        ("euclidean", "norm", 0.2),
     ],
 )
 @pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
