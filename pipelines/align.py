@@ -6,15 +6,13 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pipelines import flags, plan_text
+from pipelines.aligning import aligned_shards
 from pipelines.cli import COMMANDS
-from pipelines.fitting import fitted_aligner
 from pipelines.options import AlignOptions
 from pipelines.run import Run, execute, prepare
-from pipelines.steps import Commit, EachShard, ReadUnits, Screen, WriteShards, align, tokenize
+from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
 from transforms import files, schemas
 from transforms.link_lines import collect_lines
-from transforms.shards import MakeShards
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -36,23 +34,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, align, symmetrize, write, commit."""
-    options = run.options
-    assert isinstance(options, AlignOptions)
     config = run.write_config
     rows = (
         pipeline
         | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
         | "Screen" >> Screen(run.screen)
     )
-    model = fitted_aligner(pipeline, rows, run)
-    receipts = (
-        rows
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
-        | "Align" >> EachShard(align, model)
-        | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
-        | "Links" >> WriteShards(finish, config)
-    )
+    receipts = aligned_shards(pipeline, rows, run, wanted) | "Links" >> WriteShards(finish, config)
     _ = receipts | "Commit" >> Commit(config.output, {})
 
 

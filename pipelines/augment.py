@@ -8,15 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines import flags, plan_text
+from pipelines.aligning import aligned_shards
 from pipelines.cli import COMMANDS
-from pipelines.fitting import fitted_aligner
 from pipelines.options import AugmentOptions
 from pipelines.run import Run, execute, prepare
-from pipelines.steps import Commit, EachShard, ReadUnits, Screen, WriteShards, align, tokenize
+from pipelines.steps import Commit, EachShard, ReadUnits, Screen, WriteShards
 from transforms.phrases import PhraseConfig, extract_phrases
 from transforms.rejects import Reject, Stage
-from transforms.shards import MakeShards, reject
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from transforms.shards import reject
 from transforms.tags import TagConfig, inject_tags, symbols
 
 
@@ -64,13 +63,8 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
         | "Screen" >> Screen(run.screen)
     )
-    model = fitted_aligner(pipeline, rows, run)
     receipts = (
-        rows
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
-        | "Align" >> EachShard(align, model)
-        | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
+        aligned_shards(pipeline, rows, run, wanted)
         | "ExtractPhrases"
         >> EachShard(
             extract_phrases, config=PhraseConfig(options.max_words, options.unaligned_words)

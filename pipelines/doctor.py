@@ -12,7 +12,12 @@ from pipelines.cli import COMMANDS
 from pipelines.options import DoctorOptions
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
-EXTRAS = {"gcp": "google-cloud-storage", "aws": "boto3", "flink": "apache-flink-libraries"}
+EXTRAS = {
+    "neural": "torch",
+    "gcp": "google-cloud-storage",
+    "aws": "boto3",
+    "flink": "apache-flink-libraries",
+}
 
 
 def main(name: str, arguments: Sequence[str]) -> int:

@@ -134,7 +134,7 @@ def _check_rest(rest: Iterable[str], parser: Parser, prog: str, *, beam: bool) -
 
 
 def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, first, 1, 0.6) or difflib.get_close_matches(
+    near = difflib.get_close_matches(name, first, 1, 0.8) or difflib.get_close_matches(
         name, known, 1, 0.6
     )
     return f", did you mean {near[0]}?" if near else ""

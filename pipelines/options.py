@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
+from models.encoder_config import HeadName, LongPairs, Precision
+
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")]
 Heuristic = Literal[
     "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
@@ -20,6 +22,11 @@ Heuristic = Literal[
 def _listed(value: object) -> object:
     """Let YAML name one file without a list."""
     return (value,) if isinstance(value, str) else value
+
+
+def _as_text(value: object) -> object:
+    """Let YAML hold a number where a word is another choice."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
@@ -122,9 +129,33 @@ class FitSettings(Options):
 class AlignerOptions(FitSettings):
     """How words are aligned."""
 
-    aligner: Literal["hmm"] = Field("hmm", description="the word aligner")
+    aligner: Literal["hmm", "encoder"] = Field(
+        "hmm", description="the word aligner: statistical, or a multilingual Transformer"
+    )
     model: str | None = Field(
-        None, description="directory of a fitted model (default: fit on the input first)"
+        None,
+        description="hmm: directory of a fitted model (default: fit on the input first); "
+        "encoder: directory or hub name",
+    )
+    revision: str | None = Field(
+        None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
+    )
+    layer: int = Field(
+        8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
+    )
+    head: HeadName = Field("softmax", description="encoder: how links are read off")
+    precision: Precision = Field(
+        "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"
+    )
+    long_pairs: LongPairs = Field(
+        "windows",
+        description="encoder: a side over its limit is encoded in overlapping windows, or the "
+        "pair rejected",
+    )
+    token_budget: Annotated[str, pydantic.BeforeValidator(_as_text)] = Field(
+        "auto",
+        pattern=r"^(auto|[1-9][0-9]{0,7})$",
+        description="encoder: pieces in a batch, padding included; auto measures the device",
     )
 
 

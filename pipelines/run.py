@@ -16,8 +16,16 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from models import store
+from models.encoder_store import EncoderReference
 from pipelines import engines
-from pipelines.options import AlignerOptions, CorpusOptions, InputOptions, JobOptions
+from pipelines.aligner_choice import (
+    Reference,
+    choose_aligner,
+    screen_tokens,
+    tokens_text,
+    unused_options,
+)
+from pipelines.options import CorpusOptions, InputOptions, JobOptions
 from pipelines.progress import Progress
 from transforms import files, manifest
 from transforms.errors import ConfigError, WorkerError
@@ -37,7 +45,8 @@ MODEL_DIRECTORY = "models/hmm"
 
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
-    *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "model", "exclude"),
+    *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
+    *("model", "revision"),
     *CorpusOptions.model_fields,
     "corpora",
 }
@@ -68,7 +77,7 @@ class Run:
     document: dict[str, object]
     digest: str
     shards: int
-    model: store.ModelReference | None
+    model: Reference | None
     tokens: TokenConfig | None
 
     @property
@@ -108,7 +117,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         max_json_depth=options.max_json_depth,
     )
     plan = make_plan(corpora_of(options), limits, options.unit_rows)
-    reference, tokens = _model_and_tokens(options)
+    reference, tokens = choose_aligner(options)
     screen = ScreenConfig(
         max_tokens=options.max_tokens,
         max_ratio=options.max_ratio,
@@ -119,11 +128,11 @@ def prepare(job: str, options: JobOptions) -> Run:
         reserved=job == "augment",
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
-    settings = options.model_dump(mode="json", exclude=_PLACE)
+    settings = options.model_dump(mode="json", exclude=_PLACE | unused_options(options))
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
-    settings["tokens"] = _tokens_text(tokens)
+    settings["tokens"] = tokens_text(tokens)
     settings["exclude"] = [
         {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
         for pattern in options.exclude
@@ -199,61 +208,6 @@ def _is_po(corpus: CorpusOptions) -> bool:
     """Tell whether a corpus is PO, whose messages are English unless something else is said."""
     names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]
     return corpus.format == "po" or (bool(names) and all(n.endswith(".po") for n in names))
-
-
-def _model_and_tokens(
-    options: JobOptions,
-) -> tuple[store.ModelReference | None, TokenConfig | None]:
-    """Return the given model, if any, and how text is cut, unless that is still to be trained."""
-    given = options.tokens
-    directory = options.model if isinstance(options, AlignerOptions) else None
-    if directory is not None:
-        fitted = store.read(directory)
-        tokens = fitted.tokens if given is None else _tokens(given)
-        if not _agree(tokens, fitted.tokens):
-            raise ConfigError(
-                f"--tokens {given}: the model in {directory} was fitted on "
-                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
-            )
-        return store.find(directory), tokens
-    return None, _tokens(given or "words")
-
-
-def _agree(tokens: TokenConfig | None, fitted: TokenConfig) -> bool:
-    """Tell whether text cut in one way can be aligned by a model fitted on text cut in another.
-
-    Words are words, whether they were found or stood between blanks.
-    """
-    if tokens is None:
-        return False
-    return tokens == fitted or (tokens.model is None and fitted.model is None)
-
-
-def _tokens(name: str) -> TokenConfig | None:
-    kind, _, path = name.partition(":")
-    if kind != "sentencepiece":
-        return TokenConfig(kind=kind)
-    if not path:
-        return None
-    try:
-        return TokenConfig(kind=kind, model=files.read_bytes(path))
-    except OSError as error:
-        raise ConfigError(f"--tokens {name}: {path} cannot be read: {error.strerror}") from error
-
-
-def _tokens_text(tokens: TokenConfig | None) -> str:
-    if tokens is None:
-        return "sentencepiece"
-    if tokens.model is None:
-        return tokens.kind
-    return f"{tokens.kind}:{hashlib.sha256(tokens.model).hexdigest()}"
-
-
-def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
-    """Return what the screen counts: words, unless the text is given as tokens."""
-    if tokens is not None and tokens.kind == "whitespace":
-        return tokens
-    return TokenConfig(kind="words")
 
 
 def _sha256(path: str) -> str:
@@ -383,7 +337,9 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
 def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
     """Write ``_run.json``: what differs between runs that make the same bytes."""
     seconds = time.time() - started
-    packages = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
+    packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
+    if isinstance(run.model, EncoderReference):
+        packages += ("torch", "transformers")
     note = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(seconds, 3),

@@ -40,5 +40,7 @@ class Reject(enum.StrEnum):
     RESERVED_TOKEN = "reserved_token"
     # shuffle
     DUPLICATE = "duplicate"
+    # align
+    TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"

@@ -169,7 +169,12 @@ def pairs_of(rows: pa.Table) -> pa.Table:
 
 
 def reject(
-    kept: pa.Table, rejected: pa.Table, marks: np.ndarray, stage: Stage, reason: Reject
+    kept: pa.Table,
+    rejected: pa.Table,
+    marks: np.ndarray,
+    stage: Stage,
+    reason: Reject,
+    details: list[str] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """Move marked rows of a shard from the kept to the rejected.
 
@@ -179,13 +184,14 @@ def reject(
         marks: Booleans ``[kept row]``.
         stage: The step that rejects.
         reason: Its reason.
+        details: A detail for each marked row.
 
     Returns:
         The rows still kept, and all rejected ones in order.
     """
     if not marks.any():
         return kept, rejected
-    moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, None)
+    moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, details)
     together = pa.concat_tables([rejected, moved]).unify_dictionaries().combine_chunks()
     return kept.filter(pa.array(~marks)), together.take(pa.array(_order(together)[0]))
 

@@ -1,0 +1,380 @@
+"""A multilingual encoder, cut after the layer in use."""
+
+import contextlib
+import copy
+import dataclasses
+import hashlib
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+import transformers
+from safetensors import SafetensorError
+
+from models.encoder_config import EncoderConfig
+from models.weights import ModelFiles, find_model
+from transforms.errors import ConfigError
+
+Tensor: TypeAlias = torch.Tensor
+
+OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError,)
+
+_CPU_BUDGET = 512
+"""Pieces at a time on a CPU: more leaves its caches. A figure and no measurement, so that the
+same links do not hang on how busy the machine was."""
+
+_MOST_BUDGET = 1 << 17
+_MEMORY_SHARE = 0.5
+_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoder:
+    """A loaded encoder; `load_encoder` makes it.
+
+    Attributes:
+        model: The transformer up to the layer in use.
+        tokenizer: A `tokenizers.Tokenizer` that neither cuts nor pads.
+        device: Where the model is.
+        layer: Number of the layer in use, from the front.
+        prefix: Special pieces before a sequence, int64.
+        suffix: Special pieces after it, int64.
+        padding: The piece that fills a batch up.
+        limit: Pieces that a sequence may have, special ones not counted.
+        hidden_size: Length of a vector.
+        multiple: Widths of batches are rounded up to this.
+        digest: Hex SHA-256 of the model's files.
+    """
+
+    model: Any
+    tokenizer: Any
+    device: torch.device
+    layer: int
+    prefix: np.ndarray
+    suffix: np.ndarray
+    padding: int
+    limit: int
+    hidden_size: int
+    multiple: int
+    digest: str
+
+    def encode(self, ids: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the output of the layer in use.
+
+        Args:
+            ids: Pieces with the special ones, padded ``[sequence, piece]``.
+            mask: True where a piece is, None where nothing is padded.
+
+        Returns:
+            Vectors ``[sequence, piece, hidden]``.
+        """
+        with torch.inference_mode():
+            return self.model(ids, mask)
+
+    def free(self) -> None:
+        """Give unused memory back to the device."""
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def load_encoder(config: EncoderConfig) -> Encoder:
+    """Load an encoder: of its weights only those up to the layer in use.
+
+    Raises:
+        ConfigError: There is no such model, its weights are no safetensors or not all there, it
+            has no such layer, or the device cannot do the precision.
+    """
+    device = _device(config)
+    files = find_model(config.model, config.revision)
+    full = _read_config(files)
+    layer = _layer(config, full)
+    model = _load_model(files, full, layer, config, device)
+    tokenizer = _read_tokenizer(files)
+    prefix, suffix = _specials(tokenizer)
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    positions = _positions(model, full)
+    return Encoder(
+        model=_Layers(model, layer, full, config).ready(),
+        tokenizer=backend,
+        device=device,
+        layer=layer,
+        prefix=prefix,
+        suffix=suffix,
+        padding=int(tokenizer.pad_token_id),
+        limit=positions - len(prefix) - len(suffix),
+        hidden_size=int(full.hidden_size),
+        multiple=8 if device.type == "cuda" else 1,
+        digest=digest_of(files),
+    )
+
+
+def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
+    """Return the number of the layer in use, from the front, and the digest of the model's files.
+
+    What needs the weights or the device is left to `load_encoder`: this machine may have no GPU
+    where the workers have one.
+
+    Raises:
+        ConfigError: There is no such model, its weights are no safetensors, or it has no such
+            layer.
+    """
+    files = find_model(config.model, config.revision)
+    return _layer(config, _read_config(files)), digest_of(files)
+
+
+def digest_of(files: ModelFiles) -> str:
+    """Return the hex SHA-256 of the names and contents of a model's files."""
+    listed = {}
+    for path in (*files.weights, *files.others):
+        with path.open("rb") as file:
+            listed[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
+
+
+def measure_budget(encoder: Encoder) -> int:
+    """Return how many padded pieces one batch may hold on this device.
+
+    On a GPU, a quarter of the sequence limit is encoded twice, as few and as many sequences; the
+    difference in peak memory is what a piece costs. Half of the free memory is spent, and the
+    result is rounded down to a power of two, so that a little memory more or less changes
+    nothing. On a CPU it is a constant.
+    """
+    if encoder.device.type != "cuda":
+        return _CPU_BUDGET
+    width = max(min(encoder.limit, 128), 1)
+    peaks = []
+    for rows in (8, 64):
+        ids = torch.full((rows, width), encoder.padding, device=encoder.device)
+        torch.cuda.reset_peak_memory_stats(encoder.device)
+        encoder.encode(ids, torch.ones_like(ids, dtype=torch.bool))
+        peaks.append(torch.cuda.max_memory_allocated(encoder.device))
+    encoder.free()
+    piece_bytes = max((peaks[1] - peaks[0]) / (56 * width), 1.0)
+    free_bytes, _ = torch.cuda.mem_get_info(encoder.device)
+    most = max(int(_MEMORY_SHARE * free_bytes / piece_bytes), 2)
+    return min(1 << (most.bit_length() - 1), _MOST_BUDGET)
+
+
+class _Layers:
+    """The forward pass of a cut model, whatever its family."""
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401
+        layer: int,
+        full: Any,  # noqa: ANN401
+        config: EncoderConfig,
+    ) -> None:
+        self._model = model
+        self._cut = layer < full.num_hidden_layers
+        self._compile = config.compile
+        # A norm after the last layer belongs to the whole stack: the output of an inner layer
+        # does not pass it.
+        stack = _stack(model, layer) if self._cut and layer else None
+        self._last = None if stack is None else stack[-1]
+        self._output: Tensor | None = None
+
+    def ready(self) -> "_Layers":
+        """Attach to the last layer, and compile on request."""
+        if self._last is not None:
+            self._last.register_forward_hook(self._keep)
+        if self._compile:
+            self._model = torch.compile(self._model, dynamic=True)
+        return self
+
+    def _keep(self, module: Any, inputs: Any, output: Any) -> None:  # noqa: ANN401, ARG002
+        self._output = output[0] if isinstance(output, tuple) else output
+
+    def __call__(self, ids: Tensor, mask: Tensor | None) -> Tensor:
+        output = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+        kept, self._output = self._output, None
+        return output if kept is None else kept
+
+    def parameters(self) -> Iterator[Any]:
+        """Yield the weights in use."""
+        return self._model.parameters()
+
+
+def _device(config: EncoderConfig) -> torch.device:
+    """Choose the device and check that it can do the precision."""
+    name = config.device
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    device = torch.device(name)
+    if device.type == "cuda":
+        count = torch.cuda.device_count()
+        if (device.index or 0) >= count:
+            raise ConfigError(f"device {name}: this machine has {count} GPUs that torch can use")
+        if config.precision == "int8":
+            raise ConfigError("precision int8 is for a CPU; on a GPU use bf16 or fp16")
+    elif config.precision == "fp16":
+        raise ConfigError("precision fp16 needs a GPU; on a CPU use fp32, bf16 or int8")
+    return device
+
+
+def _read_config(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers configuration
+    """Read the model's configuration, and refuse what is no encoder."""
+    try:
+        full = transformers.AutoConfig.from_pretrained(
+            files.directory, trust_remote_code=False, local_files_only=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigError(
+            f"{files.directory}: no encoder that transformers knows: {error}"
+        ) from error
+    if full.is_encoder_decoder or getattr(full, "is_decoder", False):
+        raise ConfigError(f"{files.directory}: a {full.model_type} is no encoder")
+    return full
+
+
+def _layer(config: EncoderConfig, full: Any) -> int:  # noqa: ANN401
+    """Return the layer's number from the front."""
+    layers = int(full.num_hidden_layers)
+    layer = config.layer if config.layer >= 0 else layers + 1 + config.layer
+    if not 0 <= layer <= layers:
+        raise ConfigError(
+            f"layer {config.layer}: {config.model} has {layers} layers; "
+            f"choose 0 to {layers}, or -1 (the last) to -{layers + 1}"
+        )
+    return layer
+
+
+def _load_model(
+    files: ModelFiles,
+    full: Any,  # noqa: ANN401
+    layer: int,
+    config: EncoderConfig,
+    device: torch.device,
+) -> Any:  # noqa: ANN401
+    """Build the cut model and load its weights, and only those."""
+    cut = copy.deepcopy(full)
+    cut.num_hidden_layers = layer
+    try:
+        with _quiet():
+            model, report = transformers.AutoModel.from_pretrained(
+                files.directory,
+                config=cut,
+                dtype=_TYPES.get(config.precision, torch.float32),
+                attn_implementation="sdpa",
+                trust_remote_code=False,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # reported below
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ConfigError(f"{files.directory}: cannot be loaded: {error}") from error
+    missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+    wrong = sorted(str(entry) for entry in report["mismatched_keys"])
+    if missing or wrong:
+        raise ConfigError(
+            f"{files.directory}: the weights do not fit config.json: "
+            f"{len(missing)} missing, {len(wrong)} of another shape, first {(missing + wrong)[0]}"
+        )
+    if hasattr(model, "pooler"):
+        model.pooler = None
+    model.eval().requires_grad_(requires_grad=False)
+    if config.precision == "int8":
+        return _quantized(model)
+    if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
+        _log.warning(
+            "this CPU has no bf16 instructions: weights are rounded to bf16, the arithmetic stays "
+            "fp32 at its speed; int8 is faster here"
+        )
+        model = model.float()
+    return model.to(device)
+
+
+def has_fast_bf16() -> bool:
+    """Tell whether the CPU multiplies bf16 itself; torch is slower at it than at fp32 if not."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def _quantized(model: Any) -> Any:  # noqa: ANN401
+    """Quantise linear layers: weights ahead and by channel, activations on the way."""
+    try:
+        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+    except ImportError as error:
+        raise ConfigError(f"precision int8: torch {torch.__version__} lacks it: {error}") from error
+    with _quiet():
+        return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
+
+
+def _read_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401
+    """Read the tokenizer; only the kind that knows offsets will do."""
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            files.directory, trust_remote_code=False, local_files_only=True, use_fast=True
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigError(f"{files.directory}: no tokenizer: {error}") from error
+    if not getattr(tokenizer, "is_fast", False):
+        raise ConfigError(f"{files.directory}: {type(tokenizer).__name__} gives no offsets")
+    if tokenizer.pad_token_id is None:
+        raise ConfigError(f"{files.directory}: the tokenizer has no padding token")
+    return tokenizer
+
+
+def _specials(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN401
+    """Return the special pieces before and after a sequence, int64 each."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    dressed = tokenizer("a", add_special_tokens=True)["input_ids"]
+    for start in range(len(dressed) - len(bare) + 1):
+        if dressed[start : start + len(bare)] == bare:
+            ends = dressed[:start], dressed[start + len(bare) :]
+            return np.array(ends[0], dtype=np.int64), np.array(ends[1], dtype=np.int64)
+    raise ConfigError(f"{tokenizer.name_or_path}: cannot tell its special tokens: {dressed}")
+
+
+def _positions(model: Any, full: Any) -> int:  # noqa: ANN401
+    """Return how many positions the model has for pieces.
+
+    RoBERTa's family starts counting after its padding piece, so it has fewer than it declares.
+    """
+    declared = int(getattr(full, "max_position_embeddings", 0) or 0)
+    if declared < 1:
+        return 512
+    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return declared if padding is None else declared - padding - 1
+
+
+def _stack(model: Any, layers: int) -> Any:  # noqa: ANN401
+    """Return the list of layers of a cut model.
+
+    Raises:
+        ConfigError: The family keeps its layers in a way not known here.
+    """
+    lists = [
+        module
+        for module in model.modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == layers
+    ]
+    if not lists:
+        raise ConfigError(f"{type(model).__name__}: cannot find its layers; use layer -1")
+    return lists[0]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' notes about unused weights from the user; ours say what matters."""
+    notes = transformers.utils.logging
+    level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
+    notes.set_verbosity_error()
+    notes.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        notes.set_verbosity(level)
+        if bars:
+            notes.enable_progress_bar()

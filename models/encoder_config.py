@@ -1,0 +1,153 @@
+"""Settings of the neural aligner; importable without torch."""
+
+import dataclasses
+import re
+from typing import Literal, get_args
+
+from transforms.errors import ConfigError
+
+HeadName = Literal[
+    "softmax", "entmax15", "argmax", "itermax", "match", "ot", "unbalanced_ot", "partial_ot"
+]
+Precision = Literal["fp32", "bf16", "fp16", "int8"]
+LongPairs = Literal["windows", "reject"]
+
+HEADS: tuple[str, ...] = get_args(HeadName)
+PRECISIONS: tuple[str, ...] = get_args(Precision)
+UNITS = ("pieces", "words")
+LONG_PAIRS: tuple[str, ...] = get_args(LongPairs)
+
+_DEFAULT_THRESHOLDS = {"softmax": 0.001, "ot": 0.1, "unbalanced_ot": 0.1, "partial_ot": 0.1}
+_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+
+
+def _check_number(name: str, value: object, least: float, most: float) -> None:
+    """Refuse what is no number from ``least`` to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ConfigError(f"{name} must be a number, {least:g} to {most:g}, got {value!r}")
+
+
+def _check_whole(name: str, value: object, least: int, most: int) -> None:
+    """Refuse what is no whole number from ``least`` to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ConfigError(f"{name} must be a whole number, {least} to {most}, got {value!r}")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of the choices."""
+    if value not in choices:
+        raise ConfigError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HeadConfig:
+    """How links are read off hidden states.
+
+    Attributes:
+        name: ``softmax`` and ``entmax15`` (Dou and Neubig 2021), ``argmax``, ``itermax`` and
+            ``match`` (Jalili Sabet et al. 2020), ``ot``, ``unbalanced_ot`` and ``partial_ot``
+            (Arase et al. 2023).
+        threshold: What a link's probability must be above: of ``softmax`` (0.001 in
+            awesome-align), or of a transport plan scaled to [0, 1] (0.1; Arase et al. tune it for
+            each data set). None takes the head's own.
+        distortion: How much similarity is lowered off the diagonal, for SimAlign's heads and the
+            transports (``kappa`` in Jalili Sabet et al., section 3.2).
+        cost: ``cosine`` or ``euclidean``, for the transports.
+        mass: ``uniform``, or ``norm``: a piece weighs as much as its vector is long.
+        regularization: Weight of the entropy (0.1 in OTAlign).
+        relaxation: How dearly ``unbalanced_ot`` pays for mass that stays (``tau``).
+        moved_mass: Share of the lighter side's mass that ``partial_ot`` moves.
+        max_iterations: Rounds of scaling at most (1000 in OTAlign).
+        tolerance: Relative change of the scaling at which a transport is finished.
+    """
+
+    name: str = "softmax"
+    threshold: float | None = None
+    distortion: float = 0.0
+    cost: str = "cosine"
+    mass: str = "uniform"
+    regularization: float = 0.1
+    relaxation: float = 0.5
+    moved_mass: float = 0.8
+    max_iterations: int = 1000
+    tolerance: float = 1e-9
+
+    def __post_init__(self) -> None:
+        """Check every setting."""
+        _check_choice("head", self.name, HEADS)
+        if self.threshold is not None:
+            if self.name not in _DEFAULT_THRESHOLDS:
+                raise ConfigError(f"head {self.name} has no threshold, got {self.threshold!r}")
+            _check_number("threshold", self.threshold, 0.0, 1.0)
+        _check_number("distortion", self.distortion, 0.0, 1.0)
+        if self.distortion and self.name in ("softmax", "entmax15"):
+            raise ConfigError(f"head {self.name} knows no distortion, got {self.distortion!r}")
+        _check_choice("cost", self.cost, ("cosine", "euclidean"))
+        _check_choice("mass", self.mass, ("uniform", "norm"))
+        # Costs are in [0, 1]: below 0.005 the kernel exp(-1 / regularization) leaves float64.
+        _check_number("regularization", self.regularization, 0.005, 10.0)
+        _check_number("relaxation", self.relaxation, 1e-4, 1e4)
+        _check_number("moved_mass", self.moved_mass, 1e-3, 1.0)
+        _check_whole("max_iterations", self.max_iterations, 1, 1_000_000)
+        _check_number("tolerance", self.tolerance, 1e-15, 1e-2)
+
+    @property
+    def effective_threshold(self) -> float:
+        """Return the threshold in use; 0 for a head without one."""
+        if self.threshold is not None:
+            return self.threshold
+        return _DEFAULT_THRESHOLDS.get(self.name, 0.0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EncoderConfig:
+    """Which encoder, which layer, and how it is run.
+
+    Attributes:
+        model: A local directory, or a hub name such as
+            ``google-bert/bert-base-multilingual-cased``.
+        layer: Layer whose output is used: 8 is the eighth, 0 the embeddings, -8 the eighth from
+            the back (-1 is the last).
+        head: How links are read off.
+        precision: ``fp32``, ``bf16``, ``fp16`` (GPU only) or ``int8`` (CPU only: linear layers
+            with weights quantised ahead and activations on the way).
+        unit: What is compared: ``pieces`` of the encoder, or ``words``, each the mean of its
+            pieces.
+        long_pairs: ``windows`` encodes a side over the encoder's limit in overlapping windows,
+            ``reject`` gives such pairs up as ``too_long_for_encoder``.
+        window_overlap: Pieces that neighbouring windows share.
+        token_budget: Pieces in one batch, padding included; ``auto`` measures the device.
+        device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
+        revision: Branch, tag or commit of a hub model.
+        compile: Whether `torch.compile` is worth its start-up time.
+    """
+
+    model: str
+    layer: int = 8
+    head: HeadConfig = HeadConfig()
+    precision: str = "fp32"
+    unit: str = "pieces"
+    long_pairs: str = "windows"
+    window_overlap: int = 128
+    token_budget: int | str = "auto"
+    device: str = "auto"
+    revision: str | None = None
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        """Check every setting."""
+        if not isinstance(self.model, str) or not self.model:
+            raise ConfigError(f"model must be a directory or a hub name, got {self.model!r}")
+        _check_whole("layer", self.layer, -200, 200)
+        _check_choice("precision", self.precision, PRECISIONS)
+        _check_choice("unit", self.unit, UNITS)
+        _check_choice("long_pairs", self.long_pairs, LONG_PAIRS)
+        _check_whole("window_overlap", self.window_overlap, 0, 4096)
+        if self.token_budget != "auto":
+            if not isinstance(self.token_budget, int):
+                raise ConfigError(
+                    f"token_budget must be auto or a whole number, got {self.token_budget!r}"
+                )
+            _check_whole("token_budget", self.token_budget, 1, 1 << 24)
+        if not isinstance(self.device, str) or not _DEVICE.fullmatch(self.device):
+            raise ConfigError(f"device must be auto, cpu, cuda or cuda:N, got {self.device!r}")

@@ -1,0 +1,174 @@
+"""Small encoders with random weights and a tokenizer trained on the spot."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import tokenizers
+import torch
+import transformers
+import xxhash
+from tokenizers import normalizers, pre_tokenizers, processors, trainers
+
+from transforms import schemas
+
+# Threads that wait for each other on busy cores are slower than one; jobs have one, too.
+torch.set_num_threads(1)
+
+SPECIAL_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SPECIAL_XLMR = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+
+def real_pairs(data, corpus="newstest.en-de", languages=("en", "de"), count=200, skip=0):
+    """Return some real sentence pairs."""
+    sides = []
+    for language in languages:
+        with gzip.open(
+            data / "parallel" / f"{corpus}.{language}.gz", "rt", encoding="utf-8"
+        ) as file:
+            lines = [line.rstrip("\n") for _, line in zip(range(skip + count), file, strict=False)]
+            sides.append(lines[skip:])
+    return list(zip(*sides, strict=True))
+
+
+def token_table(pairs, tokenize=None):
+    """Return a TOKENS table; by default a token is what white space separates."""
+    rows = []
+    for line, (source, target) in enumerate(pairs, 1):
+        text = "\x1f".join(["en", "de", source, target, str(line)])
+        rows.append(
+            {
+                "id": xxhash.xxh3_128_hexdigest(text.encode()),
+                "corpus": "c",
+                "source_lang": "en",
+                "target_lang": "de",
+                "file": "f",
+                "line": line,
+                "source": source,
+                "target": target,
+                "translation": None,
+                "source_tokens": (tokenize or spans)(source),
+                "target_tokens": (tokenize or spans)(target),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=schemas.TOKENS)
+
+
+def spans(text):
+    """Return the offsets of what white space separates."""
+    found, position = [], 0
+    for word in text.split():
+        start = text.index(word, position)
+        position = start + len(word)
+        found.append({"start": start, "end": position})
+    return found
+
+
+def links_of(table, name="forward"):
+    """Return the links of each pair, as sets."""
+    return [
+        {(link["source"], link["target"]) for link in links}
+        for links in table.column(name).to_pylist()
+    ]
+
+
+def both_directions(table):
+    """Return the links that both directions have."""
+    sides = (links_of(table, name) for name in ("forward", "reverse"))
+    return [forward & reverse for forward, reverse in zip(*sides, strict=True)]
+
+
+def write_bert(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1, **more):
+    """Write a BERT with random weights and a WordPiece tokenizer; returns the directory."""
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    tokenizer = tokenizers.BertWordPieceTokenizer(lowercase=False)
+    tokenizer.train_from_iterator(
+        texts, vocab_size=vocabulary, special_tokens=SPECIAL_BERT, show_progress=False
+    )
+    tokenizer.save_model(str(directory))
+    (directory / "tokenizer_config.json").write_text(
+        json.dumps(
+            {"do_lower_case": False, "tokenizer_class": "BertTokenizer", "model_max_length": 512}
+        )
+    )
+    config = transformers.BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden,
+        **more,
+    )
+    torch.manual_seed(seed)
+    model = transformers.BertModel(config)
+    _spread(model)
+    model.save_pretrained(directory)
+    return directory
+
+
+def write_xlmr(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1):
+    """Write an XLM-RoBERTa with random weights and a Unigram tokenizer."""
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.train_from_iterator(
+        texts,
+        trainers.UnigramTrainer(
+            vocab_size=vocabulary,
+            special_tokens=SPECIAL_XLMR,
+            unk_token="<unk>",
+            show_progress=False,
+        ),
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=512,
+    ).save_pretrained(directory)
+    config = transformers.XLMRobertaConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden,
+        max_position_embeddings=514,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+    )
+    torch.manual_seed(seed)
+    model = transformers.XLMRobertaModel(config)
+    _spread(model)
+    model.save_pretrained(directory)
+    return directory
+
+
+def _spread(model):
+    """Make the random weights large enough for vectors that differ from place to place.
+
+    Weights that do not shrink with the width would make them all alike after some layers, and
+    every best link a matter of rounding.
+    """
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "LayerNorm.weight" in name:
+                weight.uniform_(1.0, 3.0)
+            elif weight.dim() > 1:
+                weight.normal_(0.0, 0.85 / weight.shape[1] ** 0.5)
+            else:
+                weight.normal_(0.0, 0.05)

@@ -1,0 +1,193 @@
+"""Links beside those of awesome-align 0.1.7 and SimAlign 0.4, on the same weights and sentences."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from models.neural import load_aligner  # noqa: E402
+from tests.awesome import AwesomeAlign  # noqa: E402
+from tests.encoders import (  # noqa: E402
+    both_directions,
+    links_of,
+    real_pairs,
+    token_table,
+    write_bert,
+    write_xlmr,
+)
+
+LAYERS = 4
+OURS = {"argmax": "inter", "itermax": "itermax", "match": "mwmf"}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def pairs(shared_data):
+    """Return real pairs, and some that are awkward: one word, one piece, unknown characters."""
+    corpora = ("newstest.en-de", ("en", "de")), ("newstest.en-fr", ("en", "fr"))
+    found = [
+        pair
+        for corpus, languages in corpora
+        for pair in real_pairs(shared_data, corpus, languages, count=100, skip=50)
+    ]
+    return [*found, ("Yes", "Ja"), ("a b", "c"), ("☃ one", "☃ ☃ ein"), ("§ 5", "(5) %s")]
+
+
+@pytest.fixture(scope="module")
+def bert(pairs, tmp_path_factory):
+    """Return a BERT with random weights."""
+    return write_bert(tmp_path_factory.mktemp("bert"), list(itertools.chain(*pairs)), layers=LAYERS)
+
+
+@pytest.fixture(scope="module")
+def xlmr(pairs, tmp_path_factory):
+    """Return an XLM-RoBERTa with random weights."""
+    return write_xlmr(tmp_path_factory.mktemp("xlmr"), list(itertools.chain(*pairs)), layers=LAYERS)
+
+
+@pytest.mark.parametrize("head", ["softmax", "entmax15"])
+@pytest.mark.parametrize("layer", range(1, LAYERS + 1))
+def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
+    expected = AwesomeAlign(bert).links(pairs, layer, head)
+    config = EncoderConfig(str(bert), layer=layer, head=HeadConfig(head), device="cpu")
+    made = both_directions(load_aligner(config).align(token_table(pairs)))
+    assert made == expected
+    assert sum(map(len, made)) > 2 * len(pairs)
+
+
+@pytest.mark.parametrize("family", ["bert", "xlmr"])
+@pytest.mark.parametrize("unit", ["pieces", "words"])
+@pytest.mark.parametrize("distortion", [0.0, 0.3])
+@pytest.mark.parametrize("most", [60, 200])
+def test_links_equal_those_of_simalign(pairs, family, unit, distortion, most, request):
+    simalign = pytest.importorskip("simalign", reason="needs the extra `oracles`")
+    directory = request.getfixturevalue(family)
+    # Its matching is plain Python and takes seconds for a long sentence.
+    chosen = [pair for pair in pairs if len(pair[0]) <= most and "☃" not in pair[0]]
+    oracle = simalign.SentenceAligner(
+        model=str(directory),
+        token_type="bpe" if unit == "pieces" else "word",
+        matching_methods="aim",
+        distortion=distortion,
+        layer=3,
+    )
+    expected = [oracle.get_word_aligns(source, target) for source, target in chosen]
+    for head, name in OURS.items():
+        config = EncoderConfig(
+            str(directory),
+            layer=3,
+            unit=unit,
+            head=HeadConfig(head, distortion=distortion),
+            device="cpu",
+        )
+        made = both_directions(load_aligner(config).align(token_table(chosen)))
+        assert made == [set(links[name]) for links in expected], head
+
+
+def test_directions_equal_those_of_simalign(pairs, bert):
+    simalign = pytest.importorskip("simalign", reason="needs the extra `oracles`")
+    oracle = simalign.SentenceAligner(
+        model=str(bert), token_type="word", matching_methods="fr", layer=2
+    )
+    chosen = pairs[:40]
+    expected = [oracle.get_word_aligns(source, target) for source, target in chosen]
+    config = EncoderConfig(
+        str(bert), layer=2, unit="words", head=HeadConfig("argmax"), device="cpu"
+    )
+    table = load_aligner(config).align(token_table(chosen))
+    assert links_of(table, "forward") == [set(links["fwd"]) for links in expected]
+    assert links_of(table, "reverse") == [set(links["rev"]) for links in expected]
+
+
+@pytest.mark.parametrize(
+    ("cost", "mass", "distortion"),
+    [
+        ("cosine", "norm", 0.0),
+        ("euclidean", "uniform", 0.2),
+        ("cosine", "uniform", 0.0),
+        ("cosine", "uniform", 0.2),
+        ("cosine", "norm", 0.2),
+        ("euclidean", "uniform", 0.0),
+        ("euclidean", "norm", 0.0),
+        ("euclidean", "norm", 0.2),
+    ],
+)
+@pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
+def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion):
+    ot = pytest.importorskip("ot", reason="needs the extra `oracles`")
+    from models.transport import plan
+
+    aligner = load_aligner(EncoderConfig(str(bert), layer=3, device="cpu"))
+    config = HeadConfig(
+        head, cost=cost, mass=mass, distortion=distortion, max_iterations=20_000, tolerance=1e-11
+    )
+    source, target = real_vectors(
+        aligner, sorted(pairs[:200], key=lambda pair: len(pair[0]))[10:80:14] + pairs[-4:]
+    )
+    lengths = [torch.tensor([len(vectors) for vectors in side]) for side in (source, target)]
+    padded = [torch.nn.utils.rnn.pad_sequence(side, batch_first=True) for side in (source, target)]
+    plans = plan(*padded, *lengths, config).numpy()
+    for pair, (left, right) in enumerate(zip(source, target, strict=True)):
+        costs, weights = plain_cost(left, right, config), plain_mass(left, right, config)
+        found = plans[pair, : len(left), : len(right)]
+        if head == "ot":
+            weights = [weight / weight.sum() for weight in weights]
+            expected = ot.sinkhorn(
+                *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000
+            )
+        elif head == "unbalanced_ot":
+            expected = ot.unbalanced.sinkhorn_unbalanced(
+                *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-11, numItermax=20_000
+            )
+        else:
+            moved = 0.8 * min(weight.sum() for weight in weights)
+            expected = ot.partial.entropic_partial_wasserstein(
+                *weights, costs, 0.1, m=moved, stopThr=1e-10, numItermax=20_000
+            )
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+        assert plans[pair, len(left) :].sum() + plans[pair, :, len(right) :].sum() == 0
+
+
+def real_vectors(aligner, pairs):
+    """Return the vectors of some pairs' pieces, a tensor for each side of each pair."""
+    sides = []
+    for texts in zip(*pairs, strict=True):
+        vectors = []
+        for text in texts:
+            ids = aligner.encoder.tokenizer.encode(text, add_special_tokens=False).ids
+            whole = [*aligner.encoder.prefix, *ids, *aligner.encoder.suffix]
+            vectors.append(aligner.encoder.encode(torch.tensor([whole]), None)[0, 1:-1].clone())
+        sides.append(vectors)
+    return sides
+
+
+def stretch(matrix):
+    """Scale a matrix to [0, 1], as OTAlign does."""
+    return (matrix - matrix.min() + 1e-10) / (matrix.max() - matrix.min() + 1e-10)
+
+
+def plain_cost(source, target, config):
+    """Return the cost matrix of one pair, written from the paper."""
+    source, target = source.double().numpy(), target.double().numpy()
+    if config.cost == "cosine":
+        lengths = np.linalg.norm(source, axis=1)[:, None] * np.linalg.norm(target, axis=1)
+        similarity = (source @ target.T / lengths + 1) / 2
+    else:
+        distance = np.linalg.norm(source[:, None] - target[None], axis=2)
+        similarity = 1 - stretch(distance)
+    rows, columns = similarity.shape
+    if rows > 1 and columns > 1:
+        for i, j in itertools.product(range(rows), range(columns)):
+            similarity[i, j] *= 1 - (i / (rows - 1) - j / (columns - 1)) ** 2 * config.distortion
+    return 1 - stretch(similarity)
+
+
+def plain_mass(source, target, config):
+    """Return the masses of one pair's sides."""
+    if config.mass == "norm":
+        return [np.linalg.norm(side.double().numpy(), axis=1) for side in (source, target)]
+    return [np.ones(len(side)) for side in (source, target)]
