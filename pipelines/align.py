@@ -41,7 +41,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         | "Screen" >> Screen(run.screen)
     )
     receipts = aligned_shards(pipeline, rows, run, wanted) | "Links" >> WriteShards(finish, config)
-    _ = receipts | "Commit" >> Commit(config.output, {})
+    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=run.options.allow_empty)
 
 
 def finish(

@@ -71,7 +71,9 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         )
         | "InjectTags" >> WriteShards(finish, config, tags=tag_config(run))
     )
-    _ = receipts | "Commit" >> Commit(config.output, extra_files(run))
+    _ = receipts | "Commit" >> Commit(
+        config.output, extra_files(run), allow_empty=options.allow_empty
+    )
 
 
 def finish(

@@ -14,6 +14,12 @@ from transforms.errors import ConfigError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
 
+PATH_ERRORS = (
+    *(FileExistsError, FileNotFoundError, IsADirectoryError),
+    *(NotADirectoryError, PermissionError),
+)
+"""What a path that the user gave can do wrong."""
+
 
 class Command(NamedTuple):
     """A job of the command line: a module with ``main(prog, arguments)``, and what it does."""
@@ -62,6 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has left; let the interpreter's own flush not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except PATH_ERRORS as error:
+        print(f"pairweave: {error.filename}: {error.strerror}", file=sys.stderr)
+        return MEND
+    except OSError as error:
+        print(f"pairweave: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         print("pairweave: interrupted; the same command again goes on", file=sys.stderr)

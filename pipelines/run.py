@@ -46,7 +46,7 @@ MODEL_DIRECTORY = "models/hmm"
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
-    *("model", "revision"),
+    *("model", "revision", "allow_empty"),
     *CorpusOptions.model_fields,
     "corpora",
 }
@@ -149,6 +149,7 @@ def prepare(job: str, options: JobOptions) -> Run:
             {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
             for unit in plan.units
         ],
+        "reading": _reading_facts(plan),
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
@@ -171,36 +172,46 @@ def prepare(job: str, options: JobOptions) -> Run:
 def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
     """Return the corpora that flags or a YAML file name.
 
+    Each corpus of a list takes what it leaves out, but for its files, from the options around it.
+
     Raises:
         ConfigError: There is none, or both ways are used at once.
     """
-    single = CorpusOptions(**{name: getattr(options, name) for name in CorpusOptions.model_fields})
+    single = CorpusOptions(**{name: getattr(options, name) for name in _corpus_options(options)})
     has_single = bool(single.input or single.source_input or single.target_input)
-    if has_single and options.corpora:
-        raise ConfigError("give corpora in the YAML file or --input / --source_input, not both")
-    if has_single:
-        return (_corpus_input(single, single),)
     if not options.corpora:
+        if not has_single:
+            raise ConfigError(
+                "no input: give --input FILE ..., or --source_input FILE --target_input FILE, "
+                "or a YAML file with corpora"
+            )
+        return (_corpus_input(single),)
+    if has_single or single.translation_input or single.corpus is not None:
         raise ConfigError(
-            "no input: give --input FILE …, or --source_input FILE --target_input FILE, "
-            "or a YAML file with corpora"
+            "give corpora in the YAML file, or corpus, --input and --source_input, not both"
         )
-    corpora = tuple(_corpus_input(corpus, single) for corpus in options.corpora)
+    around = {name: getattr(single, name) for name in single.model_fields_set}
     names = [corpus.corpus for corpus in options.corpora]
+    corpora = []
     for corpus in options.corpora:
         if corpus.corpus is None and corpus.licence is not None:
-            raise ConfigError("a corpus with a licence needs a name (corpus: …)")
+            raise ConfigError("a corpus with a licence needs a name (corpus: ...)")
         if corpus.corpus is not None and names.count(corpus.corpus) > 1:
             raise ConfigError(f"two corpora are named {corpus.corpus}; give each its own name")
-    return corpora
+        own = {name: getattr(corpus, name) for name in corpus.model_fields_set}
+        corpora.append(_corpus_input(CorpusOptions(**{**around, **own})))
+    return tuple(corpora)
 
 
-def _corpus_input(corpus: CorpusOptions, defaults: CorpusOptions) -> CorpusInput:
+def _corpus_options(options: InputOptions) -> set[str]:
+    return options.model_fields_set & set(CorpusOptions.model_fields)
+
+
+def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
     values = corpus.model_dump(exclude={"corpus", "licence"})
-    values["source_lang"] = corpus.source_lang or defaults.source_lang
-    if values["source_lang"] is None and not _is_po(corpus):
+    if corpus.source_lang is None and not _is_po(corpus):
         values["source_lang"] = UNDETERMINED
-    values["target_lang"] = corpus.target_lang or defaults.target_lang or UNDETERMINED
+    values["target_lang"] = corpus.target_lang or UNDETERMINED
     return CorpusInput(name=corpus.corpus, **values)
 
 
@@ -226,7 +237,7 @@ def _flat(settings: dict[str, object]) -> dict[str, object]:
 
 
 def _corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
-    licences = {corpus.corpus: corpus.licence for corpus in options.corpora}
+    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}
     for unit in plan.units:
         facts.setdefault(
@@ -239,6 +250,21 @@ def _corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
             },
         )
     return list(facts.values())
+
+
+def _reading_facts(plan: Plan) -> list[dict[str, object]]:
+    """Return how files are read, each way once: what the options say beside the files' bytes."""
+    ways: list[dict[str, object]] = []
+    for unit in plan.units:
+        way: dict[str, object] = {
+            "corpus": unit.corpus,
+            "format": unit.format,
+            "columns": dataclasses.asdict(unit.columns) if unit.columns else None,
+            "po_take": list(unit.po_take),
+        }
+        if way not in ways:
+            ways.append(way)
+    return ways
 
 
 def _input_facts(file: InputFile) -> dict[str, object]:
@@ -274,11 +300,12 @@ def execute(
         done = manifest.finished_shards(output, run.digest, run.shards)
         unread = manifest.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
+        fits = not run.model and store.find_whole(files.join(output, MODEL_DIRECTORY)) is None
         if done:
             LOG.info("%d of %d shards are there already", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done
-        if not wanted and not unread:
-            manifest.commit(output, extra_files)
+        if not wanted and not unread and not fits:
+            manifest.commit(output, extra_files, allow_empty=run.options.allow_empty)
             return None
         return lambda pipeline: graph(pipeline, run, wanted)
 
@@ -335,7 +362,12 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
 
 
 def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
-    """Write ``_run.json``: what differs between runs that make the same bytes."""
+    """Write ``_run.json``: what differs between runs that make the same bytes.
+
+    A command that found everything done says nothing of the run that did it.
+    """
+    if not attempts and files.exists(files.join(output, manifest.RUN)):
+        return
     seconds = time.time() - started
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
     if isinstance(run.model, EncoderReference):

@@ -119,8 +119,8 @@ def fit_aligner(
     sample = gather_sample(element[1])
     if not sample.num_rows:
         raise ConfigError(
-            "no pair passed the screen, so there is nothing to fit the aligner on; "
-            "see what --plan_only says of the input, or give --model"
+            "no pair passed the screen, so there is nothing to fit the aligner on; look at the "
+            "input, the limits of the screen and the languages, or align with a fitted --model"
         )
     if tokens is None:
         tokens = TokenConfig(kind="sentencepiece", model=_train_pieces(sample, vocabulary))
@@ -212,20 +212,25 @@ def _write(shard: Shard, finish: Callable[..., Any], config: WriteConfig) -> str
 class Commit(beam.PTransform[Receipts, Receipts]):
     """Commits the run once every receipt has come."""
 
-    def __init__(self, output: str, extra_files: dict[str, bytes]) -> None:
+    def __init__(self, output: str, extra_files: dict[str, bytes], *, allow_empty: bool) -> None:
         super().__init__()
         self._output = output
-        self._extra_files = extra_files
+        self._commit = functools.partial(_commit, extra_files=extra_files, allow_empty=allow_empty)
 
     def expand(self, receipts: Receipts) -> Receipts:
         """Wait for all receipts, then write the card and the manifest."""
         return (
             receipts.pipeline
             | "Once" >> beam.Create([self._output])
-            | "Manifest" >> beam.Map(_commit, self._extra_files, beam.pvalue.AsList(receipts))
+            | "Manifest" >> beam.Map(self._commit, receipts=beam.pvalue.AsList(receipts))
         )
 
 
-def _commit(output: str, extra_files: dict[str, bytes], _receipts: list[str]) -> str:
-    manifest.commit(output, extra_files)
+def _commit(
+    output: str,
+    extra_files: dict[str, bytes],
+    allow_empty: bool,  # noqa: FBT001 - passed by name
+    receipts: list[str],  # noqa: ARG001 - what the step waits for
+) -> str:
+    manifest.commit(output, extra_files, allow_empty=allow_empty)
     return files.join(output, manifest.MANIFEST)

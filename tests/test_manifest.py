@@ -103,7 +103,6 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         document = plan(
             rows=1,
             units=[{"index": 0, "file": "f", "line": 1, "rows": 1}],
-            configuration={"allow_empty": allowed},
         )
         manifest.claim(output, document)
         digest = manifest.plan_digest(document)
@@ -113,7 +112,7 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         write.write_shard(0, kept, rejected, kept.select(["id"]), {}, config)
         manifest.write_unit_receipt(output, digest, 0, 1)
         if allowed:
-            assert manifest.commit(output, {})["rows"]["kept"] == 0
+            assert manifest.commit(output, {}, allow_empty=True)["rows"]["kept"] == 0
         else:
             with pytest.raises(ConfigError, match=r"no pair of 1 was kept \(too_long 1\)"):
                 manifest.commit(output, {})

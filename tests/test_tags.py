@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,12 +116,23 @@ configs = st.builds(
 )
 
 
+UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+
+
 def fewest_words(pair, kind="words"):
-    counts = [
-        word_counts(pa.array([pair[side]]), kind, pair[f"{side}_lang"])[0]
-        for side in ("source", "target")
-    ]
-    return int(min(counts))
+    counts = []
+    for side in ("source", "target"):
+        text = pa.array([pair[side]])
+        words = int(word_counts(text, kind, pair[f"{side}_lang"])[0])
+        between_spaces = int(word_counts(text, "whitespace")[0])
+        counts.append(words if UNSPACED.search(pair[side]) else min(words, between_spaces))
+    return min(counts)
+
+
+def test_a_compound_counts_as_one_word():
+    pair = {"source": "a b-c d-e-f", "target": "l'a d'e qu'on y", "source_lang": "en"}
+    assert fewest_words({**pair, "target_lang": "fr"}) == 3
+    assert fewest_words({**pair, "source": "長い語", "target": "g h", "target_lang": "fr"}) == 2
 
 
 @given(st.one_of(linked_pairs(), crowded_pairs()), configs)
@@ -303,7 +315,7 @@ def test_a_pair_without_phrase_pair_or_room_is_plain_or_nothing():
 
 
 def test_words_of_tokenised_text_are_counted_by_white_space():
-    pairs = [("well-known state-of-the-art", "bien-connu etat-de-l'art")]
+    pairs = [("長語名前山 川", "a b c d e f")]
     table = table_of(pairs, [[(0, 0), (1, 1)]], tokens="whitespace")
     assert inject_tags(table, TagConfig(words="whitespace"))[0].num_rows == 1
     assert inject_tags(table, TagConfig())[0].num_rows == 2

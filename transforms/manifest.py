@@ -142,19 +142,22 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
     return frozenset(unread)
 
 
-def commit(output: str, extra_files: Mapping[str, bytes]) -> Json:
+def commit(
+    output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False
+) -> Json:
     """Check that nothing was lost, then write the card, the report and, last, the manifest.
 
     Args:
         output: The run's directory, whose shards are all written.
         extra_files: Further files to write, by name.
+        allow_empty: Whether a run may end with no pair kept.
 
     Returns:
         The manifest.
 
     Raises:
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
-        ConfigError: No pair was kept and the plan does not allow that.
+        ConfigError: No pair was kept and that is not allowed.
     """
     plan = read_json(files.join(output, PLAN))
     digest = plan_digest(plan)
@@ -164,7 +167,7 @@ def commit(output: str, extra_files: Mapping[str, bytes]) -> Json:
     ]
     _check_conservation(output, plan, digest, receipts)
     kept = sum(receipt["kept"] for receipt in receipts)
-    if not kept and not plan["configuration"].get("allow_empty"):
+    if not kept and not allow_empty:
         raise ConfigError(
             f"no pair of {plan['rows']} was kept ({_reasons_text(receipts)}); see the files "
             f"under {files.join(output, REJECTS)}, or give --allow_empty"

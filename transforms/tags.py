@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from transforms import codepoints, ids, schemas
 from transforms.choices import require_choice
@@ -20,6 +21,9 @@ TAG_PATTERN = r"</?a_[0-9]>"
 """An opening or a closing tag."""
 
 NESTINGS = ("proper", "free")
+
+# RE2: scripts that put no spaces between words.
+_UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
 
 # So that 0.3 of 10 words is 3, though 0.3 * 10 may come out a little above or below it.
 _ROUNDING = 1e-9
@@ -192,14 +196,25 @@ _KEPT = ("id", "source_lang", "target_lang", "corpus")
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
     """Return the most tags that each pair may have, int64 ``[pair]``."""
-    words = np.minimum(
-        *(
-            word_counts(table.column(side), config.words, table.column(f"{side}_lang"))
-            for side in ("source", "target")
-        )
-    )
+    words = np.minimum(*(_words(table, side, config) for side in ("source", "target")))
     below = np.ceil(words * config.tag_share - _ROUNDING).astype(np.int64) - 1
     return np.clip(below, 0, config.max_tags)
+
+
+def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
+    """Count the words of a side, int64 ``[pair]``.
+
+    A compound with hyphens or an elided article counts as one word with what it is written
+    together with, so that the share holds by any reader's count; scripts that are written without
+    spaces count the words inside.
+    """
+    texts = table.column(side)
+    words = word_counts(texts, config.words, table.column(f"{side}_lang"))
+    if config.words == "whitespace":
+        return words
+    unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy()
+    between_spaces = word_counts(texts, "whitespace")
+    return np.where(unspaced, words, np.minimum(words, between_spaces))
 
 
 def _borders(
