@@ -92,14 +92,27 @@ def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
     return encoder_store.find(config), tokens
 
 
-def _fitted(directory: str, given: str | None) -> tuple[store.ModelReference | None, TokenConfig]:
+def _fitted(
+    directory: str, given: str | None
+) -> tuple[store.ModelReference | None, TokenConfig | None]:
     fitted = store.read(directory)
-    if given is not None and tokens_text(_tokens(given)) != tokens_text(fitted.tokens):
+    tokens = fitted.tokens if given is None else _tokens(given)
+    if not _agree(tokens, fitted.tokens):
         raise ConfigError(
             f"--tokens {given}: the model in {directory} was fitted on "
             f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
         )
-    return store.find(directory), fitted.tokens
+    return store.find(directory), tokens
+
+
+def _agree(tokens: TokenConfig | None, fitted: TokenConfig) -> bool:
+    """Tell whether text cut in one way can be aligned by a model fitted on text cut in another.
+
+    Words are words, whether they were found or stood between blanks.
+    """
+    if tokens is None:
+        return False
+    return tokens == fitted or (tokens.model is None and fitted.model is None)
 
 
 def _tokens(name: str) -> TokenConfig | None:

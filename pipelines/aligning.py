@@ -26,7 +26,7 @@ def aligned_shards(
         step: beam.PTransform[Shards, Shards] = AlignOrReject(run.model)
     else:
         model = fitted_aligner(pipeline, rows, run)
-        cut, step = EachShard(tokenize, model), EachShard(align, model)
+        cut, step = EachShard(tokenize, model, tokens=run.tokens), EachShard(align, model)
     return (
         rows
         | "Shuffle" >> MakeShards(run.shards, wanted)

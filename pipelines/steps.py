@@ -173,9 +173,11 @@ def _on_table_with_model(
     return number, kept, rejected, function(table, model)
 
 
-def tokenize(table: pa.Table, reference: store.ModelReference) -> pa.Table:
-    """Cut pairs into the tokens that the aligner was fitted on."""
-    return add_tokens(table, store.load(reference).tokens)
+def tokenize(
+    table: pa.Table, reference: store.ModelReference, tokens: TokenConfig | None
+) -> pa.Table:
+    """Cut pairs into tokens; None for those that the aligner was fitted on."""
+    return add_tokens(table, tokens or store.load(reference).tokens)
 
 
 def align(table: pa.Table, reference: store.ModelReference) -> pa.Table:

@@ -201,3 +201,15 @@ def test_a_run_can_train_its_own_pieces(corpus):
     assert runs.tree_digest(corpus[0] / "pieces") == runs.tree_digest(corpus[0] / "pieces2")
     counts = json.loads((corpus[0] / "pieces" / "_manifest.json").read_text())["counts"]
     assert counts["tagged rows"] > 0.8 * counts["plain rows"]
+
+
+def test_a_model_of_words_aligns_text_that_is_given_as_words(corpus, model):
+    arguments = ("align", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "given")
+    runs.run_well_here(*arguments, "--tokens", "whitespace", cwd=corpus[0])
+    row = pq.read_table(corpus[0] / "given" / "part-00000-of-00005.parquet").to_pylist()[0]
+    words = [row["source"][token["start"] : token["end"]] for token in row["source_tokens"]]
+    assert words == row["source"].split()
+    arguments = ("align", *SIDES, *LANGS, "--model", model, "--output", "refused")
+    status, _, errors = runs.run_here(*arguments, "--tokens", "sentencepiece", cwd=corpus[0])
+    assert status == 2
+    assert "was fitted on words" in errors

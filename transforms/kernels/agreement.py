@@ -158,7 +158,7 @@ def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
         nothing = np.float32(1.0) - sum_of(own[word])
         inverse = np.float32(1.0) / (sum_of(heard[word]) + max(nothing, LEAST))
         for at in range(width):
-            heard[word, at] *= inverse
+            heard[word, at] = min(heard[word, at] * inverse, np.float32(1.0))
     return heard
 
 
