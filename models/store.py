@@ -9,13 +9,14 @@ from typing import Any
 import orjson
 
 from models.hmm import HmmModel
-from transforms import files
-from transforms.errors import ConfigError
+from transforms import files, sealed
+from transforms.errors import ConfigError, WorkerError
 from transforms.tokens import TokenConfig
 
-ABOUT = "about.json"
+ABOUT = sealed.ABOUT
 SENTENCEPIECE = "sentencepiece.model"
 FORMAT = 1
+ALIGNER = "hmm"
 
 _loaded: dict[str, "FittedAligner"] = {}
 _lock = threading.Lock()
@@ -59,7 +60,7 @@ def pack(model: HmmModel, tokens: TokenConfig, facts: Mapping[str, object]) -> d
         packed[SENTENCEPIECE] = tokens.model
     about = {
         "format": FORMAT,
-        "aligner": "hmm",
+        "aligner": ALIGNER,
         "tokens": tokens.kind,
         **facts,
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(packed.items())},
@@ -85,6 +86,23 @@ def find(directory: str) -> ModelReference | None:
     return ModelReference(files.absolute(directory), _digest(files.read_bytes(path)))
 
 
+def find_whole(directory: str) -> ModelReference | None:
+    """Return the model in a directory if it can be used as it lies.
+
+    Returns:
+        None where ``about.json`` is missing, is not of this format, or names a file that is not
+        there with its hash.
+    """
+    try:
+        packed = sealed.read(directory)
+    except WorkerError:
+        return None
+    about = sealed.parse_about(packed[ABOUT])
+    if about.get("format") != FORMAT or about.get("aligner") != ALIGNER or "tokens" not in about:
+        return None
+    return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
+
+
 def load(reference: ModelReference) -> FittedAligner:
     """Load a model, once in a process.
 
@@ -103,7 +121,7 @@ def read(directory: str) -> FittedAligner:
     """Load the model that a user names.
 
     Raises:
-        ConfigError: The directory holds no model.
+        ConfigError: The directory holds no model, or a damaged one.
     """
     reference = find(directory)
     if reference is None:
@@ -123,16 +141,21 @@ def _load(reference: ModelReference) -> FittedAligner:
     about_bytes = _read(directory, ABOUT)
     if _digest(about_bytes) != reference.digest:
         raise ConfigError(f"{directory}/{ABOUT}: changed while the run was using it")
-    about = orjson.loads(about_bytes)
-    if about.get("format") != FORMAT or about.get("aligner") != "hmm":
+    try:
+        about = sealed.parse_about(about_bytes)
+    except ValueError as error:
         raise ConfigError(
-            f"{directory}/{ABOUT}: expected an hmm aligner of format {FORMAT}, "
+            f"{directory}/{ABOUT}: is not what pairweave fit writes ({error}); fit it again"
+        ) from error
+    if about.get("format") != FORMAT or about.get("aligner") != ALIGNER:
+        raise ConfigError(
+            f"{directory}/{ABOUT}: expected an {ALIGNER} aligner of format {FORMAT}, "
             f"found {about.get('aligner')} of format {about.get('format')}; fit it again"
         )
+    if "tokens" not in about:
+        raise ConfigError(f"{directory}/{ABOUT}: does not say how text is cut; fit it again")
     contents: dict[str, bytes] = {}
     for name, digest in about["files"].items():
-        if "/" in name or name.startswith("."):
-            raise ConfigError(f"{directory}/{ABOUT}: names a file outside the model: {name!r}")
         contents[name] = _read(directory, name)
         if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise ConfigError(f"{directory}/{name}: not the file that {ABOUT} names; fit it again")

@@ -2,13 +2,15 @@
 
 import hashlib
 
+import pyarrow as pa
+
 from models import encoder_store, store
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
 from pipelines.options import AlignerOptions, FitSettings, JobOptions
 from transforms import files
 from transforms.errors import ConfigError
-from transforms.tokens import TokenConfig
+from transforms.tokens import TokenConfig, tokenize
 
 Reference = store.ModelReference | EncoderReference
 
@@ -122,6 +124,9 @@ def _tokens(name: str) -> TokenConfig | None:
     if not path:
         return None
     try:
-        return TokenConfig(kind=kind, model=files.read_bytes(path))
+        tokens = TokenConfig(kind=kind, model=files.read_bytes(path))
     except OSError as error:
         raise ConfigError(f"--tokens {name}: {path} cannot be read: {error.strerror}") from error
+    # A file that is no model must not be found out after the directory is claimed.
+    tokenize(pa.array(["a"]), tokens)
+    return tokens

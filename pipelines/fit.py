@@ -12,7 +12,7 @@ from pipelines.fitting import fit_step
 from pipelines.options import FitOptions
 from pipelines.run import Graph, Run, note_run, prepare, resume
 from pipelines.steps import ReadUnits, Screen
-from transforms import files, manifest
+from transforms import files, manifest, sealed
 from transforms.write import file_entry, to_json
 
 
@@ -29,7 +29,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     started = time.time()
 
     def missing() -> Graph | None:
-        if store.find(output) is not None:
+        if store.find_whole(output) is not None:
             return None
         return lambda pipeline: graph(pipeline, run)
 
@@ -52,19 +52,19 @@ def graph(pipeline: beam.Pipeline, run: Run, _wanted: frozenset[int] = frozenset
 
 
 def commit(run: Run, output: str) -> None:
-    """Write the manifest of a fitted model."""
-    names = [
-        name
-        for name in files.list_names(output)
-        if not name.startswith(("_", files.TEMPORARY_PREFIX))
-    ]
+    """Write the manifest of a fitted model.
+
+    Raises:
+        WorkerError: A file of the model is missing or is not the one that was written.
+    """
     files.delete_temporary(output)
-    about = manifest.read_json(files.join(output, store.ABOUT))
+    model = sealed.read(output)
+    about = sealed.parse_about(model[store.ABOUT])
     document = {
         **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
         **{key: run.document[key] for key in ("corpora", "inputs", "notices")},
         "plan_sha256": run.digest,
         "rows": {"read": run.plan.rows, "fitted": about["pairs"]},
-        "files": [file_entry(name, files.read_bytes(files.join(output, name))) for name in names],
+        "files": [file_entry(name, data) for name, data in model.items()],
     }
     files.write_bytes(files.join(output, manifest.MANIFEST), to_json(document))

@@ -14,10 +14,10 @@ from transforms.shards import Batches
 def fitted_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
-    A model that an earlier attempt of the same run finished is used again.
+    A model that an earlier attempt of the same run finished is used again, if it is whole.
     """
     directory = files.join(files.absolute(run.options.output), run.model_directory)
-    reference = run.model or store.find(directory)
+    reference = run.model or store.find_whole(directory)
     if reference is not None:
         return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> fit_step(run, directory))

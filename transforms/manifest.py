@@ -4,6 +4,7 @@ The first file of a run is ``_plan.json``, created only if absent; the last is `
 Between them a run that is repeated finds by the receipts what is already there.
 """
 
+import fnmatch
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
@@ -12,8 +13,9 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files, report, run_samples
+from transforms import card, files, report, run_samples, sealed
 from transforms.errors import ConfigError, WorkerError
+from transforms.receipts import check_shard, check_unit
 from transforms.write import (
     RECEIPTS,
     REJECTS,
@@ -28,6 +30,8 @@ PLAN = "_plan.json"
 MANIFEST = "_manifest.json"
 RUN = "_run.json"
 CARD = "README.md"
+# What else a run writes at the top of its directory.
+IN_THE_WAY = ("symbols.txt", "part-*.parquet")
 
 Json = dict[str, Any]
 
@@ -40,21 +44,73 @@ def plan_digest(plan: Mapping[str, object]) -> str:
 def claim(output: str, plan: Mapping[str, object]) -> None:
     """Claim a directory for one plan, or find that it is already claimed for the same one.
 
+    A plan file that is no JSON, as after a full disk, claims nothing and is written again: the
+    receipts name their plan, so nothing of another run can be taken for this one's.
+
     Raises:
-        ConfigError: The directory belongs to another plan; says where they differ.
+        ConfigError: The directory belongs to another plan (says where they differ), or holds
+            files that the run would overwrite and that no plan explains.
     """
     data = to_json(plan)
     files.make_directory(output)
-    if not files.create(files.join(output, PLAN), data):
+    check_unclaimed(output, plan)
+    path = files.join(output, PLAN)
+    if files.create(path, data):
+        return
+    if _is_json(path):
         check_claim(output, plan)
+    else:
+        files.write_bytes(path, data)
+
+
+def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
+    """Check that a directory without a plan holds no file that the run would write.
+
+    Raises:
+        ConfigError: It does; names the first such file.
+    """
+    path = files.join(output, PLAN)
+    if files.exists(path):
+        return
+    found = _first_in_the_way(output, plan)
+    # Another launcher may have claimed the directory since; then its plan decides.
+    if found is not None and not files.exists(path):
+        raise ConfigError(
+            f"{output} already has {found}, which the run would overwrite, and no {PLAN} that "
+            "says it is this run's; give another --output or an empty directory"
+        )
+
+
+def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
+    fits = plan["job"] == "fit"
+    patterns = (MANIFEST, sealed.ABOUT) if fits else (MANIFEST, CARD, report.REPORT, *IN_THE_WAY)
+    for name in files.list_names(output):
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            return name
+    if fits:
+        return None
+    for directory in (REJECTS, *plan.get("models", [])):  # type: ignore[misc]
+        for name in files.list_names(files.join(output, directory)):
+            return f"{directory}/{name}"
+    return None
+
+
+def _is_json(path: str) -> bool:
+    try:
+        orjson.loads(files.read_bytes(path))
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def check_claim(output: str, plan: Mapping[str, object]) -> None:
-    """Check that a claimed directory is claimed for this plan.
+    """Check that a claimed directory is claimed for this plan; a broken plan claims nothing.
 
     Raises:
         ConfigError: The directory belongs to another plan; says where they differ.
     """
+    if not _is_json(files.join(output, PLAN)):
+        return
     found = read_json(files.join(output, PLAN))
     if to_json(found) != to_json(plan):
         raise ConfigError(
@@ -97,24 +153,21 @@ def read_json(path: str) -> Json:
 def finished_shards(output: str, plan: str, shards: int) -> frozenset[int]:
     """Return the shards that need not be made again: their receipt and files are whole."""
     present = set(files.list_names(files.join(output, RECEIPTS)))
-    names = {
-        shard: shard_receipt_name(shard, shards)
+    names = [
+        shard
         for shard in range(shards)
         if shard_receipt_name(shard, shards).rpartition("/")[2] in present
-    }
+    ]
     with ThreadPoolExecutor(max_workers=8) as pool:
-        whole = pool.map(lambda name: _is_whole(output, plan, name), names.values())
+        whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards), names)
         return frozenset(shard for shard, good in zip(names, whole, strict=True) if good)
 
 
-def _is_whole(output: str, plan: str, name: str) -> bool:
+def _is_whole(output: str, plan: str, shard: int, shards: int) -> bool:
     try:
-        receipt = read_json(files.join(output, name))
-        if receipt.get("plan") != plan:
-            return False
-        for entry in receipt["files"]:
+        for entry in _shard_receipt(output, plan, shard, shards)["files"]:
             check_file(output, entry)
-    except (ConfigError, WorkerError, KeyError, TypeError):
+    except WorkerError:
         return False
     return True
 
@@ -126,7 +179,12 @@ def write_unit_receipt(output: str, plan: str, unit: int, rows: int) -> None:
 
 
 def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
-    """Return the units without a receipt of this plan."""
+    """Return the units without a receipt of this plan that says they were read whole.
+
+    Raises:
+        ConfigError: The directory's plan is no plan.
+    """
+    planned = _planned_rows(output)
     present = set(files.list_names(files.join(output, RECEIPTS)))
     unread = set()
     for unit in range(units):
@@ -135,16 +193,19 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
             unread.add(unit)
             continue
         try:
-            if read_json(files.join(output, name)).get("plan") != plan:
+            if _unit_receipt(output, plan, unit)["rows"] != planned[unit]:
                 unread.add(unit)
-        except ConfigError:
+        except WorkerError:
             unread.add(unit)
     return frozenset(unread)
 
 
-def commit(
-    output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False
-) -> Json:
+def _planned_rows(output: str) -> dict[int, int]:
+    units = read_json(files.join(output, PLAN))["units"]
+    return {int(unit["index"]): int(unit["rows"]) for unit in units}
+
+
+def commit(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False) -> Json:
     """Check that nothing was lost, then write the card, the report and, last, the manifest.
 
     Args:
@@ -162,9 +223,7 @@ def commit(
     plan = read_json(files.join(output, PLAN))
     digest = plan_digest(plan)
     shards = int(plan["shards"])
-    receipts = [
-        _receipt(output, shard_receipt_name(shard, shards), digest) for shard in range(shards)
-    ]
+    receipts = [_shard_receipt(output, digest, shard, shards) for shard in range(shards)]
     _check_conservation(output, plan, digest, receipts)
     kept = sum(receipt["kept"] for receipt in receipts)
     if not kept and not allow_empty:
@@ -203,19 +262,27 @@ def read_receipts(output: str, manifest: Json) -> list[Json]:
         WorkerError: A receipt is missing or belongs to another run.
     """
     shards = int(manifest["shards"])
-    return [
-        _receipt(output, shard_receipt_name(shard, shards), manifest["plan_sha256"])
-        for shard in range(shards)
-    ]
+    plan = manifest["plan_sha256"]
+    return [_shard_receipt(output, plan, shard, shards) for shard in range(shards)]
 
 
-def _receipt(output: str, name: str, digest: str) -> Json:
+def _shard_receipt(output: str, plan: str, shard: int, shards: int) -> Json:
+    name = shard_receipt_name(shard, shards)
     try:
         receipt = read_json(files.join(output, name))
-    except (OSError, ConfigError) as error:
+        check_shard(receipt, plan, shard, shards)
+    except (OSError, ConfigError, WorkerError) as error:
         raise WorkerError(f"{name}: no usable receipt: {error}") from error
-    if receipt.get("plan") != digest:
-        raise WorkerError(f"{name}: belongs to another plan")
+    return receipt
+
+
+def _unit_receipt(output: str, plan: str, unit: int) -> Json:
+    name = unit_receipt_name(unit)
+    try:
+        receipt = read_json(files.join(output, name))
+        check_unit(receipt, plan, unit)
+    except (OSError, ConfigError, WorkerError) as error:
+        raise WorkerError(f"{name}: no usable receipt: {error}") from error
     return receipt
 
 
@@ -228,7 +295,7 @@ def _check_conservation(output: str, plan: Json, digest: str, receipts: list[Jso
     total = 0
     for unit in plan["units"]:
         number = int(unit["index"])
-        read = _receipt(output, unit_receipt_name(number), digest)["rows"]
+        read = _unit_receipt(output, digest, number)["rows"]
         total += read
         if read != unit["rows"] or read != arrived[number]:
             raise WorkerError(
@@ -289,11 +356,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
 
 
 def _model_files(output: str, directory: str) -> list[Json]:
-    found = []
-    for name in files.list_names(files.join(output, directory)):
-        if name.startswith(files.TEMPORARY_PREFIX):
-            files.delete(files.join(output, directory, name))
-            continue
-        data = files.read_bytes(files.join(output, directory, name))
-        found.append(file_entry(f"{directory}/{name}", data))
-    return found
+    """Describe a model's files: ``about.json`` and what it names, nothing that lies beside them."""
+    path = files.join(output, directory)
+    files.delete_temporary(path)
+    return [file_entry(f"{directory}/{name}", data) for name, data in sealed.read(path).items()]
