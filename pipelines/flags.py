@@ -111,7 +111,7 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
     if origin is typing.Annotated:
         return _shape(arguments[0])
     if origin is tuple:
-        return {"nargs": "+", "metavar": "GLOB"}
+        return {"nargs": "+", "action": "extend", "metavar": "GLOB"}
     if origin is typing.Literal:
         return {"metavar": "{" + ",".join(str(choice) for choice in arguments) + "}"}
     if annotation is bool:
@@ -121,13 +121,16 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
 
 def _check_rest(rest: Iterable[str], parser: Parser, prog: str, *, beam: bool) -> None:
     ours = [option for action in parser._actions for option in action.option_strings]
+    takes_value = False
     for word in rest:
         if not word.startswith("-"):
-            if not beam:
+            if not takes_value:
                 raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
+            takes_value = False
             continue
-        flag = word.partition("=")[0]
+        flag, equals, _ = word.partition("=")
         if beam and flag in beam_flags():
+            takes_value = not equals
             continue
         known = [*ours, *beam_flags()] if beam else ours
         raise ConfigError(f"unknown option {flag}{_nearest(flag, ours, known)}; see {prog} --help")

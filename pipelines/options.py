@@ -162,7 +162,7 @@ class AlignerOptions(FitSettings):
 class RunOptions(Options):
     """Where and how the job runs."""
 
-    output: str = Field(description="directory or URI of the run's files")
+    output: str = Field(min_length=1, description="directory or URI of the run's files")
     seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
     shard_pairs: int = Field(65_536, ge=1, description="pairs in a shard, about")
     allow_empty: bool = Field(default=False, description="let a run end with no pair kept")

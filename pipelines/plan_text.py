@@ -58,11 +58,11 @@ def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
     """Return why the run would not start."""
     refusals = []
     path = files.join(files.absolute(run.options.output), manifest.PLAN)
-    if files.exists(path):
-        try:
-            manifest.check_claim(run.options.output, run.document)
-        except ConfigError as error:
-            refusals.append(str(error))
+    check = manifest.check_claim if files.exists(path) else manifest.check_unclaimed
+    try:
+        check(run.options.output, run.document)
+    except ConfigError as error:
+        refusals.append(str(error))
     try:
         with engines.beam_options(run.options.engine, run.options.workers, "plan", extra):
             pass

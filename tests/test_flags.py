@@ -77,3 +77,21 @@ def test_a_switch_swallows_no_argument():
 def test_no_option_of_ours_hides_one_of_beam():
     clashes = {f"--{name}" for name in AugmentOptions.model_fields} & flags.beam_flags()
     assert clashes == set()
+
+
+def test_a_repeated_list_is_one_list():
+    options, _ = parse("--input", "a", "b", "--input", "c", "--output", "o")
+    assert options.input == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "words", [("junk",), ("--parallelism=2", "junk"), ("--parallelism", "2", "x")]
+)
+def test_a_stray_word_is_refused(words):
+    with pytest.raises(ConfigError, match=r"unexpected argument '(junk|x)'"):
+        parse("--output", "o", *words)
+
+
+def test_an_empty_output_is_refused():
+    with pytest.raises(ConfigError, match="output"):
+        parse("--output", "")
