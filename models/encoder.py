@@ -119,15 +119,27 @@ def load_encoder(config: EncoderConfig) -> Encoder:
 def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
     """Return the number of the layer in use, from the front, and the digest of the model's files.
 
-    What needs the weights or the device is left to `load_encoder`: this machine may have no GPU
-    where the workers have one.
+    What needs the weights is left to `load_encoder`, and what needs the device to `check_device`:
+    this machine may have no GPU where the workers have one.
 
     Raises:
-        ConfigError: There is no such model, its weights are no safetensors, or it has no such
-            layer.
+        ConfigError: There is no such model, a file of it is missing, its weights are no
+            safetensors, or it has no such layer.
     """
     files = find_model(config.model, config.revision)
+    _read_tokenizer(files)
     return _layer(config, _read_config(files)), digest_of(files)
+
+
+def check_device(config: EncoderConfig) -> None:
+    """Check that this machine can run an encoder as it is configured.
+
+    Raises:
+        ConfigError: There is no such device, or it cannot do the precision.
+    """
+    _device(config)
+    if config.precision == "int8":
+        _quantization()
 
 
 def digest_of(files: ModelFiles) -> str:
@@ -300,12 +312,20 @@ def has_fast_bf16() -> bool:
 
 def _quantized(model: Any) -> Any:  # noqa: ANN401
     """Quantise linear layers: weights ahead and by channel, activations on the way."""
+    quantization = _quantization()
+    with _quiet():
+        return quantization.quantize_dynamic(
+            model, {torch.nn.Linear: quantization.per_channel_dynamic_qconfig}
+        )
+
+
+def _quantization() -> Any:  # noqa: ANN401 - a module
+    """Import what torch has for int8, which it may drop."""
     try:
-        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+        from torch.ao import quantization
     except ImportError as error:
         raise ConfigError(f"precision int8: torch {torch.__version__} lacks it: {error}") from error
-    with _quiet():
-        return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
+    return quantization
 
 
 def _read_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401
@@ -318,6 +338,12 @@ def _read_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401
         raise ConfigError(f"{files.directory}: no tokenizer: {error}") from error
     if not getattr(tokenizer, "is_fast", False):
         raise ConfigError(f"{files.directory}: {type(tokenizer).__name__} gives no offsets")
+    # Without its file transformers makes a tokenizer that knows no word at all.
+    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
+        raise ConfigError(
+            f"{files.directory}: no tokenizer: its vocabulary is empty; tokenizer.json or the "
+            "vocabulary's own file is missing"
+        )
     if tokenizer.pad_token_id is None:
         raise ConfigError(f"{files.directory}: the tokenizer has no padding token")
     return tokenizer

@@ -46,6 +46,18 @@ def find(config: EncoderConfig) -> EncoderReference:
     return EncoderReference(config, neural.find_digest(config))
 
 
+def check_device(reference: EncoderReference) -> None:
+    """Check that this machine can run an encoder as it is configured.
+
+    Raises:
+        ConfigError: See `models.encoder.check_device`.
+    """
+    _neural()
+    from models import encoder
+
+    encoder.check_device(reference.config)
+
+
 def align(
     reference: EncoderReference, table: pa.Table
 ) -> tuple[pa.Table, dict[int, tuple[str, str]]]:

@@ -1,6 +1,9 @@
 """The job ``align``: pairs become links."""
 
-from collections.abc import Sequence
+import fnmatch
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import apache_beam as beam
 import pyarrow as pa
@@ -11,8 +14,24 @@ from pipelines.cli import COMMANDS
 from pipelines.options import AlignOptions
 from pipelines.run import Run, execute, prepare
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
-from transforms import files, schemas
-from transforms.link_lines import collect_lines
+from transforms import files, manifest, schemas
+from transforms.errors import ConfigError
+from transforms.link_lines import check_copies, collect_lines
+
+_LEADING = ("pairs", "source")
+"""Roles of the files whose lines a corpus' pairs are counted in."""
+
+_WRITTEN = (
+    manifest.CARD,
+    "report.html",
+    "part-*",
+    "_*",
+    "rejects",
+    "rejects/*",
+    "models",
+    "models/*",
+)
+"""What a run writes under its directory."""
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -21,15 +40,51 @@ def main(name: str, arguments: Sequence[str]) -> int:
         AlignOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
     run = prepare(name, options)
+    order = [(file.corpus, file.name) for file in run.plan.files if file.role in _LEADING]
+    if options.pharaoh is not None:
+        check_copies(run.plan.units, order)
+        check_pharaoh(options.pharaoh, options.output, [file.path for file in run.plan.files])
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, {})
     if options.pharaoh is not None:
-        order = [(unit.corpus, unit.file) for unit in run.plan.units]
         lines = collect_lines(files.absolute(options.output), run.shards, order)
         files.write_bytes(options.pharaoh, lines)
     plan_text.say_where(options.output)
     return 0
+
+
+def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
+    """Find out before a run whether a file can be written after it.
+
+    Args:
+        path: The file of the links.
+        output: The run's directory, which need not be there yet.
+        inputs: Absolute paths of the files that are read.
+
+    Raises:
+        ConfigError: The file's directory is missing or cannot be written to, the path is a
+            directory or an input, or the run writes a file of that name itself.
+    """
+    if files.absolute(path) in inputs:
+        raise ConfigError(f"--pharaoh {path}: is an input and would be overwritten; name another")
+    parent, _, name = files.absolute(path).rpartition("/")
+    if f"{parent}/".startswith(files.absolute(output).rstrip("/") + "/"):
+        inside = files.absolute(path)[len(files.absolute(output).rstrip("/")) + 1 :]
+        if any(fnmatch.fnmatchcase(inside, pattern) for pattern in _WRITTEN):
+            raise ConfigError(f"--pharaoh {path}: the run writes {inside} itself; name another")
+        return
+    if files.is_uri(path):
+        return
+    if Path(path).is_dir() or not name:
+        raise ConfigError(f"--pharaoh {path}: is a directory; name a file")
+    try:
+        with tempfile.TemporaryFile(dir=parent or "/"):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"--pharaoh {path}: no file can be written in {parent or '/'}: {error.strerror}"
+        ) from error
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:

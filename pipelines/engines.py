@@ -100,6 +100,7 @@ def beam_options(
             "--runner=DirectRunner stands for one of three runners and may download one; "
             "leave it out, or say --runner=FnApiRunner"
         )
+    _check_runner(given.value("runner"))
     makers: dict[str, Callable[[int, Given, Path], list[str]]] = {
         "local": _local,
         "prism": _prism,
@@ -112,6 +113,30 @@ def beam_options(
         flags = [f"--job_name={job_name}", *makers[engine](workers, given, Path(scratch))]
         ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
         yield [*ours, *extra]
+
+
+def _check_runner(name: str | None) -> None:
+    if name is None:
+        return
+    from apache_beam.runners import create_runner
+
+    try:
+        create_runner(name)
+    except (ValueError, ImportError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            f"--runner={name}: no runner that can be used: {error}; leave it out and give --engine"
+        ) from error
+
+
+def works_here(engine: str, extra: Sequence[str]) -> bool:
+    """Tell whether the workers of an engine run on this machine, as far as its options say."""
+    given = Given(extra)
+    if given.has("runner"):
+        return False
+    if engine != "flink":
+        return True
+    remote = given.value("flink_master") not in {None, "[local]", "[auto]"}
+    return not remote and not given.has("environment_type")
 
 
 class Given:
@@ -137,7 +162,11 @@ class Given:
 
 
 def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
-    count = int(given.value("direct_num_workers") or workers)
+    count = workers
+    if (wanted := given.value("direct_num_workers")) is not None:
+        if not wanted.isdecimal():
+            raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
+        count = int(wanted)
     mode = "in_memory" if count == 1 else "multi_processing"
     return [
         f"--runner={LOCAL_RUNNER}",

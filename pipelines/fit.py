@@ -1,19 +1,21 @@
 """The job ``fit``: trains the statistical aligner on a sample and freezes it."""
 
-import time
 from collections.abc import Sequence
 
 import apache_beam as beam
+import pyarrow as pa
 
 from models import store
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
-from pipelines.fitting import fit_step
+from pipelines.fitting import fitted_aligner
 from pipelines.options import FitOptions
-from pipelines.run import Graph, Run, note_run, prepare, resume
-from pipelines.steps import ReadUnits, Screen
+from pipelines.run import Run, execute, prepare
+from pipelines.steps import ReadUnits, Screen, WriteShards
 from transforms import files, manifest, sealed
-from transforms.write import file_entry, to_json
+from transforms.errors import ConfigError
+from transforms.shards import MakeShards
+from transforms.write import file_entry
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -24,47 +26,72 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(name, options)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    output = files.absolute(options.output)
-    manifest.claim(output, run.document)
-    started = time.time()
-
-    def missing() -> Graph | None:
-        if store.find_whole(output) is not None:
-            return None
-        return lambda pipeline: graph(pipeline, run)
-
-    attempts = resume(run, extra, missing)
-    commit(run, output)
-    note_run(run, output, started, attempts, reused=0)
-    plan_text.say_where(output)
+    execute(run, graph, extra, {}, commit)
+    plan_text.say_where(files.absolute(options.output))
     return 0
 
 
-def graph(pipeline: beam.Pipeline, run: Run, _wanted: frozenset[int] = frozenset()) -> None:
-    """Read, screen, sample, fit."""
-    output = files.absolute(run.options.output)
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Read, screen, shuffle, write the rejects; sample, fit; commit."""
+    config = run.write_config
+    rows = (
+        pipeline
+        | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
+        | "Screen" >> Screen(run.screen)
+    )
+    # The shuffle is there for the rejects: it finds duplicates, and makes the files that every job
+    # writes. They come first, so that they can be looked at where nothing is left to fit on.
+    receipts = (
+        rows
+        | "Shuffle" >> MakeShards(run.shards, wanted)
+        | "Rejects" >> WriteShards(finish, config)
+    )
+    model = fitted_aligner(pipeline, rows, run, after=receipts)
     _ = (
         pipeline
-        | "Read" >> ReadUnits(run.plan.units, run.limits, output, run.digest)
-        | "Screen" >> Screen(run.screen)
-        | "FitAligner" >> fit_step(run, output)
+        | "Once" >> beam.Create([config.output])
+        | "Commit" >> beam.Map(commit, _receipts=beam.pvalue.AsList(receipts), _model=model)
     )
 
 
-def commit(run: Run, output: str) -> None:
-    """Write the manifest of a fitted model.
+def finish(
+    kept: pa.Table, rejected: pa.Table, _pairs: pa.Table
+) -> tuple[pa.Table, pa.Table, None, dict[str, int]]:
+    """Leave the kept pairs out of what is written."""
+    return kept, rejected, None, {}
+
+
+def commit(
+    output: str,
+    _receipts: list[str] | None = None,
+    _model: store.ModelReference | None = None,
+) -> str:
+    """Check that no pair was lost, then write the manifest of a fitted model.
+
+    Args:
+        output: The directory of the model and of the rejects.
+        _receipts: What the step waited for.
+        _model: Likewise.
+
+    Returns:
+        The manifest's path.
 
     Raises:
-        WorkerError: A file of the model is missing or is not the one that was written.
+        ConfigError: The model does not say how many pairs it was fitted on.
+        WorkerError: A receipt or file is missing or is not the one that was written, or pairs do
+            not add up.
     """
     files.delete_temporary(output)
+    document, _ = manifest.summarize(output)
     model = sealed.read(output)
-    about = sealed.parse_about(model[store.ABOUT])
-    document = {
-        **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
-        **{key: run.document[key] for key in ("corpora", "inputs", "notices")},
-        "plan_sha256": run.digest,
-        "rows": {"read": run.plan.rows, "fitted": about["pairs"]},
-        "files": [file_entry(name, data) for name, data in model.items()],
-    }
-    files.write_bytes(files.join(output, manifest.MANIFEST), to_json(document))
+    about = files.join(output, store.ABOUT)
+    fitted = sealed.parse_about(model[store.ABOUT]).get("pairs")
+    if type(fitted) is not int:
+        raise ConfigError(
+            f"{about}: does not say how many pairs the model was fitted on; was it edited? "
+            "Delete it and repeat the command"
+        )
+    document["rows"]["fitted"] = fitted
+    document["files"] += [file_entry(name, data) for name, data in model.items()]
+    manifest.write_manifest(output, document)
+    return files.join(output, manifest.MANIFEST)

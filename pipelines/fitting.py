@@ -5,29 +5,31 @@ import apache_beam as beam
 from models import store
 from models.hmm import HmmConfig
 from pipelines.run import Run
-from pipelines.steps import FitAligner
-from transforms import files
+from pipelines.steps import FitAligner, Receipts
+from transforms import manifest
 from transforms.sample import sample_share
 from transforms.shards import Batches
 
 
-def fitted_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+def fitted_aligner(
+    pipeline: beam.Pipeline, rows: Batches, run: Run, after: Receipts | None = None
+) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
     A model that an earlier attempt of the same run finished is used again, if it is whole.
+
+    Args:
+        pipeline: The run's pipeline.
+        rows: Screened rows.
+        run: The run.
+        after: Receipts that must be there before a model is fitted.
     """
-    directory = files.join(files.absolute(run.options.output), run.model_directory)
-    reference = run.model or store.find_whole(directory)
+    reference = run.model or store.find_whole(run.model_directory)
     if reference is not None:
         return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
-    return beam.pvalue.AsSingleton(rows | "FitAligner" >> fit_step(run, directory))
-
-
-def fit_step(run: Run, directory: str) -> FitAligner:
-    """Return the step that fits a run's model into a directory."""
     options = run.options
-    return FitAligner(
-        directory=directory,
+    step = FitAligner(
+        directory=run.model_directory,
         tokens=run.tokens,
         vocabulary=options.vocabulary,
         config=HmmConfig(decode=options.decode),
@@ -35,4 +37,8 @@ def fit_step(run: Run, directory: str) -> FitAligner:
         seed=options.seed,
         threads=options.workers,
         facts=run.language_facts(),
+        # A fit without a model would be nothing at all.
+        allow_empty=options.allow_empty and run.job != manifest.FIT,
+        after=after,
     )
+    return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)

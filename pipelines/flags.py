@@ -2,19 +2,23 @@
 
 import argparse
 import difflib
+import functools
+import re
 import types
 import typing
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 import yaml
 
-from pipelines.options import Options
+from pipelines.options import PATTERN_TEXTS, CorpusOptions, Options
 from transforms import files
 from transforms.errors import ConfigError
 
 Model = TypeVar("Model", bound=Options)
+_DECLARED = "__annotations__"
+_NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,12 +45,15 @@ def parse(
         The options, and the arguments meant for Beam.
 
     Raises:
-        ConfigError: An unknown flag or key (names the nearest), or a value out of range.
+        ConfigError: An unknown flag or key (names the nearest), a word that belongs to no flag,
+            or a value out of range or of another type.
     """
     parser = _parser(model, prog, about, beam=beam)
     known, rest = parser.parse_known_args(_normalized(model, arguments))
     given = {name: value for name, value in vars(known).items() if value is not None}
     _check_rest(rest, parser, prog, beam=beam)
+    if rest:
+        _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
     values: dict[str, Any] = {}
     config = given.pop("config", None)
     if config is not None:
@@ -76,7 +83,10 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
     epilog = "Any further option is passed to Apache Beam." if beam else None
-    parser = Parser(prog=prog, description=about, epilog=epilog, allow_abbrev=False)
+    # Of so many options a list of all would be the longest part of the help and say the least.
+    usage = f"{prog} [--config FILE.yaml] [--option value ...] [any Beam option]" if beam else None
+    parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
+    groups: dict[str, argparse._ArgumentGroup] = {}
     if beam:
         parser.add_argument("--config", metavar="FILE.yaml", help="options as YAML keys")
     for name, field in model.model_fields.items():
@@ -88,6 +98,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             parser.add_argument(name, metavar=name.upper(), help=text)
             continue
         shape = _shape(field.annotation)
+        if isinstance(extra, dict) and "metavar" in extra:
+            shape["metavar"] = extra["metavar"]
         if (
             not field.is_required()
             and field.default_factory is None
@@ -99,8 +111,21 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             )
         ):
             text += f" (default {field.default})"
-        parser.add_argument(f"--{name}", help=text, **shape)
+        if not beam:
+            parser.add_argument(f"--{name}", help=text, **shape)
+            continue
+        title = _title(model, name)
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        groups[title].add_argument(f"--{name}", help=text, **shape)
     return parser
+
+
+def _title(model: type[Options], name: str) -> str:
+    """Return what the class that an option comes from says of itself."""
+    owner = next(kind for kind in reversed(model.__mro__) if name in vars(kind).get(_DECLARED, {}))
+    summary = (owner.__doc__ or "").partition("\n")[0].partition(":")[0]
+    return summary.rstrip(".").replace("`", "")
 
 
 def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annotation
@@ -111,7 +136,8 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
     if origin is typing.Annotated:
         return _shape(arguments[0])
     if origin is tuple:
-        return {"nargs": "+", "action": "extend", "metavar": "GLOB"}
+        item = "GLOB" if arguments[0] is str else _shape(arguments[0])["metavar"]
+        return {"action": "extend", "nargs": "+", "metavar": item}
     if origin is typing.Literal:
         return {"metavar": "{" + ",".join(str(choice) for choice in arguments) + "}"}
     if annotation is bool:
@@ -119,20 +145,21 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
     return {"metavar": {int: "N", float: "X"}.get(annotation, "TEXT")}
 
 
-def _check_rest(rest: Iterable[str], parser: Parser, prog: str, *, beam: bool) -> None:
+def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -> None:
+    """Refuse what is neither a flag of Beam nor the one word that may follow such a flag."""
     ours = [option for action in parser._actions for option in action.option_strings]
-    takes_value = False
+    value_may_follow = False
     for word in rest:
-        if not word.startswith("-"):
-            if not takes_value:
-                raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
-            takes_value = False
+        if value_may_follow and (not word.startswith("-") or _NEGATIVE.match(word)):
+            value_may_follow = False
             continue
+        if not word.startswith("-"):
+            raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
         flag, equals, _ = word.partition("=")
         if beam and flag in beam_flags():
-            takes_value = not equals
+            value_may_follow = not equals and flag not in _beam_switches()
             continue
-        known = [*ours, *beam_flags()] if beam else ours
+        known = [*ours, *sorted(beam_flags())] if beam else ours
         raise ConfigError(f"unknown option {flag}{_nearest(flag, ours, known)}; see {prog} --help")
 
 
@@ -145,13 +172,30 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
 
 def beam_flags() -> frozenset[str]:
     """Return every flag that Beam's pipeline options define."""
+    actions = _beam_parser("pairweave")._actions
+    return frozenset(option for action in actions for option in action.option_strings)
+
+
+def _beam_switches() -> frozenset[str]:
+    """Return the flags of Beam that take no value."""
+    return frozenset(
+        option
+        for action in _beam_parser("pairweave")._actions
+        if action.nargs == 0
+        for option in action.option_strings
+    )
+
+
+@functools.cache
+def _beam_parser(prog: str) -> Parser:
+    """Return a parser of the flags that Beam's pipeline options define."""
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    parser: Any = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
+    parser: Any = Parser(prog=prog, add_help=False, allow_abbrev=False, conflict_handler="resolve")
     for group in PipelineOptions.__subclasses__():
         if group.__module__.startswith("apache_beam."):
             group._add_argparse_args(parser)
-    return frozenset(option for action in parser._actions for option in action.option_strings)
+    return cast("Parser", parser)
 
 
 def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
@@ -176,12 +220,25 @@ def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = []
-        for problem in error.errors():
-            place = ".".join(str(part) for part in problem["loc"])
-            if problem["type"] == "missing":
-                problems.append(f"--{place} is needed")
-                continue
-            given = problem.get("input")
-            problems.append(f"{place}: {problem['msg'].lower()}, got {given!r}")
-        raise ConfigError(f"{'; '.join(problems)}; see {prog} --help") from error
+        problems = "; ".join(_described(problem) for problem in error.errors())
+        raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _described(problem: Mapping[str, Any]) -> str:
+    """Say in one clause what pydantic found wrong, and what to write instead."""
+    kind, given = problem["type"], problem.get("input")
+    place = ".".join(str(part) for part in problem["loc"])
+    if kind == "missing":
+        return f"--{place} is needed"
+    if kind == "extra_forbidden":
+        # Keys of the file itself are checked as it is read; what is left lies in `corpora`.
+        names = list(CorpusOptions.model_fields)
+        return f"{place}: unknown key{_nearest(str(problem['loc'][-1]), names, names)}"
+    if isinstance(given, bool) and place.endswith("_lang"):
+        # YAML 1.1 reads the bare words no, off, yes and on as switches.
+        example = "yes" if given else "no"
+        return (
+            f'{place}: read as {str(given).lower()}; put the language in quotes, as in "{example}"'
+        )
+    text = PATTERN_TEXTS.get(problem.get("ctx", {}).get("pattern"), problem["msg"].lower())
+    return f"{place}: {text}, got {given!r}"

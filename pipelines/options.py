@@ -13,7 +13,17 @@ from pydantic import Field
 
 from models.encoder_config import HeadName, LongPairs, Precision
 
-Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")]
+_LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
+_TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
+PATTERN_TEXTS = {
+    _LANGUAGE: "must be a language tag such as en or pt-BR",
+    _TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
+    _TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
+}
+"""What a person is told who breaks a pattern."""
+
+Language = Annotated[str, Field(pattern=_LANGUAGE)]
 Heuristic = Literal[
     "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
 ]
@@ -111,7 +121,7 @@ class FitSettings(Options):
 
     tokens: str | None = Field(
         None,
-        pattern=r"^(words|whitespace|sentencepiece(:.+)?)$",
+        pattern=_TOKENS,
         description="what is aligned: words, whitespace, sentencepiece:MODEL, or sentencepiece "
         "to train a model on a sample (default words, or those of the given model)",
     )
@@ -134,8 +144,10 @@ class AlignerOptions(FitSettings):
     )
     model: str | None = Field(
         None,
+        min_length=1,
         description="hmm: directory of a fitted model (default: fit on the input first); "
         "encoder: directory or hub name",
+        json_schema_extra={"metavar": "DIR"},
     )
     revision: str | None = Field(
         None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
@@ -154,7 +166,7 @@ class AlignerOptions(FitSettings):
     )
     token_budget: Annotated[str, pydantic.BeforeValidator(_as_text)] = Field(
         "auto",
-        pattern=r"^(auto|[1-9][0-9]{0,7})$",
+        pattern=_TOKEN_BUDGET,
         description="encoder: pieces in a batch, padding included; auto measures the device",
     )
 
@@ -162,7 +174,11 @@ class AlignerOptions(FitSettings):
 class RunOptions(Options):
     """Where and how the job runs."""
 
-    output: str = Field(min_length=1, description="directory or URI of the run's files")
+    output: str = Field(
+        min_length=1,
+        description="directory or URI of the run's files",
+        json_schema_extra={"metavar": "DIR"},
+    )
     seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
     shard_pairs: int = Field(65_536, ge=1, description="pairs in a shard, about")
     allow_empty: bool = Field(default=False, description="let a run end with no pair kept")
@@ -194,7 +210,10 @@ class AlignOptions(AlignerOptions, JobOptions):
     max_token_chars: int = Field(1_000, ge=1, description="longest token, in characters")
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     pharaoh: str | None = Field(
-        None, description="file for the links of each input line, in input order"
+        None,
+        min_length=1,
+        description="file for the links of each input line, in input order",
+        json_schema_extra={"metavar": "FILE"},
     )
 
 
@@ -246,8 +265,13 @@ class PhrasesOptions(Options):
         None,
         description="the source sentences, words parted by blanks: with --unaligned_words allow "
         "they tell what lies behind the last linked word",
+        json_schema_extra={"metavar": "FILE"},
     )
-    target_text: str | None = Field(None, description="the target sentences, likewise")
+    target_text: str | None = Field(
+        None,
+        description="the target sentences, likewise",
+        json_schema_extra={"metavar": "FILE"},
+    )
 
 
 class EvaluateLinksOptions(Options):
@@ -262,7 +286,12 @@ class ReportOptions(Options):
     """Options of ``report``."""
 
     directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
-    output: str = Field("report.html", description="file of the report, outside any run")
+    output: str = Field(
+        "report.html",
+        min_length=1,
+        description="file of the report, outside any run",
+        json_schema_extra={"metavar": "FILE"},
+    )
 
 
 class PreviewOptions(Options):
@@ -280,6 +309,11 @@ class DoctorOptions(Options):
 class DemoOptions(Options):
     """Options of ``demo``."""
 
-    output: str = Field("demo-output", description="directory of the demonstration's files")
+    output: str = Field(
+        "demo-output",
+        min_length=1,
+        description="directory of the demonstration's files",
+        json_schema_extra={"metavar": "DIR"},
+    )
     target_lang: Literal["de", "es", "fr"] = Field("de", description="German, Spanish or French")
     pairs: int = Field(6, ge=1, le=100, description="tagged pairs to print")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 import yaml
 
-from pipelines import engines
-from pipelines.run import Run
+from pipelines.run import Run, check_start
 from transforms import files, manifest
 from transforms.errors import ConfigError
 
@@ -64,8 +63,7 @@ def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
     except ConfigError as error:
         refusals.append(str(error))
     try:
-        with engines.beam_options(run.options.engine, run.options.workers, "plan", extra):
-            pass
+        check_start(run, extra)
     except ConfigError as error:
         refusals.append(str(error))
     return refusals

@@ -16,6 +16,8 @@ LOG = logging.getLogger("pairweave")
 LOCAL_SECONDS = 0.5
 REMOTE_SECONDS = 15.0
 LOG_SECONDS = 10.0
+SPEED_SECONDS = 1.0
+"""No speed is told of a shorter time: it would be chance."""
 
 
 class Progress:
@@ -44,11 +46,12 @@ class Progress:
         self._pairs = pairs
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._shards_since: float | None = None
+        self._since = time.monotonic()
         self._shards_before = self._count()[1]
 
     def __enter__(self) -> "Progress":
         """Begin to follow."""
+        self._since = time.monotonic()
         self._thread.start()
         return self
 
@@ -106,19 +109,22 @@ class Progress:
                 last, due = line, now + LOG_SECONDS
 
     def _state(self, units: int, shards: int) -> str:
-        """Describe the shards: done of how many, pairs/s, time left."""
+        """Describe the shards: done of how many, pairs/s, time left.
+
+        The speed is that of the whole run; where a model is fitted, it is that of the time since
+        the model was first seen, and of the shards written in that time.
+        """
         text = f"{shards} of {self._shards}"
         if self._model is not None:
             if units < self._units or not files.exists(self._model):
                 return f"{text}, {'fitting the aligner' if units == self._units else 'reading'}"
             self._model = None
-        now = time.monotonic()
-        if self._shards_since is None and units == self._units:
-            self._shards_since = now
+            self._since = time.monotonic()
+            self._shards_before = shards
         made = shards - self._shards_before
-        if self._shards_since is None or now <= self._shards_since or not made:
+        seconds = time.monotonic() - self._since
+        if not made or seconds < SPEED_SECONDS:
             return text
-        seconds = now - self._shards_since
         speed = made * self._pairs / self._shards / seconds
         left = (self._shards - shards) * seconds / made
         return f"{text}, {speed:,.0f} pairs/s, {_duration(left)} left"

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from models import store
+from models import encoder_store, store
 from models.encoder_store import EncoderReference
 from pipelines import engines
 from pipelines.aligner_choice import (
@@ -88,8 +88,9 @@ class Run:
 
     @property
     def model_directory(self) -> str:
-        """Return where a model that this run fits goes, under its output."""
-        return "." if self.job == "fit" else MODEL_DIRECTORY
+        """Return where a model that this run fits goes."""
+        output = files.absolute(self.options.output)
+        return output if self.job == manifest.FIT else files.join(output, MODEL_DIRECTORY)
 
     def language_facts(self) -> dict[str, object]:
         """Return the languages that a model fitted by this run is for."""
@@ -153,7 +154,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": [] if reference or job == "fit" else [MODEL_DIRECTORY],
+        "models": [] if reference or job == manifest.FIT else [MODEL_DIRECTORY],
     }
     return Run(
         job=job,
@@ -279,6 +280,7 @@ def execute(
     graph: Callable[[beam.Pipeline, Run, frozenset[int]], None],
     extra: Sequence[str],
     extra_files: dict[str, bytes],
+    commit: Callable[[str], object] | None = None,
 ) -> None:
     """Claim the directory, make the shards that are missing, commit.
 
@@ -287,6 +289,8 @@ def execute(
         graph: Adds the job's steps to a pipeline, for the shards that are wanted.
         extra: Beam options of the user.
         extra_files: Files to commit beside the shards.
+        commit: How the run's directory is committed if nothing else is left to do; None for the
+            way of a job that writes pairs.
 
     Raises:
         ConfigError: The user must mend something.
@@ -297,22 +301,45 @@ def execute(
 
     def missing() -> Graph | None:
         nonlocal reused
-        done = manifest.finished_shards(output, run.digest, run.shards)
+        done = manifest.finished_shards(
+            output, run.digest, run.shards, rejects_only=run.job == manifest.FIT
+        )
         unread = manifest.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
-        fits = not run.model and store.find_whole(files.join(output, MODEL_DIRECTORY)) is None
+        fits = not run.model and store.find_whole(run.model_directory) is None
         if done:
             LOG.info("%d of %d shards are there already", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done
         if not wanted and not unread and not fits:
-            manifest.commit(output, extra_files, allow_empty=run.options.allow_empty)
+            if commit is not None:
+                commit(output)
+            else:
+                manifest.commit(output, extra_files, allow_empty=run.options.allow_empty)
             return None
         return lambda pipeline: graph(pipeline, run, wanted)
 
+    check_start(run, extra)
     manifest.claim(output, run.document)
     started = time.time()
     attempts = resume(run, extra, missing)
     note_run(run, output, started, attempts, reused)
+
+
+def check_start(run: Run, extra: Sequence[str]) -> None:
+    """Find out, before a directory is claimed, what would stop a run as it starts.
+
+    Args:
+        run: The planned job.
+        extra: Beam options of the user.
+
+    Raises:
+        ConfigError: The engine lacks something, or this machine, where the workers are to be,
+            cannot run the encoder as it is configured.
+    """
+    with engines.beam_options(run.options.engine, run.options.workers, "check", extra):
+        pass
+    if isinstance(run.model, EncoderReference) and engines.works_here(run.options.engine, extra):
+        encoder_store.check_device(run.model)
 
 
 def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) -> int:
@@ -355,7 +382,7 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
         pipeline = beam.Pipeline(options=PipelineOptions(arguments))
         graph(pipeline)
         output = files.absolute(options.output)
-        model = None if run.model else files.join(output, run.model_directory, store.ABOUT)
+        model = None if run.model else files.join(run.model_directory, store.ABOUT)
         progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
         with progress:
             pipeline.run().wait_until_finish()

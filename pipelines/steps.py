@@ -17,10 +17,19 @@ from transforms.screen import ScreenConfig, screen
 from transforms.shards import Batches, Shard, Shards
 from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
 from transforms.units import ReadLimits, Unit
-from transforms.write import WriteConfig, write_shard
+from transforms.write import REJECTS, WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
+
+NO_MODEL = store.ModelReference("", "")
+"""What stands for the model where no pair passed the screen."""
+
+_NOTHING_TO_FIT = (
+    "there is nothing to fit the aligner on: no pair passed the screen, or the sample of "
+    "--fit_pairs drew none of those that did; look at the input, the limits of the screen and the "
+    "languages, or align with a fitted --model"
+)
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -71,8 +80,12 @@ class FitAligner(beam.PTransform[Batches, Model]):
         seed: int,
         threads: int,
         facts: dict[str, object],
+        *,
+        allow_empty: bool = False,
+        after: Receipts | None = None,
     ) -> None:
         super().__init__()
+        self._after = after
         self._sample = functools.partial(sample_rows, share=share, seed=seed)
         self._fit = functools.partial(
             fit_aligner,
@@ -82,10 +95,12 @@ class FitAligner(beam.PTransform[Batches, Model]):
             config=config,
             threads=threads,
             facts=facts,
+            allow_empty=allow_empty,
         )
 
     def expand(self, batches: Batches) -> Model:
-        """Sample, gather under one key, fit."""
+        """Sample, gather under one key, fit; not before the receipts that are waited for."""
+        waits = {} if self._after is None else {"_after": beam.pvalue.AsList(self._after)}
         nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
         sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
             tuple[int, pa.Table]
@@ -94,7 +109,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
             (sample, nothing)
             | beam.Flatten()
             | "Gather" >> beam.GroupByKey()
-            | "Fit" >> beam.Map(self._fit)
+            | "Fit" >> beam.Map(self._fit, **waits)
         )
 
 
@@ -110,18 +125,36 @@ def fit_aligner(
     config: HmmConfig,
     threads: int,
     facts: dict[str, object],
+    *,
+    allow_empty: bool = False,
+    _after: list[str] | None = None,
 ) -> store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
 
+    Args:
+        element: The sample's parts under one key.
+        directory: Where the model goes.
+        tokens: How text is cut; None to train a SentencePiece model first.
+        vocabulary: Pieces of that model.
+        config: Settings of the fit.
+        threads: Threads to use; they change no bit of the model.
+        facts: What else the model says of itself.
+        allow_empty: Whether an empty sample gives no model instead of an error.
+        _after: What the step waited for.
+
+    Returns:
+        Where the model lies; `NO_MODEL` of an empty sample, if that is allowed.
+
     Raises:
-        ConfigError: The sample is empty.
+        ConfigError: The sample is empty and that is not allowed.
     """
     sample = gather_sample(element[1])
+    if not sample.num_rows and allow_empty:
+        return NO_MODEL
     if not sample.num_rows:
-        raise ConfigError(
-            "no pair passed the screen, so there is nothing to fit the aligner on; look at the "
-            "input, the limits of the screen and the languages, or align with a fitted --model"
-        )
+        rejects = files.join(directory, REJECTS)
+        where = "" if _after is None else f"; the pairs turned away are in {rejects}"
+        raise ConfigError(_NOTHING_TO_FIT + where)
     if tokens is None:
         tokens = TokenConfig(kind="sentencepiece", model=_train_pieces(sample, vocabulary))
     model = fit(add_tokens(sample, tokens), config, threads=threads)
@@ -177,12 +210,24 @@ def tokenize(
     table: pa.Table, reference: store.ModelReference, tokens: TokenConfig | None
 ) -> pa.Table:
     """Cut pairs into tokens; None for those that the aligner was fitted on."""
+    if reference == NO_MODEL:
+        _require_empty(table)
+        return schemas.TOKENS.empty_table()
     return add_tokens(table, tokens or store.load(reference).tokens)
 
 
 def align(table: pa.Table, reference: store.ModelReference) -> pa.Table:
     """Align tokens with the model that the reference names."""
+    if reference == NO_MODEL:
+        _require_empty(table)
+        return schemas.LINKED.empty_table()
     return store.load(reference).model.align(table)
+
+
+def _require_empty(table: pa.Table) -> None:
+    """Refuse pairs for which there is no model: they passed the screen, the sample missed them."""
+    if table.num_rows:
+        raise ConfigError(_NOTHING_TO_FIT)
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):

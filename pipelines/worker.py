@@ -75,8 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = parser.parse_args(arguments)
 
     import grpc
-    from apache_beam.runners.worker import sdk_worker_main
+    from apache_beam.runners.worker import sdk_worker, sdk_worker_main
 
+    # It also prints a failed bundle's traceback, past logging.
+    vars(sdk_worker)["print"] = lambda *_, **__: None
     shown = threading.excepthook
     threading.excepthook = lambda failed: (
         None if issubclass(failed.exc_type, grpc.RpcError) else shown(failed)

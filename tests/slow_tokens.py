@@ -11,6 +11,7 @@ import regex
 CLUSTER = regex.compile(r"\X")
 NO_BREAK_SPACES = "\u00a0\u202f\u2009\u2007"
 DIGIT = r"[\p{WB=Numeric}&&\p{N}]"
+IN_NUMBER = regex.compile(rf"(?V1){DIGIT}/{DIGIT}")
 GROUPS = regex.compile(rf"(?V1){DIGIT}{{1,3}}(?:[{NO_BREAK_SPACES}]{DIGIT}{{3}})*")
 NEXT_GROUP = regex.compile(
     rf"(?V1)[{NO_BREAK_SPACES}]{DIGIT}{{3}}(?![\p{{WB=Numeric}}\p{{WB=ALetter}}"
@@ -274,9 +275,13 @@ def split_word(word, language, *, words_only):
 
 def tokens(text, language=None, *, words_only=False):
     """Return the tokens of a text as (start, end), as `find_tokens` should."""
-    found, at, floor = [], 0, 0
+    found, at, floor, number_end = [], 0, 0, None
     while at < len(text):
         start, kind = at, word_class(text[at])
+        if words_only and at == number_end and IN_NUMBER.match(text, at - 1):
+            at = number_end = segment_end(text, at + 1)
+            found[-1] = (found[-1][0], at)
+            continue
         segment = start
         whole = placeholder_end(text, at)
         if text[at] == "@":
@@ -293,6 +298,8 @@ def tokens(text, language=None, *, words_only=False):
                 start, at = whole, _ = url
         if whole is not None:
             at = floor = glued_end(text, at)
+        elif kind == "Numeric":
+            number_end = at
         elif kind == "ALetter" and language:
             word = start
             for place in split_word(text[start:at], language, words_only=words_only):

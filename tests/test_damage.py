@@ -35,7 +35,8 @@ def again(corpus, job):
 
 def largest(directory):
     """Return the largest file of a model."""
-    return max((p for p in directory.iterdir() if p.name[0] != "_"), key=lambda p: p.stat().st_size)
+    model = [path for path in directory.iterdir() if path.is_file() and path.name[0] != "_"]
+    return max(model, key=lambda path: path.stat().st_size)
 
 
 def truncate(path):
@@ -72,7 +73,8 @@ def test_a_fit_makes_a_damaged_model_again_and_lists_nothing_else(corpus):
     (corpus / "fit" / "stray.txt").unlink()
     named = json.loads((corpus / "fit" / "about.json").read_text())["files"]
     listed = json.loads((corpus / "fit" / "_manifest.json").read_text())["files"]
-    assert [entry["name"] for entry in listed] == sorted({"about.json", *named})
+    rejects = {f"rejects/part-0000{shard}-of-00002.parquet" for shard in range(2)}
+    assert [entry["name"] for entry in listed] == sorted({"about.json", *named, *rejects})
 
 
 @pytest.mark.parametrize("about", [b"", b"{", b"[]", b"{}", b'{"files": {"../x": "0"}}'])
@@ -115,6 +117,12 @@ def test_other_files_are_not_in_the_way(tmp_path):
     (tmp_path / "notes.txt").write_text("mine\n")
     manifest.claim(str(tmp_path), plan())
     manifest.claim(str(tmp_path), plan())
+
+
+def test_a_fit_is_stopped_by_rejects_of_others(tmp_path):
+    files.write_bytes(str(tmp_path / "rejects" / "x"), b"mine")
+    with pytest.raises(ConfigError, match="already has rejects/x,"):
+        manifest.claim(str(tmp_path), plan(job="fit"))
 
 
 def test_a_fit_is_stopped_by_a_model_but_not_by_a_readme(tmp_path):

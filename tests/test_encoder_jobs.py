@@ -163,6 +163,41 @@ def test_a_model_that_cannot_be_used_is_refused_before_the_run(directory, argume
     assert not (directory / "bad").exists()
 
 
+@pytest.mark.parametrize("job", ["align", "augment"])
+def test_a_precision_that_this_machine_cannot_do_is_refused_before_the_run(
+    directory, job, monkeypatch
+):
+    for gpus, precision, message in (
+        (0, "fp16", "precision fp16 needs a GPU"),
+        (1, "int8", "precision int8 is for a CPU"),
+    ):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda gpus=gpus: gpus > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda gpus=gpus: gpus)
+        arguments = command(job, "--precision", precision, "--output", "bad")
+        status, _, errors = runs.run_here(*arguments, cwd=directory)
+        assert status == 2
+        assert message in errors
+        assert len(errors.strip().splitlines()) == 1
+        assert not (directory / "bad").exists()
+        status, printed, _ = runs.run_here(*arguments, "--plan_only", cwd=directory)
+        assert status == 2
+        assert message in printed
+
+
+@pytest.mark.parametrize("names", [("tokenizer.json", "vocab.txt"), ("model.safetensors",)])
+def test_an_encoder_that_lacks_a_file_is_refused_before_the_run(directory, names):
+    shutil.copytree(directory / "bert", directory / "partial", dirs_exist_ok=True)
+    for name in names:
+        (directory / "partial" / name).unlink(missing_ok=True)
+    arguments = command("align", "--output", "lacking")
+    arguments = ("partial" if word == "bert" else word for word in arguments)
+    status, _, errors = runs.run_here(*arguments, cwd=directory)
+    assert status == 2
+    assert "partial: no " in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert not (directory / "lacking").exists()
+
+
 def test_an_encoder_that_changed_since_the_plan_is_refused(directory):
     reference = encoder_store.find(EncoderConfig(str(directory / "bert"), layer=1))
     changed = encoder_store.EncoderReference(reference.config, "0" * 64)

@@ -85,6 +85,34 @@ def test_the_runner_that_is_a_switch_is_refused(spelling):
         flags("local", 1, "--runner", spelling)
 
 
+@pytest.mark.parametrize("name", ["NoRunner", "no.such.Runner", "os.path", "pathlib.Missing"])
+def test_a_runner_that_beam_does_not_know_is_refused(name):
+    with pytest.raises(ConfigError, match=f"--runner={name}: no runner that can be used"):
+        flags("local", 1, f"--runner={name}")
+
+
+@pytest.mark.parametrize("count", ["abc", "-3", "1.5"])
+def test_a_number_of_workers_that_is_none_is_refused(count):
+    with pytest.raises(ConfigError, match="--direct_num_workers: expected a whole number, got"):
+        flags("local", 1, f"--direct_num_workers={count}")
+
+
+@pytest.mark.parametrize(
+    ("engine", "extra", "here"),
+    [
+        ("local", (), True),
+        ("prism", (), True),
+        ("flink", (), True),
+        ("flink", ("--flink_master=[local]",), True),
+        ("flink", ("--flink_master=host:8081",), False),
+        ("flink", ("--environment_type", "EXTERNAL"), False),
+        ("local", ("--runner=DataflowRunner",), False),
+    ],
+)
+def test_where_the_workers_are_is_known_from_the_options(engine, extra, here):
+    assert engines.works_here(engine, extra) == here
+
+
 def test_an_unknown_engine_is_refused_with_the_known_ones():
     with pytest.raises(ConfigError, match="no engine 'spark'; there are local, prism, flink"):
         flags("spark", 1)

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from pipelines import flags
-from pipelines.options import AugmentOptions, EvaluateLinksOptions
+from pipelines.options import AlignOptions, AugmentOptions, EvaluateLinksOptions
 from transforms.errors import ConfigError
 
 
@@ -35,8 +35,16 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         (["--output", "o", "--heuristic", "gd"], "'grow-diag'"),
         ([], "--output is needed"),
         (["--output", "o", "--max_ratio", "0.5"], "max_ratio"),
-        (["--output", "o", "--source_lang", "e n"], "source_lang"),
-        (["--output", "o", "--tokens", "letters"], "tokens"),
+        (
+            ["--output", "o", "--source_lang", "e n"],
+            "source_lang: must be a language tag such as en or pt-BR, got 'e n'",
+        ),
+        (
+            ["--output", "o", "--tokens", "letters"],
+            "must be words, whitespace, sentencepiece or sentencepiece:MODEL, got 'letters'",
+        ),
+        (["--output", "o", "--token_budget", "0"], "must be auto or a whole number .*, got '0'"),
+        (["--output", "o", "--direct_num_workers", "abc"], "invalid int value: 'abc'"),
     ],
 )
 def test_a_wrong_option_is_named(words, message):
@@ -50,7 +58,13 @@ def test_a_wrong_option_is_named(words, message):
         ("outptu: x", "unknown key outptu, did you mean output"),
         ("- 1", "expected a map"),
         ("a: [", "not valid YAML"),
-        ("output: o\ncorpora:\n- {inputs: a}", "corpora.0.inputs"),
+        (
+            "output: o\ncorpora:\n- {inputs: a}",
+            r"corpora.0.inputs: unknown key, did you mean input\?",
+        ),
+        ("output: o\ncorpora:\n- {xyzzy: a}", "corpora.0.xyzzy: unknown key;"),
+        ("output: o\ntarget_lang: no", 'target_lang: read as false; .* quotes, as in "no"'),
+        ("output: o\ncorpora:\n- {input: a, source_lang: no}", "corpora.0.source_lang: read as f"),
     ],
 )
 def test_a_wrong_file_is_named(tmp_path, text, message):
@@ -90,6 +104,49 @@ def test_a_repeated_list_is_one_list():
 def test_a_stray_word_is_refused(words):
     with pytest.raises(ConfigError, match=r"unexpected argument '(junk|x)'"):
         parse("--output", "o", *words)
+
+
+def test_help_says_what_a_value_is(capsys):
+    with pytest.raises(SystemExit) as done:
+        parse("--help")
+    assert done.value.code == 0
+    printed = capsys.readouterr().out
+    for text in (
+        "--input GLOB [GLOB ...]",
+        "--po_take {fuzzy,obsolete} [{fuzzy,obsolete} ...]",
+        *("--model DIR", "--output DIR", "--tokens TEXT", "--mix X", "--allow_empty true|false"),
+    ):
+        assert f"  {text}" in printed, text
+
+
+@pytest.mark.parametrize("name", ["model", "pharaoh"])
+def test_an_empty_path_is_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        parse("--output", "o", f"--{name}=", model=AlignOptions)
+
+
+def test_a_flag_of_beam_without_a_value_takes_no_word():
+    _, rest = parse("--output", "o", "--streaming", "--parallelism", "-1")
+    assert rest == ["--streaming", "--parallelism", "-1"]
+    with pytest.raises(ConfigError, match="unexpected argument 'x'"):
+        parse("--output", "o", "--streaming", "x")
+
+
+def test_help_groups_options_by_what_they_are_about(capsys):
+    with pytest.raises(SystemExit):
+        parse("--help")
+    usage, *groups = capsys.readouterr().out.split("\n\n")
+    assert len(usage.splitlines()) == 1
+    titles = [group.partition(":\n")[0] for group in groups if ":\n" in group]
+    assert titles == [
+        *("options", "Where one corpus lies", "What is read"),
+        "Which pairs are turned away before anything costly is done",
+        *("How a word aligner is fitted", "Where and how the job runs", "How words are aligned"),
+        "Options of augment",
+    ]
+    shown = "\n\n".join(groups)
+    names = set(AugmentOptions.model_fields) - {"corpora"}
+    assert all(shown.count(f"\n  --{name} ") == 1 for name in names)
 
 
 def test_an_empty_output_is_refused():

@@ -189,6 +189,7 @@ def test_a_failure_is_one_message(tmp_path, workers):
     failed = toy(tmp_path / "out", "--workers", workers, "--fault", "config")
     assert failed["status"] == 1
     assert failed["error"] == "toy.txt: shard 1 cannot be made: mend the file"
+    assert "Traceback" not in failed["stderr"]
     assert failed["mendable"]
 
 

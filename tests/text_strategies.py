@@ -11,7 +11,7 @@ FRAGMENTS = [
     for parts in (
         "' \u2019 %s %% 50% %(name)s %1$s {x} {} {{ y }} {% z %} ${v} $w #{u} & &amp; &#160;",
         "@ :// http https://a.b/c www. a.b me@x.org . .. ... - -- _ : , ; ! ( ) [ ] { } {{ }}",
-        "< > </ /> <b> </b> <a c='d'> <a_0> </a_0> 1 234 1,234.5 10:30 foo-bar",
+        "< > </ /> <b> </b> <a c='d'> <a_0> </a_0> 1 234 1,234.5 10:30 / 24/7 9/ /11 foo-bar",
         "qu' l' d' n't 's \u2019ll I'm rock'n'roll aujourd'hui A z é ç T straße Οδός",
         'שלום ש"ל مرحبا नमस्ते क् ष ក្ ស ไทย กำ ำ 漢字 かな カタ ﾊﾟ 한국어',
         "🙂 👨\u200d👩\u200d👧 👍🏽 🇩🇪 🇫 ❤\ufe0f 1\ufe0f\u20e3",

@@ -5,6 +5,12 @@ from typing import Any
 
 import yaml
 
+# A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
+_BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
+_ESCAPES = str.maketrans(
+    {"\\": r"\\", "|": r"\|"} | {mark: "\\" + repr(mark)[1:-1] for mark in _BREAKS}
+)
+
 
 def render(manifest: Mapping[str, Any]) -> str:
     """Render a run's ``README.md`` from its manifest (Hugging Face dataset card format)."""
@@ -39,6 +45,15 @@ def _header(manifest: Mapping[str, Any]) -> str:
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n"
 
 
+def _cell(text: str) -> str:
+    r"""Write text that a user chose into a cell of a table.
+
+    >>> print(_cell("a|b"))
+    a\|b
+    """
+    return text.translate(_ESCAPES)
+
+
 def _body(manifest: Mapping[str, Any]) -> list[str]:
     rows = manifest["rows"]
     lines = [
@@ -57,8 +72,8 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
     for name, corpus in sorted(manifest["corpora"].items()):
         rejected = sum(corpus["rejected"].values())
         lines.append(
-            f"| {name} | {corpus['source_lang']} to {corpus['target_lang']} "
-            f"| {corpus['licence'] or 'not stated'} | {corpus['kept']:,} | {rejected:,} |"
+            f"| {_cell(name)} | {corpus['source_lang']} to {corpus['target_lang']} "
+            f"| {_cell(corpus['licence'] or 'not stated')} | {corpus['kept']:,} | {rejected:,} |"
         )
     lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
     lines += [f"| {name} | {number:,} |" for name, number in sorted(manifest["counts"].items())]

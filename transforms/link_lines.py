@@ -1,61 +1,148 @@
 """Links back in input order: one Pharaoh line for each line that was read."""
 
 import io
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transforms import files
+from transforms.errors import ConfigError
 from transforms.pharaoh import format_links
 from transforms.rejects import Reject
+from transforms.units import Unit
 from transforms.write import REJECTS, shard_name
 
-_PLACE = ["corpus", "file", "line"]
+_PLACE = ["id", "corpus", "file", "line"]
+_LINES = pa.schema(
+    [
+        pa.field("id", pa.string()),
+        pa.field("corpus", pa.string()),
+        pa.field("file", pa.string()),
+        pa.field("line", pa.int64()),
+        pa.field("links", pa.string()),
+    ]
+)
 
 
 def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) -> bytes:
     """Return the links of each input line, in input order, as Pharaoh text.
 
     A duplicate has the links of the pair it repeats; any other rejected pair has an empty line.
+    Entries of one line (a PO plural) come in the order of their ids.
 
     Args:
         output: The directory of a finished ``align`` run.
         shards: Its number of shards.
-        order: Corpus and file of the inputs, in their order.
+        order: Corpus and name of each input file that lines are counted in, in input order: a file
+            once however many units it was read in, and again only if it was given again.
+
+    Raises:
+        ConfigError: See `check_copies`.
     """
-    places: list[pa.Table] = []
+    parts: list[pa.Table] = []
     for shard in range(shards):
-        places.extend(_shard_lines(output, shard_name(shard, shards)))
-    lines = pa.concat_tables(places)
-    ranks = {place: rank for rank, place in enumerate(order)}
-    rank = np.array(
+        parts.extend(_shard_lines(output, shard_name(shard, shards)))
+    rows = pa.concat_tables(parts)
+    positions: dict[tuple[str, str], list[int]] = {}
+    for position, place in enumerate(order):
+        positions.setdefault(place, []).append(position)
+    first = pa.array(
         [
-            ranks[place]
+            positions[place][0]
             for place in zip(
-                lines.column("corpus").to_pylist(), lines.column("file").to_pylist(), strict=True
+                rows.column("corpus").to_pylist(), rows.column("file").to_pylist(), strict=True
             )
         ],
-        dtype=np.int64,
+        pa.int64(),
     )
-    indices = np.lexsort((lines.column("line").to_numpy(), rank))
-    text = lines.column("links").take(pa.array(indices)).to_pylist()
-    return "".join(f"{links}\n" for links in text).encode()
+    rows = rows.select(["id", "line", "links"]).append_column("first", first)
+    rows = rows.sort_by([("first", "ascending"), ("line", "ascending"), ("id", "ascending")])
+    if len(positions) < len(order):
+        rows = _part_copies(rows, order, positions)
+    return "".join(f"{links}\n" for links in rows.column("links").to_pylist()).encode()
 
 
-def _shard_lines(output: str, name: str) -> tuple[pa.Table, pa.Table]:
-    """Return the lines of a shard's pairs and of its rejects: corpus, file, line, links."""
-    kept = _read(files.join(output, name), ["id", *_PLACE, "links"])
-    rejected = _read(files.join(output, REJECTS, name), ["id", *_PLACE, "reason"])
+def check_copies(units: Iterable[Unit], order: Sequence[tuple[str, str]]) -> None:
+    """Check, before anything is aligned, that lines of files given several times can be told apart.
+
+    Args:
+        units: All units of the plan.
+        order: As for `collect_lines`.
+
+    Raises:
+        ConfigError: A file was given several times and its copies' pairs differ, as those of a
+            source text beside several target texts do: rows do not tell the copies apart.
+    """
+    copies = Counter(order)
+    read = Counter(
+        (
+            (unit.corpus, unit.file),
+            unit.first_line,
+            tuple(part.digest for part in unit.parts),
+            *(unit.source_lang, unit.target_lang, unit.columns, unit.po_take),
+        )
+        for unit in units
+    )
+    for (place, *_), times in read.items():
+        if times != copies[place]:
+            raise _copies_differ(place[1], copies[place])
+
+
+def _copies_differ(name: str, copies: int) -> ConfigError:
+    return ConfigError(
+        f"{name}: was given {copies} times, and not with the same pairs each time, so its links "
+        "cannot be put in input order; give each copy a corpus name of its own"
+    )
+
+
+def _part_copies(
+    rows: pa.Table,
+    order: Sequence[tuple[str, str]],
+    positions: Mapping[tuple[str, str], Sequence[int]],
+) -> pa.Table:
+    """Part the rows of files given several times: each copy gets every line once.
+
+    Args:
+        rows: Columns id, line, links and first (the file's first position), sorted.
+        order: The files by position.
+        positions: The positions of each file.
+    """
+    first = rows.column("first").to_numpy()
+    line = rows.column("line").to_numpy()
+    ids = rows.column("id").combine_chunks().fill_null("")
+    begins = np.ones(len(rows), dtype=np.bool_)
+    begins[1:] = (first[1:] != first[:-1]) | (line[1:] != line[:-1])
+    begins[1:] |= pa.compute.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(rows))
+    copies = np.array([len(positions[place]) for place in order], dtype=np.int64)[first]
+    odd = np.flatnonzero(lengths % copies[starts])
+    if len(odd):
+        start = starts[odd[0]]
+        raise _copies_differ(order[first[start]][1], int(copies[start]))
+    number = (np.arange(len(rows)) - np.repeat(starts, lengths)) % copies
+    # The n-th copy of the file that is first at position p lies at position table[p, n].
+    table = np.zeros((len(order), copies.max(initial=1)), dtype=np.int64)
+    for places in positions.values():
+        table[places[0], : len(places)] = places
+    return rows.take(pa.array(np.lexsort((line, table[first, number]))))
+
+
+def _shard_lines(output: str, name: str) -> list[pa.Table]:
+    """Return the lines of a shard's pairs and of its rejects."""
+    kept = _read(files.join(output, name), [*_PLACE, "links"])
+    rejected = _read(files.join(output, REJECTS, name), [*_PLACE, "reason"])
     texts = format_links(kept.column("links"))
-    kept_lines = kept.select(_PLACE).append_column("links", texts)
     repeats = pa.compute.equal(rejected.column("reason"), str(Reject.DUPLICATE))
     original = pa.compute.index_in(rejected.column("id"), value_set=kept.column("id"))
     links = pa.compute.if_else(repeats, texts.take(original), "")
-    return kept_lines, rejected.select(_PLACE).append_column(
-        "links", pa.compute.fill_null(links, "")
-    )
+    return [
+        rows.select(_PLACE).append_column("links", column).cast(_LINES)
+        for rows, column in ((kept, texts), (rejected, pa.compute.fill_null(links, "")))
+    ]
 
 
 def _read(path: str, columns: list[str]) -> pa.Table:

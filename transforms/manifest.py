@@ -33,6 +33,9 @@ CARD = "README.md"
 # What else a run writes at the top of its directory.
 IN_THE_WAY = ("symbols.txt", "part-*.parquet")
 
+FIT = "fit"
+"""The job that writes a model, and nothing of a pair but why it was rejected."""
+
 Json = dict[str, Any]
 
 
@@ -82,13 +85,11 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
 
 
 def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
-    fits = plan["job"] == "fit"
+    fits = plan["job"] == FIT
     patterns = (MANIFEST, sealed.ABOUT) if fits else (MANIFEST, CARD, report.REPORT, *IN_THE_WAY)
     for name in files.list_names(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             return name
-    if fits:
-        return None
     for directory in (REJECTS, *plan.get("models", [])):  # type: ignore[misc]
         for name in files.list_names(files.join(output, directory)):
             return f"{directory}/{name}"
@@ -150,8 +151,17 @@ def read_json(path: str) -> Json:
     return value
 
 
-def finished_shards(output: str, plan: str, shards: int) -> frozenset[int]:
-    """Return the shards that need not be made again: their receipt and files are whole."""
+def finished_shards(
+    output: str, plan: str, shards: int, *, rejects_only: bool = False
+) -> frozenset[int]:
+    """Return the shards that need not be made again: their receipt and files are whole.
+
+    Args:
+        output: The run's directory.
+        plan: Digest of its plan.
+        shards: How many shards it has.
+        rejects_only: Whether the job writes nothing of a shard but its rejects.
+    """
     present = set(files.list_names(files.join(output, RECEIPTS)))
     names = [
         shard
@@ -159,13 +169,14 @@ def finished_shards(output: str, plan: str, shards: int) -> frozenset[int]:
         if shard_receipt_name(shard, shards).rpartition("/")[2] in present
     ]
     with ThreadPoolExecutor(max_workers=8) as pool:
-        whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards), names)
+        whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards, rejects_only), names)
         return frozenset(shard for shard, good in zip(names, whole, strict=True) if good)
 
 
-def _is_whole(output: str, plan: str, shard: int, shards: int) -> bool:
+def _is_whole(output: str, plan: str, shard: int, shards: int, rejects_only: bool) -> bool:  # noqa: FBT001
     try:
-        for entry in _shard_receipt(output, plan, shard, shards)["files"]:
+        receipt = _shard_receipt(output, plan, shard, shards, rejects_only=rejects_only)
+        for entry in receipt["files"]:
             check_file(output, entry)
     except WorkerError:
         return False
@@ -220,33 +231,56 @@ def commit(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool =
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
         ConfigError: No pair was kept and that is not allowed.
     """
-    plan = read_json(files.join(output, PLAN))
-    digest = plan_digest(plan)
-    shards = int(plan["shards"])
-    receipts = [_shard_receipt(output, digest, shard, shards) for shard in range(shards)]
-    _check_conservation(output, plan, digest, receipts)
-    kept = sum(receipt["kept"] for receipt in receipts)
+    manifest, receipts = summarize(output)
+    kept = manifest["rows"]["kept"]
     if not kept and not allow_empty:
         raise ConfigError(
-            f"no pair of {plan['rows']} was kept ({_reasons_text(receipts)}); see the files "
-            f"under {files.join(output, REJECTS)}, or give --allow_empty"
+            f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(receipts)}); see the "
+            f"files under {files.join(output, REJECTS)}, or give --allow_empty"
         )
-    entries = [entry for receipt in receipts for entry in receipt["files"]]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        list(pool.map(lambda entry: check_file(output, entry), entries))
-    manifest = _manifest(plan, receipts, entries)
-    for model in plan.get("models", []):
-        manifest["files"].extend(_model_files(output, model))
+    for model in read_json(files.join(output, PLAN)).get("models", []):
+        # Where no pair passed the screen there was nothing to fit a model on.
+        if kept or files.exists(files.join(output, model, sealed.ABOUT)):
+            manifest["files"].extend(_model_files(output, model))
     extras = {**extra_files, CARD: card.render(manifest).encode()}
     for name, data in sorted(extras.items()):
         _add_file(output, manifest, name, data)
     samples = run_samples.gather(output, manifest, receipts)
     page = report.render(manifest, receipts, samples)
     _add_file(output, manifest, report.REPORT, page.encode())
+    write_manifest(output, manifest)
+    return manifest
+
+
+def summarize(output: str) -> tuple[Json, list[Json]]:
+    """Check that no pair and no file of a run's shards was lost.
+
+    Returns:
+        The manifest as far as the shards tell it, and their receipts.
+
+    Raises:
+        WorkerError: A receipt or file is missing or differs, or pairs do not add up.
+    """
+    plan = read_json(files.join(output, PLAN))
+    digest = plan_digest(plan)
+    shards = int(plan["shards"])
+    fits = plan["job"] == FIT
+    receipts = [
+        _shard_receipt(output, digest, shard, shards, rejects_only=fits) for shard in range(shards)
+    ]
+    _check_conservation(output, plan, digest, receipts)
+    entries = [entry for receipt in receipts for entry in receipt["files"]]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        list(pool.map(lambda entry: check_file(output, entry), entries))
+    return _manifest(plan, receipts, entries), receipts
+
+
+def write_manifest(output: str, manifest: Json) -> None:
+    """Commit a run: take away what dead writers left, then write the manifest."""
     for directory in (output, files.join(output, REJECTS), files.join(output, RECEIPTS)):
         files.delete_temporary(directory)
+    manifest["files"].sort(key=lambda entry: entry["name"])
     files.write_bytes(files.join(output, MANIFEST), to_json(manifest))
-    return manifest
 
 
 def _add_file(output: str, manifest: Json, name: str, data: bytes) -> None:
@@ -266,11 +300,13 @@ def read_receipts(output: str, manifest: Json) -> list[Json]:
     return [_shard_receipt(output, plan, shard, shards) for shard in range(shards)]
 
 
-def _shard_receipt(output: str, plan: str, shard: int, shards: int) -> Json:
+def _shard_receipt(
+    output: str, plan: str, shard: int, shards: int, *, rejects_only: bool = False
+) -> Json:
     name = shard_receipt_name(shard, shards)
     try:
         receipt = read_json(files.join(output, name))
-        check_shard(receipt, plan, shard, shards)
+        check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
     except (OSError, ConfigError, WorkerError) as error:
         raise WorkerError(f"{name}: no usable receipt: {error}") from error
     return receipt

@@ -7,7 +7,9 @@ from transforms.errors import WorkerError
 from transforms.write import REJECTS, shard_name
 
 
-def check_shard(receipt: dict[str, Any], plan: str, shard: int, shards: int) -> None:
+def check_shard(
+    receipt: dict[str, Any], plan: str, shard: int, shards: int, *, rejects_only: bool = False
+) -> None:
     """Check the receipt of one shard.
 
     Args:
@@ -15,6 +17,7 @@ def check_shard(receipt: dict[str, Any], plan: str, shard: int, shards: int) -> 
         plan: Digest of the plan that it must belong to.
         shard: The number of the shard.
         shards: How many shards the run has.
+        rejects_only: Whether the job writes nothing of a shard but its rejects.
 
     Raises:
         WorkerError: Says what is wrong.
@@ -29,6 +32,7 @@ def check_shard(receipt: dict[str, Any], plan: str, shard: int, shards: int) -> 
     if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
         raise WorkerError("not all of its counts are there")
     names = [shard_name(shard, shards), f"{REJECTS}/{shard_name(shard, shards)}"]
+    names = names[1:] if rejects_only else names
     if not _files(receipt.get("files"), names):
         raise WorkerError(f"expected the hashes of {' and '.join(names)}")
     kept, rejected = receipt["kept"], sum(item["rows"] for item in receipt["rejected"])
@@ -37,7 +41,7 @@ def check_shard(receipt: dict[str, Any], plan: str, shard: int, shards: int) -> 
         (sum(receipt["kept_by_corpus"].values()), kept),
         (sum(unit[1] for unit in receipt["units"]), kept),
         (sum(unit[2] for unit in receipt["units"]), rejected),
-        (receipt["files"][1]["rows"], rejected),
+        (receipt["files"][-1]["rows"], rejected),
     ]
     if any(one != other for one, other in sums):
         raise WorkerError("its numbers do not add up")

@@ -83,7 +83,7 @@ def write_shard(
     number: int,
     kept: pa.Table,
     rejected: pa.Table,
-    data: pa.Table,
+    data: pa.Table | None,
     counts: Mapping[str, int],
     config: WriteConfig,
 ) -> str:
@@ -93,7 +93,7 @@ def write_shard(
         number: The shard's number.
         kept: Its kept rows (`schemas.ROWS`).
         rejected: Its rejected rows (`schemas.ROWS`).
-        data: What the job made of the kept rows.
+        data: What the job made of the kept rows; None if it writes nothing of them.
         counts: What the job counted, for the manifest.
         config: Where to.
 
@@ -105,7 +105,10 @@ def write_shard(
     """
     name = shard_name(number, config.shards)
     written = []
-    for path, table in ((name, data), (f"{REJECTS}/{name}", rejects_of(rejected))):
+    tables = {f"{REJECTS}/{name}": rejects_of(rejected)}
+    if data is not None:
+        tables = {name: data, **tables}
+    for path, table in tables.items():
         encoded = encode_parquet(table, config.signature)
         files.write_bytes(files.join(config.output, path), encoded)
         written.append(file_entry(path, encoded, table.num_rows))

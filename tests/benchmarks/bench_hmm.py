@@ -1,19 +1,17 @@
 """The statistical aligner: error, fit and alignment speed, beside eflomal and fast_align.
 
-fast_align is measured by systran-align, its library form. CPU seconds, one core each.
+fast_align is measured by systran-align, its library form. CPU seconds, one core each. Both run in
+the peers' environment (`tests.benchmarks.peers`).
 """
 
-import importlib.util
-import os
-import resource
-import subprocess
+import json
 import time
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from models.hmm import HmmConfig, fit
+from tests.benchmarks.peers import run_peer
 from tests.links import symmetrize_slowly
 from tests.models.corpora import (
     english_french,
@@ -24,7 +22,6 @@ from tests.models.corpora import (
     tokens_table,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 HEURISTICS = ("intersection", "grow-diag", "grow-diag-final-and", "union")
 
 pytestmark = pytest.mark.bench
@@ -64,54 +61,71 @@ def ours(table):
     return model, time.process_time() - start
 
 
-def eflomal(directory, source, target):
-    """Return eflomal's links in both directions and its CPU seconds, or None where it is not."""
-    python = Path(os.environ.get("PAIRWEAVE_PEERS", ROOT / ".peers")) / "bin" / "python"
-    script = (
-        "import sys; from eflomal import Aligner; a = Aligner(); d = sys.argv[1]; "
-        "a.align(open(d + '/s'), open(d + '/t'), d + '/f', d + '/r')"
-    )
-    if not python.exists():
-        return None
+EFLOMAL = """
+import sys
+from eflomal import Aligner
+folder = sys.argv[1]
+with open(folder + "/s", encoding="utf-8") as source, open(
+    folder + "/t", encoding="utf-8"
+) as target:
+    Aligner().align(source, target, folder + "/f", folder + "/r")
+"""
+
+FAST_ALIGN = """
+import json, sys, time
+import systran_align
+folder, gold, first, last = sys.argv[1], *map(int, sys.argv[2:])
+def read(name):
+    with open(f"{folder}/{name}", encoding="utf-8", newline="\\n") as lines:
+        return [line.rstrip("\\n").split(" ") for line in lines]
+sides = [read("s"), read("t")]
+with open(folder + "/joined", "w", encoding="utf-8", newline="\\n") as joined:
+    joined.writelines(" ||| ".join(map(" ".join, pair)) + "\\n" for pair in zip(*sides))
+paths = folder + "/forward", folder + "/reverse"
+start = time.process_time()
+systran_align.generate_alignment_probabilities(
+    folder + "/joined", *paths, favor_diagonal=True, optimize_tension=True, variational_bayes=True
+)
+training = time.process_time() - start
+aligner = systran_align.Aligner(*paths)
+links = [aligner.align(*pair)["alignments"] for pair in zip(*(side[:gold] for side in sides))]
+some = [side[first:last] for side in sides]
+start = time.process_time()
+aligner.align_batch(*some)
+aligning = time.process_time() - start
+print(json.dumps({"links": links, "training": training, "aligning": aligning}))
+"""
+
+
+def write_sides(directory, source, target):
+    """Write the words of each pair where the peers read them."""
     for name, lines in (("s", source), ("t", target)):
         text = "".join(" ".join(line) + "\n" for line in lines)
-        (directory / name).write_text(text, encoding="utf-8")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [python, "-c", script, directory],
-        env={"OMP_NUM_THREADS": "1", "PATH": os.environ["PATH"]},
-        capture_output=True,
-        check=False,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        print(f"eflomal could not run: {done.stderr.decode()[-200:]}")
+        (directory / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def eflomal(directory):
+    """Return eflomal's links in both directions and its CPU seconds, or None where it is not."""
+    found = run_peer("eflomal", EFLOMAL, directory)
+    if found is None:
         return None
     links = [
         [[tuple(map(int, link.split("-"))) for link in line.split()] for line in lines]
         for lines in ((directory / name).read_text().splitlines() for name in "fr")
     ]
-    return *links, after.ru_utime - before.ru_utime
+    return *links, found[1]
 
 
-def fast_align(directory, source, target):
-    """Return a function of sentences to links, and CPU seconds of the training, or None."""
-    if importlib.util.find_spec("systran_align") is None:
-        return None
-    import systran_align
+def fast_align(directory, gold, some):
+    """Return systran-align's links of the first pairs and its CPU seconds, or None.
 
-    joined = directory / "joined"
-    lines = (
-        " ".join(one) + " ||| " + " ".join(other) for one, other in zip(source, target, strict=True)
-    )
-    joined.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    paths = str(directory / "forward"), str(directory / "reverse")
-    start = time.process_time()
-    systran_align.generate_alignment_probabilities(
-        str(joined), *paths, favor_diagonal=True, optimize_tension=True, variational_bayes=True
-    )
-    seconds = time.process_time() - start
-    return systran_align.Aligner(*paths), seconds
+    Args:
+        directory: Where `write_sides` wrote.
+        gold: Pairs whose links are wanted.
+        some: The range of pairs whose alignment is timed.
+    """
+    found = run_peer("fast_align", FAST_ALIGN, directory, gold, some.start, some.stop)
+    return None if found is None else json.loads(found[0])
 
 
 @pytest.mark.parametrize("name", ["roen", "enfr"])
@@ -143,23 +157,18 @@ def test_error_and_speed(shared_data, tmp_path, name):
         count = sum(map(len, words(new, "source"))) / new.num_rows
         print(f"hmm align: {new.num_rows / seconds:,.0f} pairs/s of {count:.1f} source words")
     source, target = words(table, "source"), words(table, "target")
-    found = eflomal(tmp_path, source, target)
+    write_sides(tmp_path, source, target)
+    found = eflomal(tmp_path)
     if found is not None:
         show("eflomal", errors(found[0][: len(gold)], found[1][: len(gold)], gold))
         print(f"eflomal: {found[2]:.1f} s cpu, {size / found[2]:,.0f} pairs/s")
-    peer = fast_align(tmp_path, source, target)
+    some = range(len(gold), min(size, len(gold) + 20_000)) if train is not None else range(size)
+    peer = fast_align(tmp_path, len(gold), some)
     if peer is not None:
-        aligner, seconds = peer
-        links = [
-            set(aligner.align(one, other)["alignments"])
-            for one, other in zip(source[: len(gold)], target[: len(gold)], strict=True)
-        ]
+        links = [set(map(tuple, pair)) for pair in peer["links"]]
         print(f"fast_align: {error_rate(links, gold):.2f} %, own joint links")
+        seconds = peer["training"]
         print(f"fast_align training: {seconds:.1f} s cpu, {size / seconds:,.0f} pairs/s")
-        some = slice(len(gold), len(gold) + 20_000) if train is not None else slice(None)
-        start = time.process_time()
-        aligner.align_batch(source[some], target[some])
-        seconds = time.process_time() - start
-        print(f"fast_align align: {len(source[some]) / seconds:,.0f} pairs/s")
+        print(f"fast_align align: {len(some) / peer['aligning']:,.0f} pairs/s")
     best = min(errors(*(link_rows(made, c) for c in ("forward", "reverse")), gold).values())
     assert best < {"enfr": 7.5, "roen": 33.0}[name]

@@ -66,7 +66,7 @@ def test_pairs_a_second_beside_the_peers(shared_data, tmp_path):
     assert sum(map(set.__eq__, links["fp32"], expected)) >= 0.998 * PAIRS
     assert found["fp32"] > 2 * found["awesome-align"]
 
-    simalign = pytest.importorskip("simalign", reason="needs the extra `oracles`")
+    simalign = pytest.importorskip("simalign", reason="needs simalign, see tests/oracles.txt")
     peer = simalign.SentenceAligner(model=str(directory), matching_methods="a", layer=8)
     few = table.slice(0, PEER_PAIRS)
     aligner = load_aligner(

@@ -9,17 +9,15 @@ OpusTrainer runs in the peers' environment (``make bench`` installs it in ``.pee
 import gzip
 import json
 import math
-import os
-import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.benchmarks.peers import run_peer
 from tests.rows import batch, row
 from transforms import schemas
 from transforms.phrases import PhraseConfig, extract_phrases
@@ -32,7 +30,6 @@ pytestmark = pytest.mark.bench
 
 PAIRS = 10_000
 PEER_PAIRS = 1_000
-PEERS = Path(__file__).resolve().parents[2] / ".peers" / "bin" / "python"
 
 OPUSTRAINER = """
 import json, random, sys, time
@@ -164,15 +161,18 @@ def test_injection_beside_opustrainer(linked, tmp_path):
         ("extract_phrases and inject_tags, links given", PAIRS / extract),
         ("symmetrize, extract_phrases and inject_tags", PAIRS / both),
     ]
-    python = os.environ.get("PAIRWEAVE_PEERS_PYTHON", str(PEERS))
-    if Path(python).exists():
-        peer, peer_places = run_opustrainer(python, links, places, tmp_path)
+    found = run_opustrainer(links, places, tmp_path)
+    if found is not None:
+        peer, peer_places = found
         rows.append((f"OpusTrainer, links given, {peer_places:.1f} places a pair", peer))
     show(f"{made.num_rows} rows of {PAIRS} pairs, {places:.1f} tags in a tagged row", rows)
 
 
-def run_opustrainer(python, links, places, directory):
-    """Return OpusTrainer's pairs per second and places in a pair, at about as many places."""
+def run_opustrainer(links, places, directory):
+    """Return OpusTrainer's pairs per second and places in a pair, at about as many places.
+
+    None where it is not installed.
+    """
     lines = []
     for pair in links.slice(0, PEER_PAIRS).to_pylist():
         sides = [
@@ -183,13 +183,15 @@ def run_opustrainer(python, links, places, directory):
         lines.append("\t".join([*sides, pharaoh]) + "\n")
     path = directory / "pairs.tsv"
     path.write_text("".join(lines), encoding="utf-8", newline="\n")
-    every = opustrainer(python, path, 1.0)
-    share = min(1.0, places / (every["places"] / every["rows"]))
-    found = opustrainer(python, path, share)
+    every = opustrainer(path, 1.0)
+    if every is None:
+        return None
+    found = opustrainer(path, min(1.0, places / (every["places"] / every["rows"])))
+    if found is None:
+        return None
     return PEER_PAIRS / found["seconds"], found["places"] / found["rows"]
 
 
-def opustrainer(python, path, probability):
-    command = [python, "-c", OPUSTRAINER, str(path), str(probability)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def opustrainer(path, probability):
+    found = run_peer("OpusTrainer", OPUSTRAINER, path, probability)
+    return None if found is None else json.loads(found[0])

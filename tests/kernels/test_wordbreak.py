@@ -103,6 +103,26 @@ def test_unbreakable_spans_by_hand(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("open 24/7, 1/2 cup", "open|24/7|,|1/2|cup"),
+        ("2018/19 and 24/7/365", "2018/19|and|24/7/365"),
+        ("1,000.5/2,000 (3/4)", "1,000.5/2,000|(|3/4|)"),
+        ("1\u00a0000/2\u00a0000", "1\u00a0000/2\u00a0000"),
+        ("24 / 7 24/ 7 24//7 /7 24/", "24|/|7|24|/|7|24|//|7|/|7|24|/"),
+        ("and/or 10/km km/10 A4/5 1st/2nd", "and|/|or|10|/|km|km|/|10|A4|/|5|1st|/|2nd"),
+        ("5%/6 {1}/2 x@y.z9/3", "5|%|/|6|{1}|/|2|x@y.z9|/|3"),
+        ("1@a.b9/3 ٢٤/٢ 1/٢\u0301", "1@a.b9|/|3|٢٤/٢|1/٢\u0301"),
+        ("1/2@x.org 1/2b", "1/|2@x.org|1/2b"),
+        ("1\u0301/2 1/\u03012", "1\u0301|/|2|1|/\u0301|2"),
+    ],
+)  # fmt: skip
+def test_a_number_with_slashes_is_split_by_no_tag_but_its_parts_are_aligned(text, expected):
+    assert tokens(text, words_only=True) == split(expected)
+    assert not any(part.strip("/\u0301") for part in tokens(text) if "/" in part)
+
+
+@pytest.mark.parametrize(
     ("language", "text", "expected", "words"),
     [
         ("en", "Spain's", "Spain|'s", "Spain's"),

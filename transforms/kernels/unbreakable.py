@@ -1,4 +1,4 @@
-"""Placeholders, tags, entities, URLs and e-mail addresses: text that stays in one piece.
+"""Placeholders, tags, entities, URLs, addresses, 24/7: text that stays in one piece.
 
 Each function looks at one place of a text and returns where the match ends, or the place itself if
 there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never crosses ``end``.
@@ -395,3 +395,21 @@ def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarr
             break
         here += 1
     return matched
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_digit(point: Integer, properties: np.ndarray) -> bool:
+    found = properties[point]
+    return found & utf8.CLASS == utf8.NUMERIC and found & utf8.WORD != 0
+
+
+@numba.njit(nogil=True, cache=True)
+def slash_in_number(
+    data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
+) -> bool:
+    """Tell whether the slash at a byte stands between two digits, as in ``24/7`` or ``2018/19``."""
+    if at == begin or at + 1 >= end:
+        return False
+    before, _ = utf8.decode(data, utf8.step_back(data, at, begin), at)
+    after, _ = utf8.decode(data, at + 1, end)
+    return _is_digit(before, properties) and _is_digit(after, properties)

@@ -272,8 +272,9 @@ def find_tokens(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
         languages: How words with an apostrophe part, uint8 ``[text]``.
-        words_only: 1 for the spans that no border may split: clitics stay with their words, and
-            segments of several code points that are no tokens come too.
+        words_only: 1 for the spans that no border may split: clitics stay with their words, numbers
+            that slashes join (24/7, 2018/19) are one, and segments of several code points that are
+            no tokens come too.
         properties: Of every code point, uint16 (`transforms.codepoints.properties`).
 
     Returns:
@@ -295,6 +296,7 @@ def find_tokens(
         first = tokens
         at = begin
         position = 0
+        number_end: Integer = np.int64(-1)  # where the last number ended
         floor = begin  # an address does not reach back into the unbreakable span before it
         while at < end:
             start = at
@@ -315,6 +317,18 @@ def find_tokens(
             at += width
             position += 1
             if kind == utf8.SPACE and (at == end or data[at] < 0x80):
+                continue
+            if (
+                words_only
+                and point == 47  # /
+                and start == number_end
+                and unbreakable.slash_in_number(data, begin, start, end, properties)
+            ):
+                point, width = utf8.decode(data, at, end)
+                at, points, _, _ = _extend(data, begin, at + width, end, point, 0, properties)
+                position += 1 + points
+                ends[tokens - 1] = position
+                number_end = at
                 continue
             match = start
             if point < 0x80 and kind == utf8.OTHER:
@@ -353,6 +367,8 @@ def find_tokens(
                 whole = True
             if whole:
                 floor = at
+            elif kind == utf8.NUMERIC:
+                number_end = at
             elif apostrophe and language != clitics.NO_CLITICS and kind == utf8.LETTER:
                 parts = clitics.split_places(
                     data, start, at, language, words_only, properties, places
