@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files, report, run_samples, sealed
+from transforms import aligned_by, card, files, report, run_samples, sealed
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -225,6 +225,7 @@ def commit(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool =
     shards = int(plan["shards"])
     receipts = [_shard_receipt(output, digest, shard, shards) for shard in range(shards)]
     _check_conservation(output, plan, digest, receipts)
+    aligned_by.check(plan["configuration"], receipts)
     kept = sum(receipt["kept"] for receipt in receipts)
     if not kept and not allow_empty:
         raise ConfigError(
@@ -335,6 +336,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
             rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
     kept = sum(receipt["kept"] for receipt in receipts)
     reasons = _reasons(receipts)
+    models = aligned_by.shards_by_model(receipts)
     return {
         "job": plan["job"],
         "version": plan["version"],
@@ -352,6 +354,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
         "counts": dict(counts),
         "shards": plan["shards"],
         "files": list(entries),
+        **({"aligned_by": models} if models else {}),
     }
 
 
