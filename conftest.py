@@ -4,7 +4,9 @@ import importlib.util
 
 _NEURAL = (
     *(f"models/{name}.py" for name in ("blocks", "encoder", "heads", "neural", "transport")),
-    *(f"tests/{name}.py" for name in ("awesome", "encoders")),
+    *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
+    *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
+    *(f"tests/{name}.py" for name in ("awesome", "encoders", "toy_language")),
 )
 
 _INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))

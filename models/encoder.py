@@ -227,6 +227,9 @@ def _device(config: EncoderConfig) -> torch.device:
             raise ConfigError(f"device {name}: this machine has {count} GPUs that torch can use")
         if config.precision == "int8":
             raise ConfigError("precision int8 is for a CPU; on a GPU use bf16 or fp16")
+        emulated = not torch.cuda.is_bf16_supported(including_emulation=False)
+        if config.precision == "bf16" and emulated:
+            _log.warning("this GPU has no bf16 instructions; fp16 is faster here")
     elif config.precision == "fp16":
         raise ConfigError("precision fp16 needs a GPU; on a CPU use fp32, bf16 or int8")
     return device
@@ -270,7 +273,7 @@ def _load_model(
     cut = copy.deepcopy(full)
     cut.num_hidden_layers = layer
     try:
-        with _quiet():
+        with quiet():
             model, report = transformers.AutoModel.from_pretrained(
                 files.directory,
                 config=cut,
@@ -313,7 +316,7 @@ def has_fast_bf16() -> bool:
 def _quantized(model: Any) -> Any:  # noqa: ANN401
     """Quantise linear layers: weights ahead and by channel, activations on the way."""
     quantization = _quantization()
-    with _quiet():
+    with quiet():
         return quantization.quantize_dynamic(
             model, {torch.nn.Linear: quantization.per_channel_dynamic_qconfig}
         )
@@ -390,7 +393,7 @@ def _stack(model: Any, layers: int) -> Any:  # noqa: ANN401
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep the libraries' notes about unused weights from the user; ours say what matters."""
     notes = transformers.utils.logging
     level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()

@@ -15,25 +15,26 @@ LongPairs = Literal["windows", "reject"]
 HEADS: tuple[str, ...] = get_args(HeadName)
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 UNITS = ("pieces", "words")
+TOKENS = ("given", "pieces")
 LONG_PAIRS: tuple[str, ...] = get_args(LongPairs)
 
 _DEFAULT_THRESHOLDS = {"softmax": 0.001, "ot": 0.1, "unbalanced_ot": 0.1, "partial_ot": 0.1}
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
-def _check_number(name: str, value: object, least: float, most: float) -> None:
+def check_number(name: str, value: object, least: float, most: float) -> None:
     """Refuse what is no number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise ConfigError(f"{name} must be a number, {least:g} to {most:g}, got {value!r}")
 
 
-def _check_whole(name: str, value: object, least: int, most: int) -> None:
+def check_whole(name: str, value: object, least: int, most: int) -> None:
     """Refuse what is no whole number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ConfigError(f"{name} must be a whole number, {least} to {most}, got {value!r}")
 
 
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse what is not one of the choices."""
     if value not in choices:
         raise ConfigError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
@@ -74,22 +75,22 @@ class HeadConfig:
 
     def __post_init__(self) -> None:
         """Check every setting."""
-        _check_choice("head", self.name, HEADS)
+        check_choice("head", self.name, HEADS)
         if self.threshold is not None:
             if self.name not in _DEFAULT_THRESHOLDS:
                 raise ConfigError(f"head {self.name} has no threshold, got {self.threshold!r}")
-            _check_number("threshold", self.threshold, 0.0, 1.0)
-        _check_number("distortion", self.distortion, 0.0, 1.0)
+            check_number("threshold", self.threshold, 0.0, 1.0)
+        check_number("distortion", self.distortion, 0.0, 1.0)
         if self.distortion and self.name in ("softmax", "entmax15"):
             raise ConfigError(f"head {self.name} knows no distortion, got {self.distortion!r}")
-        _check_choice("cost", self.cost, ("cosine", "euclidean"))
-        _check_choice("mass", self.mass, ("uniform", "norm"))
+        check_choice("cost", self.cost, ("cosine", "euclidean"))
+        check_choice("mass", self.mass, ("uniform", "norm"))
         # Costs are in [0, 1]: below 0.005 the kernel exp(-1 / regularization) leaves float64.
-        _check_number("regularization", self.regularization, 0.005, 10.0)
-        _check_number("relaxation", self.relaxation, 1e-4, 1e4)
-        _check_number("moved_mass", self.moved_mass, 1e-3, 1.0)
-        _check_whole("max_iterations", self.max_iterations, 1, 1_000_000)
-        _check_number("tolerance", self.tolerance, 1e-15, 1e-2)
+        check_number("regularization", self.regularization, 0.005, 10.0)
+        check_number("relaxation", self.relaxation, 1e-4, 1e4)
+        check_number("moved_mass", self.moved_mass, 1e-3, 1.0)
+        check_whole("max_iterations", self.max_iterations, 1, 1_000_000)
+        check_number("tolerance", self.tolerance, 1e-15, 1e-2)
 
     @property
     def effective_threshold(self) -> float:
@@ -113,6 +114,8 @@ class EncoderConfig:
             with weights quantised ahead and activations on the way).
         unit: What is compared: ``pieces`` of the encoder, or ``words``, each the mean of its
             pieces.
+        tokens: What is linked: ``given`` tokens, which the pairs come with, or ``pieces``: the
+            pairs come without tokens, and the encoder's pieces are the tokens.
         long_pairs: ``windows`` encodes a side over the encoder's limit in overlapping windows,
             ``reject`` gives such pairs up as ``too_long_for_encoder``.
         window_overlap: Pieces that neighbouring windows share.
@@ -127,6 +130,7 @@ class EncoderConfig:
     head: HeadConfig = HeadConfig()
     precision: str = "fp32"
     unit: str = "pieces"
+    tokens: str = "given"
     long_pairs: str = "windows"
     window_overlap: int = 128
     token_budget: int | str = "auto"
@@ -138,16 +142,17 @@ class EncoderConfig:
         """Check every setting."""
         if not isinstance(self.model, str) or not self.model:
             raise ConfigError(f"model must be a directory or a hub name, got {self.model!r}")
-        _check_whole("layer", self.layer, -200, 200)
-        _check_choice("precision", self.precision, PRECISIONS)
-        _check_choice("unit", self.unit, UNITS)
-        _check_choice("long_pairs", self.long_pairs, LONG_PAIRS)
-        _check_whole("window_overlap", self.window_overlap, 0, 4096)
+        check_whole("layer", self.layer, -200, 200)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("unit", self.unit, UNITS)
+        check_choice("tokens", self.tokens, TOKENS)
+        check_choice("long_pairs", self.long_pairs, LONG_PAIRS)
+        check_whole("window_overlap", self.window_overlap, 0, 4096)
         if self.token_budget != "auto":
             if not isinstance(self.token_budget, int):
                 raise ConfigError(
                     f"token_budget must be auto or a whole number, got {self.token_budget!r}"
                 )
-            _check_whole("token_budget", self.token_budget, 1, 1 << 24)
+            check_whole("token_budget", self.token_budget, 1, 1 << 24)
         if not isinstance(self.device, str) or not _DEVICE.fullmatch(self.device):
             raise ConfigError(f"device must be auto, cpu, cuda or cuda:N, got {self.device!r}")

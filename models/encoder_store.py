@@ -1,23 +1,20 @@
-"""The neural aligner of a job: what travels to workers, and the one that a process has loaded.
+"""The neural aligner of a job: what travels to workers, and how they load it.
 
 Importable without torch, which is loaded when an encoder is looked for.
 """
 
 import dataclasses
-import threading
+import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import pyarrow as pa
 
 from models.encoder_config import EncoderConfig
 from transforms.errors import ConfigError
 
 _EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
 
-_loaded: dict[str, Any] = {}
-_lock = threading.Lock()
+Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,24 +23,33 @@ class EncoderReference:
 
     Attributes:
         config: Its settings; a local directory is absolute.
-        digest: The digest that the loaded aligner must have.
+        digest: The digest that the loaded aligner must have; None where the directory is watched
+            and every shard takes what is published there when the shard begins.
     """
 
     config: EncoderConfig
-    digest: str
+    digest: str | None
 
 
-def find(config: EncoderConfig) -> EncoderReference:
+def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
     """Look for an encoder; its weights are hashed and not loaded.
 
+    Args:
+        config: Its settings.
+        watch: Whether another model may take its place while the run goes on.
+
     Raises:
-        ConfigError: The extra ``neural`` is not installed, or see `models.neural.find_digest`.
+        ConfigError: The extra ``neural`` is not installed, a hub model is to be watched, or see
+            `models.neural.find_digest`.
     """
     neural = _neural()
     path = Path(config.model).expanduser()
     if path.is_dir():
         config = dataclasses.replace(config, model=str(path.absolute()))
-    return EncoderReference(config, neural.find_digest(config))
+    elif watch:
+        raise ConfigError(f"--watch_model: --model must be a directory, got {config.model}")
+    digest = neural.find_digest(config)
+    return EncoderReference(config, None if watch else digest)
 
 
 def check_device(reference: EncoderReference) -> None:
@@ -58,31 +64,24 @@ def check_device(reference: EncoderReference) -> None:
     encoder.check_device(reference.config)
 
 
-def align(
-    reference: EncoderReference, table: pa.Table
-) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-    """Align with an encoder that is loaded once in a process, one table at a time.
+def stamp(directory: str) -> Stamp:
+    """Return what changes when a directory's files do, without reading them; empty if it is gone.
 
-    Args:
-        reference: Which encoder.
-        table: Pairs with tokens (`transforms.schemas.TOKENS`).
+    A symbolic link to a directory stands for that directory.
+    """
+    try:
+        found = [(entry.name, entry.stat()) for entry in os.scandir(directory) if entry.is_file()]
+    except FileNotFoundError:
+        return ()
+    return tuple(sorted((name, it.st_ino, it.st_size, it.st_mtime_ns) for name, it in found))
 
-    Returns:
-        What `models.neural.EncoderAligner.align_or_reject` does.
+
+def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.neural.EncoderAligner
+    """Load an encoder with its head.
 
     Raises:
-        ConfigError: The encoder cannot be loaded, or is not the one that is meant.
-        WorkerError: See `models.neural.EncoderAligner.align_or_reject`.
+        ConfigError: It cannot be loaded, or is not the one that is meant.
     """
-    with _lock:
-        aligner = _loaded.get(reference.digest)
-        if aligner is None:
-            aligner = _load(reference)
-            _loaded[reference.digest] = aligner
-        return aligner.align_or_reject(table)
-
-
-def _load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.neural.EncoderAligner
     neural = _neural()
     import torch
 
@@ -96,6 +95,11 @@ def _load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.neural
             "its files changed, or a hub model's branch moved (name a commit by --revision)"
         )
     return aligner
+
+
+def out_of_memory() -> tuple[type[BaseException], ...]:
+    """Return the errors that mean that the device's memory ran out."""
+    return tuple(_neural().OUT_OF_MEMORY)
 
 
 def _neural() -> ModuleType:

@@ -15,6 +15,7 @@ from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
 from models.encoder import OUT_OF_MEMORY, Encoder, inspect_encoder, load_encoder, measure_budget
 from models.encoder_config import EncoderConfig
 from models.heads import extract
+from models.pieces import add_piece_tokens
 from transforms import flat_lists, schemas
 from transforms.errors import WorkerError
 
@@ -58,7 +59,7 @@ class EncoderAligner:
         return _digest(self.config, self.encoder.layer, self.encoder.digest)
 
     def align(self, table: pa.Table) -> pa.Table:
-        """Turn TOKENS rows into LINKED rows, in the same order.
+        """Turn TOKENS rows (PAIRS rows, if pieces are the tokens) into LINKED rows, in order.
 
         Raises:
             WorkerError: A side has more tokens than links can number, or a pair is to be
@@ -73,7 +74,8 @@ class EncoderAligner:
         """Turn TOKENS rows into LINKED rows, and give up those that the encoder cannot take.
 
         Args:
-            table: Pairs with token offsets (`transforms.schemas.TOKENS`).
+            table: Pairs with token offsets (`transforms.schemas.TOKENS`), or without
+                (`transforms.schemas.PAIRS`) if the encoder's pieces are the tokens.
 
         Returns:
             The LINKED rows, in the same order and without the rejected ones; and of these the
@@ -83,6 +85,8 @@ class EncoderAligner:
             WorkerError: A side has more tokens than links can number, or the encoder made
                 something that is no number.
         """
+        if self.config.tokens == "pieces":
+            table = add_piece_tokens(table, self.encoder.tokenizer)
         schemas.require(table, schemas.TOKENS)
         table = table.combine_chunks()
         _check_lengths(table)

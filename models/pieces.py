@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from transforms.kernels.encoder_pieces import cover
+from transforms import codepoints, flat_lists, schemas
+from transforms.flat_texts import texts_of
+from transforms.kernels.encoder_pieces import cover, merge_pieces
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
 """The reason of a pair that the encoder cannot take whole and must not cut."""
@@ -84,6 +87,30 @@ def cut_pieces(tokenizer: Any, texts: Sequence[str]) -> Pieces:  # noqa: ANN401 
             spans[offsets[text] : offsets[text + 1]] = encoding.offsets
     starts, ends = np.ascontiguousarray(spans.T)
     return Pieces(offsets, ids, starts, ends)
+
+
+def add_piece_tokens(table: pa.Table, tokenizer: Any) -> pa.Table:  # noqa: ANN401 - as above
+    """Turn PAIRS rows into TOKENS rows whose tokens are an encoder's pieces, in the same order.
+
+    White space belongs to no token, and pieces that share a character are one
+    (`transforms.kernels.encoder_pieces.merge_pieces`); so a token may be several pieces, and a
+    lone word mark none.
+    """
+    schemas.require(table, schemas.PAIRS)
+    for side in ("source", "target"):
+        texts = flat_lists.chunk_of(table[side])
+        pieces = cut_pieces(tokenizer, texts.to_pylist())
+        offsets, starts, ends = merge_pieces(
+            pieces.offsets,
+            pieces.starts,
+            pieces.ends,
+            *texts_of(texts),
+            codepoints.properties(),
+        )
+        field = schemas.TOKENS.field(f"{side}_tokens")
+        tokens = flat_lists.list_column(offsets, {"start": starts, "end": ends}, field.type)
+        table = table.append_column(field, tokens)
+    return table
 
 
 def tokens_of(pieces: Pieces, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:

@@ -78,7 +78,12 @@ def inspect_model(directory: Path) -> ModelFiles:
         raise ConfigError(f"{directory}: no model.safetensors")
     for path in weights:
         _check_safetensors(path)
-    others = tuple(path for path in files if path.suffix in (".json", ".txt", ".model"))
+    # What begins with a line is a run's record and no part of the model.
+    others = tuple(
+        path
+        for path in files
+        if path.suffix in (".json", ".txt", ".model") and not path.name.startswith("_")
+    )
     return ModelFiles(directory, weights, others)
 
 

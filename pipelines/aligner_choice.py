@@ -4,18 +4,25 @@ import hashlib
 
 import pyarrow as pa
 
-from models import encoder_store, store
+from models import encoder_store, external_store, store
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
-from pipelines.options import AlignerOptions, FitSettings, JobOptions
+from models.external_store import ExternalReference
+from pipelines import external_choice
+from pipelines.external_choice import EXTERNAL_ONLY
+from pipelines.options import AlignerOptions, FinetuneOptions, FitSettings, JobOptions
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize
 
-Reference = store.ModelReference | EncoderReference
+Reference = store.ModelReference | EncoderReference | ExternalReference
 
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
-ENCODER_ONLY = ("revision", "layer", "head", "precision", "long_pairs", "token_budget")
+HOSTING = ("large_model", "model_copies", "accelerator")
+ENCODER_ONLY = (
+    *("revision", "layer", "head", "precision", "long_pairs", "token_budget", "watch_model"),
+    *HOSTING,
+)
 
 
 def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig | None]:
@@ -24,10 +31,16 @@ def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig |
     Raises:
         ConfigError: There is no such model, or options do not fit the aligner.
     """
+    if isinstance(options, FinetuneOptions):
+        config = EncoderConfig(options.model, layer=options.layer, revision=options.revision)
+        return encoder_store.find(config), _tokens(options.tokens)
+    check_tokens(options)
     if isinstance(options, AlignerOptions):
         check_options(options)
         if options.aligner == "encoder":
             return _encoder(options)
+        if options.aligner == "external":
+            return external_choice.choose_external(options, _tokens(options.tokens or "words"))
         if options.model is not None:
             return _fitted(options.model, options.tokens)
     return None, _tokens(options.tokens or "words")
@@ -35,9 +48,14 @@ def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig |
 
 def unused_options(options: FitSettings) -> set[str]:
     """Return the options that the job's aligner does not know."""
+    if isinstance(options, FinetuneOptions):
+        return set()
     if isinstance(options, AlignerOptions) and options.aligner == "encoder":
-        return set(HMM_ONLY)
-    return set(ENCODER_ONLY)
+        return {*HMM_ONLY, *EXTERNAL_ONLY}
+    if isinstance(options, AlignerOptions) and options.aligner == "external":
+        known = {"layer", "head"}
+        return (set(ENCODER_ONLY) - known) | external_choice.unknown_options(options)
+    return {*ENCODER_ONLY, *EXTERNAL_ONLY}
 
 
 def check_options(options: AlignerOptions) -> None:
@@ -48,14 +66,51 @@ def check_options(options: AlignerOptions) -> None:
     """
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
-        other = "hmm" if options.aligner == "encoder" else "encoder"
+        others = {"hmm": HMM_ONLY, "encoder": ENCODER_ONLY, "external": EXTERNAL_ONLY}
+        other = next(name for name, own in others.items() if foreign[0] in own)
         names = ", ".join(f"--{name}" for name in foreign)
+        program = f" --program {options.program}" if options.aligner == "external" else ""
         raise ConfigError(
-            f"--aligner {options.aligner} does not know {names}; leave it out, or give "
+            f"--aligner {options.aligner}{program} does not know {names}; leave it out, or give "
             f"--aligner {other}"
         )
     if options.aligner == "encoder" and options.model is None:
         raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
+
+
+def check_tokens(options: FitSettings) -> None:
+    """Refuse an encoder's pieces where no encoder aligns.
+
+    Raises:
+        ConfigError: Says why.
+    """
+    aligner = options.aligner if isinstance(options, AlignerOptions) else "hmm"
+    if options.tokens == "pieces" and aligner != "encoder":
+        raise ConfigError(
+            f"--tokens pieces: they are the pieces of an encoder, and --aligner {aligner} has "
+            "none; give --aligner encoder, or sentencepiece for subwords of your own"
+        )
+
+
+def find_fitted(options: FitSettings, directory: str) -> Reference | None:
+    """Return the model that an earlier attempt of a run fitted, if it can be used as it lies."""
+    if isinstance(options, AlignerOptions) and options.aligner == "external":
+        return external_store.find_whole(external_choice.external_config(options), directory)
+    return store.find_whole(directory)
+
+
+def model_name(options: FitSettings) -> str:
+    """Return where a model that a run fits goes, under its output."""
+    if isinstance(options, AlignerOptions) and options.aligner == "external":
+        return f"models/{options.program}"
+    return "models/hmm"
+
+
+def program_settings(options: FitSettings) -> dict[str, object]:
+    """Return what a plan says of an external program beside the options."""
+    if isinstance(options, AlignerOptions) and options.aligner == "external":
+        return external_choice.plan_settings(options)
+    return {}
 
 
 def tokens_text(tokens: TokenConfig | None) -> str:
@@ -79,7 +134,7 @@ def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
     if tokens is None:
         raise ConfigError(
             "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
-            "give sentencepiece:MODEL, words or whitespace"
+            "give pieces, sentencepiece:MODEL, words or whitespace"
         )
     budget = options.token_budget
     config = EncoderConfig(
@@ -90,8 +145,9 @@ def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
         long_pairs=options.long_pairs,
         token_budget=budget if budget == "auto" else int(budget),
         revision=options.revision,
+        tokens="pieces" if tokens.kind == "pieces" else "given",
     )
-    return encoder_store.find(config), tokens
+    return encoder_store.find(config, watch=options.watch_model), tokens
 
 
 def _fitted(

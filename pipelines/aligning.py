@@ -1,16 +1,16 @@
 """The steps from screened rows to symmetrized links, with either aligner."""
 
 import apache_beam as beam
-import numpy as np
 
-from models import encoder_store
 from models.encoder_store import EncoderReference
+from pipelines.aligner_choice import HOSTING
+from pipelines.external_aligning import AlignExternally, learned_aligner
 from pipelines.fitting import fitted_aligner
-from pipelines.options import AlignOptions, AugmentOptions
+from pipelines.options import AlignerOptions, AlignOptions, AugmentOptions
 from pipelines.run import Run
+from pipelines.second_aligner import AlignAgain
 from pipelines.steps import EachShard, align, tokenize
-from transforms.rejects import Reject, Stage
-from transforms.shards import Batches, MakeShards, Shard, Shards, reject
+from transforms.shards import Batches, MakeShards, Shards
 from transforms.symmetrize import SymmetrizeConfig, symmetrize
 from transforms.tokens import add_tokens
 
@@ -22,42 +22,34 @@ def aligned_shards(
     options = run.options
     assert isinstance(options, AlignOptions | AugmentOptions)
     if isinstance(run.model, EncoderReference):
+        # An encoder's pieces are cut where it is loaded.
+        given = run.tokens is not None and run.tokens.kind != "pieces"
+        cut = EachShard(add_tokens, config=run.tokens) if given else None
+        step = encoder_step(run.model, options)
+    elif options.aligner == "external":
         cut = EachShard(add_tokens, config=run.tokens)
-        step: beam.PTransform[Shards, Shards] = AlignOrReject(run.model)
+        step = AlignExternally(learned_aligner(pipeline, rows, run))
     else:
         model = fitted_aligner(pipeline, rows, run)
         cut, step = EachShard(tokenize, model, tokens=run.tokens), EachShard(align, model)
-    return (
-        rows
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Tokenize" >> cut
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    if cut is not None:
+        shards = shards | "Tokenize" >> cut
+    aligned = (
+        shards
         | "Align" >> step
         | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
     )
+    if run.second is None:
+        return aligned
+    return aligned | "AlignAgain" >> AlignAgain(run.second, options.heuristic, options.combine)
 
 
-class AlignOrReject(beam.PTransform[Shards, Shards]):
-    """Aligns the working table of every shard; pairs that the encoder cannot take are rejected."""
+def encoder_step(
+    reference: EncoderReference, options: AlignerOptions
+) -> beam.PTransform[Shards, Shards]:
+    """Return the step that aligns with an encoder, held where the options say."""
+    # What Beam's inference imports, torch among it, takes seconds that other jobs need not spend.
+    from models.handler import AlignShards, Hosting
 
-    def __init__(self, reference: EncoderReference) -> None:
-        super().__init__()
-        self._reference = reference
-
-    def expand(self, shards: Shards) -> Shards:
-        """Align each shard."""
-        return shards | "Table" >> beam.Map(align_or_reject, self._reference).with_output_types(
-            Shard
-        )
-
-
-def align_or_reject(shard: Shard, reference: EncoderReference) -> Shard:
-    """Align a shard's pairs; kept rows, rejected rows and working table stay in step."""
-    number, kept, rejected, table = shard
-    linked, given_up = encoder_store.align(reference, table)
-    reasons = np.array([given_up.get(row, ("",))[0] for row in range(kept.num_rows)], dtype=object)
-    for reason in sorted({reason for reason, _ in given_up.values()}):
-        marks = reasons == reason
-        details = [detail for why, detail in given_up.values() if why == reason]
-        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
-        reasons = reasons[~marks]
-    return number, kept, rejected, linked
+    return AlignShards(reference, Hosting(**{name: getattr(options, name) for name in HOSTING}))

@@ -32,6 +32,7 @@ COMMANDS = {
     "augment": Command("pipelines.augment", "turn pairs into tagged pairs"),
     "align": Command("pipelines.align", "turn pairs into word links"),
     "fit": Command("pipelines.fit", "fit the statistical aligner"),
+    "finetune": Command("pipelines.finetune", "fine-tune an encoder for alignment"),
     "symmetrize": Command("pipelines.links", "combine two directions of links"),
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),

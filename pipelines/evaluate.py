@@ -13,10 +13,19 @@ from transforms.link_metrics import evaluate_links
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
     if not arguments or arguments[0] in ("-h", "--help"):
-        sys.stdout.write("usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]\n")
+        sys.stdout.write(
+            "usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]\n"
+            "       pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...\n"
+        )
         return 0 if arguments else 2
+    if arguments[0] == "aligners":
+        from pipelines import evaluate_aligners
+
+        return evaluate_aligners.main(arguments[1:])
     if arguments[0] != "links":
-        raise ConfigError(f"cannot evaluate {arguments[0]!r}; there is: evaluate links")
+        raise ConfigError(
+            f"cannot evaluate {arguments[0]!r}; there are: evaluate links, evaluate aligners"
+        )
     options, _ = flags.parse(
         EvaluateLinksOptions,
         "pairweave evaluate links",

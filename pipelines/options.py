@@ -12,13 +12,14 @@ import pydantic
 from pydantic import Field
 
 from models.encoder_config import HeadName, LongPairs, Precision
+from models.external_config import ProgramName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
-_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
+_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
 _TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
     _LANGUAGE: "must be a language tag such as en or pt-BR",
-    _TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
+    _TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
     _TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
 }
 """What a person is told who breaks a pattern."""
@@ -122,8 +123,9 @@ class FitSettings(Options):
     tokens: str | None = Field(
         None,
         pattern=_TOKENS,
-        description="what is aligned: words, whitespace, sentencepiece:MODEL, or sentencepiece "
-        "to train a model on a sample (default words, or those of the given model)",
+        description="what is aligned: words, whitespace, sentencepiece:MODEL, sentencepiece to "
+        "train a model on a sample, or the encoder's pieces (default words, or those of the given "
+        "model)",
     )
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
@@ -139,14 +141,35 @@ class FitSettings(Options):
 class AlignerOptions(FitSettings):
     """How words are aligned."""
 
-    aligner: Literal["hmm", "encoder"] = Field(
-        "hmm", description="the word aligner: statistical, or a multilingual Transformer"
+    aligner: Literal["hmm", "encoder", "external"] = Field(
+        "hmm",
+        description="the word aligner: statistical, a multilingual Transformer, or a program",
+    )
+    program: ProgramName | None = Field(
+        None, description="external: which program; eflomal and giza only to be evaluated"
+    )
+    program_path: str | None = Field(
+        None,
+        description="external: its executable, or the Python that has its package (default: as "
+        "on the search path)",
+    )
+    program_timeout: int = Field(
+        3600, ge=1, description="external: seconds that one call of the program may take"
+    )
+    second_aligner: str | None = Field(
+        None,
+        description="another aligner, whose links are joined with the first one's: "
+        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
+    )
+    combine: Literal["intersection", "union"] = Field(
+        "intersection", description="how the links of two aligners are joined"
     )
     model: str | None = Field(
         None,
         min_length=1,
         description="hmm: directory of a fitted model (default: fit on the input first); "
-        "encoder: directory or hub name",
+        "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
+        "an earlier run",
         json_schema_extra={"metavar": "DIR"},
     )
     revision: str | None = Field(
@@ -168,6 +191,24 @@ class AlignerOptions(FitSettings):
         "auto",
         pattern=_TOKEN_BUDGET,
         description="encoder: pieces in a batch, padding included; auto measures the device",
+    )
+    large_model: bool = Field(
+        default=False,
+        description="encoder: a machine's worker processes share one copy, held by one of them",
+    )
+    model_copies: int | None = Field(
+        None, ge=1, description="encoder: they share so many copies (default: one each)"
+    )
+    accelerator: str | None = Field(
+        None,
+        pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
+        description="encoder: what the runner is asked for where pairs are aligned and nowhere "
+        "else, such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
+    )
+    watch_model: bool = Field(
+        default=False,
+        description="encoder: each shard takes the model that --model, a directory or a link to "
+        "one, holds when the shard begins; its receipt names it",
     )
 
 
@@ -198,6 +239,63 @@ class JobOptions(RunOptions, FitSettings, ScreenOptions, InputOptions):
 
 class FitOptions(JobOptions):
     """Options of ``fit``."""
+
+
+class FinetuneOptions(JobOptions):
+    """Options of ``finetune``. It runs in one process: what is about others is left out."""
+
+    model: str = Field(min_length=1, description="encoder to start from: directory or hub name")
+    revision: str | None = Field(None, description="branch, tag or commit of a hub model")
+    objectives: str = Field(
+        "mlm,tlm,so,psi",
+        pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
+        description="what is learnt: mlm and tlm (guessing masked pieces of a sentence, of a "
+        "pair), so (strengthening its own links), psi (telling translations from others), co "
+        "(agreement of both directions)",
+    )
+    layer: int = Field(
+        8, ge=-200, le=200, description="layer that is to be aligned with; -1 the last"
+    )
+    tokens: str = Field(
+        "words",
+        pattern=r"^(words|whitespace|sentencepiece:.+)$",
+        description="what so links as wholes: words, whitespace, sentencepiece:MODEL",
+    )
+    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs are trained on")
+    steps: int | None = Field(None, ge=1, description="updates in all (default: see epochs)")
+    epochs: int = Field(1, ge=1, description="how often each pair is seen")
+    batch_pairs: int = Field(8, ge=1, description="pairs of one update")
+    learning_rate: float = Field(2e-5, gt=0, le=1, description="greatest step size of AdamW")
+    warmup_steps: int = Field(0, ge=0, description="updates over which the step size grows")
+    weight_decay: float = Field(0.0, ge=0, le=1, description="decay of weights")
+    max_gradient: float = Field(1.0, gt=0, description="longest gradient")
+    threshold: float = Field(
+        0.001, ge=0, le=1, description="so: probability that a link is above in both directions"
+    )
+    mask_share: float = Field(0.15, ge=0.001, le=0.9, description="mlm, tlm: share of masked")
+    max_pieces: int = Field(256, ge=1, le=32_768, description="longest side, in encoder's pieces")
+    token_budget: int = Field(
+        4096, ge=1, le=1 << 24, description="pieces worked on at once, padding included"
+    )
+    checkpoint_steps: int = Field(
+        1000, ge=1, description="updates between two savings of the state, to go on from"
+    )
+    precision: Literal["fp32", "bf16"] = Field("fp32", description="arithmetic of the encoder")
+    device: str = Field(
+        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N"
+    )
+    threads: int = Field(
+        default_factory=lambda: os.cpu_count() or 1,
+        ge=1,
+        description="threads of a CPU; with another number, results are rounded otherwise",
+    )
+    vocabulary: int = Field(16_000, exclude=True)
+    decode: Literal["posterior", "viterbi"] = Field("posterior", exclude=True)
+    engine: Literal["local", "prism", "flink"] = Field("local", exclude=True)
+    workers: int = Field(1, exclude=True)
+    attempts: int = Field(1, exclude=True)
+    shard_pairs: int = Field(1 << 62, exclude=True)
+    allow_empty: bool = Field(default=False, exclude=True)
 
 
 class AlignOptions(AlignerOptions, JobOptions):
@@ -280,6 +378,37 @@ class EvaluateLinksOptions(Options):
     hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
     gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
     one_based: bool = Field(default=False, description="the gold counts words from 1")
+
+
+class EvaluateAlignersOptions(Options):
+    """Options of ``evaluate aligners``."""
+
+    aligners: Patterns = Field(
+        (),
+        description="what is compared (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
+        "encoder, fast_align, systran-align, eflomal, awesome-align, simalign, giza; such as "
+        "encoder:DIRECTORY:layer=8:head=softmax or eflomal:path=/opt/eflomal/bin/eflomal-align",
+    )
+    gold: str = Field(min_length=1, description="gold links: i-j sure, ipj possible")
+    one_based: bool = Field(default=False, description="the gold counts words from 1")
+    pairs: str | None = Field(
+        None, description="the gold set, 'source ||| target' a line, words parted by blanks"
+    )
+    source_input: str | None = Field(None, description="or its source side, words likewise")
+    target_input: str | None = Field(None, description="and its target side")
+    train_source_input: Patterns = Field(
+        (), description="more text to learn from, the source side, for aligners that learn"
+    )
+    train_target_input: Patterns = Field((), description="and the target side")
+    train_tokens: Literal["words", "whitespace"] = Field(
+        "words", description="how that text is cut"
+    )
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    program_timeout: int = Field(
+        3600, ge=1, description="seconds that one call of a program may take"
+    )
 
 
 class ReportOptions(Options):

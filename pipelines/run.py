@@ -17,10 +17,14 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from models import encoder_store, store
 from models.encoder_store import EncoderReference
-from pipelines import engines
+from pipelines import engines, external_choice, second_choice
 from pipelines.aligner_choice import (
+    HOSTING,
     Reference,
     choose_aligner,
+    find_fitted,
+    model_name,
+    program_settings,
     screen_tokens,
     tokens_text,
     unused_options,
@@ -41,14 +45,15 @@ LOG = logging.getLogger("pairweave")
 UNDETERMINED = "und"
 """The language tag of text whose language nobody stated (BCP 47)."""
 
-MODEL_DIRECTORY = "models/hmm"
-
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
     *("model", "revision", "allow_empty"),
     *CorpusOptions.model_fields,
     "corpora",
+    *HOSTING,
+    *external_choice.PLACE,
+    *second_choice.OPTIONS,
 }
 
 
@@ -67,6 +72,7 @@ class Run:
         shards: Number of shards.
         model: The given model; None if one is fitted first.
         tokens: How text is cut; None if a SentencePiece model is trained first.
+        second: The second aligner, where there is one.
     """
 
     job: str
@@ -79,6 +85,7 @@ class Run:
     shards: int
     model: Reference | None
     tokens: TokenConfig | None
+    second: Reference | None = None
 
     @property
     def write_config(self) -> WriteConfig:
@@ -90,7 +97,9 @@ class Run:
     def model_directory(self) -> str:
         """Return where a model that this run fits goes."""
         output = files.absolute(self.options.output)
-        return output if self.job == manifest.FIT else files.join(output, MODEL_DIRECTORY)
+        if self.job == manifest.FIT:
+            return output
+        return files.join(output, model_name(self.options))
 
     def language_facts(self) -> dict[str, object]:
         """Return the languages that a model fitted by this run is for."""
@@ -134,6 +143,9 @@ def prepare(job: str, options: JobOptions) -> Run:
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
+    settings |= program_settings(options)
+    second = second_choice.choose_second(options, tokens)
+    settings |= second_choice.second_settings(options, second)
     settings["exclude"] = [
         {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
         for pattern in options.exclude
@@ -154,7 +166,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": [] if reference or job == manifest.FIT else [MODEL_DIRECTORY],
+        "models": [] if reference or job == manifest.FIT else [model_name(options)],
     }
     return Run(
         job=job,
@@ -167,6 +179,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         shards=shards,
         model=reference,
         tokens=tokens,
+        second=second,
     )
 
 
@@ -229,8 +242,9 @@ def _sha256(path: str) -> str:
 def _flat(settings: dict[str, object]) -> dict[str, object]:
     """Return settings as a signature shows them: digests cut to 12 characters."""
     flat = dict(settings)
-    if flat["model"] is not None:
-        flat["model"] = str(flat["model"])[:12]
+    for name in ("model", "second_model"):
+        if flat.get(name) is not None:
+            flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
     kind, colon, digest = str(flat["tokens"]).partition(":")
     flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
@@ -306,7 +320,8 @@ def execute(
         )
         unread = manifest.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
-        fits = not run.model and store.find_whole(run.model_directory) is None
+        fitted = find_fitted(run.options, run.model_directory)
+        fits = not run.model and fitted is None
         if done:
             LOG.info("%d of %d shards are there already", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done

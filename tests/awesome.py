@@ -11,8 +11,9 @@ from torch.nn.utils.rnn import pad_sequence
 class AwesomeAlign:
     """Aligns white-space tokens as its command does, in batches of 32 in the given order."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, device="cpu"):
         """Load a BERT that transformers saved."""
+        self.device = torch.device(device)
         reason = "needs awesome-align, see tests/oracles.txt"
         self.modeling = pytest.importorskip("awesome_align.modeling", reason=reason)
         from awesome_align.configuration_bert import BertConfig
@@ -25,7 +26,7 @@ class AwesomeAlign:
             load_file(directory / "model.safetensors"), strict=False
         )
         assert not report.missing_keys
-        self.model.eval()
+        self.model.eval().to(self.device)
 
     def prepare(self, text):
         """Return a sentence's pieces with the special ones, and the word of each piece."""
@@ -52,7 +53,7 @@ class AwesomeAlign:
                     pad_sequence(target, batch_first=True, padding_value=padding),
                     source_words,
                     target_words,
-                    torch.device("cpu"),
+                    self.device,
                     0,
                     0,
                     align_layer=layer,

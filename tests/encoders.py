@@ -79,8 +79,22 @@ def both_directions(table):
     return [forward & reverse for forward, reverse in zip(*sides, strict=True)]
 
 
-def write_bert(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1, **more):
-    """Write a BERT with random weights and a WordPiece tokenizer; returns the directory."""
+def write_bert(
+    directory,
+    texts,
+    *,
+    layers=4,
+    hidden=32,
+    heads=4,
+    vocabulary=2000,
+    embeddings=0,
+    seed=1,
+    **more,
+):
+    """Write a BERT with random weights and a WordPiece tokenizer; returns the directory.
+
+    There are as many ``embeddings`` as pieces, or more if so many are asked for.
+    """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer = tokenizers.BertWordPieceTokenizer(lowercase=False)
@@ -94,7 +108,7 @@ def write_bert(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=200
         )
     )
     config = transformers.BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
+        vocab_size=max(tokenizer.get_vocab_size(), embeddings),
         hidden_size=hidden,
         num_hidden_layers=layers,
         num_attention_heads=heads,

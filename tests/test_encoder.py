@@ -269,6 +269,20 @@ def test_what_a_device_cannot_do_is_refused(bert, monkeypatch):
         load_encoder(EncoderConfig(str(bert), device="cuda:1"))
 
 
+def test_bf16_on_a_gpu_without_instructions_for_it_is_said(bert, monkeypatch, caplog):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for supported in (True, False):
+        monkeypatch.setattr(
+            torch.cuda,
+            "is_bf16_supported",
+            lambda including_emulation, answer=supported: answer or including_emulation,
+        )
+        caplog.clear()
+        config = EncoderConfig(str(bert), device="cuda", precision="bf16")
+        assert encoder._device(config) == torch.device("cuda")
+        assert ("fp16 is faster here" in caplog.text) is not supported
+
+
 def test_bf16_without_instructions_for_it_is_said_and_not_slow(bert, monkeypatch, caplog):
     monkeypatch.setattr(encoder, "has_fast_bf16", lambda: False)
     loaded = load(bert, precision="bf16")

@@ -31,8 +31,9 @@ def directory(tmp_path):
         (("--aligner", "hmm", "--head", "argmax"), "--aligner hmm does not know --head"),
         (
             ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece"),
-            "give sentencepiece:MODEL",
+            "give pieces, sentencepiece:MODEL",
         ),
+        (("--tokens", "pieces"), "--tokens pieces: they are the pieces of an encoder"),
         (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),
         (("--aligner", "encoder", "--model", "m", "--token_budget", "0"), "token_budget"),
         (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
@@ -43,6 +44,13 @@ def test_wrong_options_are_named_in_one_line(job, arguments, message, directory)
     assert status == 2
     assert message in errors
     assert len(errors.strip().splitlines()) == 1
+    assert not (directory / "out").exists()
+
+
+def test_a_model_is_not_fitted_on_the_pieces_of_an_encoder(directory):
+    status, _, errors = runs.run_here("fit", *SIDES, "--tokens", "pieces", cwd=directory)
+    assert status == 2
+    assert "--aligner hmm has none; give --aligner encoder, or sentencepiece" in errors
     assert not (directory / "out").exists()
 
 

@@ -92,19 +92,23 @@ def test_a_slice_and_chunks_are_the_same_rows(pairs, bert):
     assert links_of(loaded.align(table.slice(20, 9))) == links_of(whole)[20:29]
 
 
+@pytest.mark.parametrize("head", ["softmax", "argmax"])
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_links_depend_on_budget_and_company_no_more_than_precision_allows(pairs, bert, precision):
+def test_links_depend_on_budget_and_company_no_more_than_precision_allows(
+    pairs, bert, head, precision
+):
     table = token_table(pairs)
-    expected = aligner(bert, "argmax", token_budget=1, precision=precision).align(table)
+    expected = aligner(bert, head, token_budget=1, precision=precision).align(table)
     links = total = 0
     for budget in (64, 700, 1 << 16):
-        loaded = aligner(bert, "argmax", token_budget=budget, precision=precision)
+        loaded = aligner(bert, head, token_budget=budget, precision=precision)
         made = loaded.align(table)
         for ours, wanted in zip(both_directions(made), both_directions(expected), strict=True):
             links += len(ours ^ wanted)
             total += len(wanted)
     assert total > 1000
-    assert links <= (0 if precision == "fp32" else 0.01 * total)
+    # How often: in fp32 never, in bf16 for less than one link in fifty.
+    assert links <= (0 if precision == "fp32" else 0.02 * total)
 
 
 def test_the_same_call_gives_the_same_bytes(pairs, bert):

@@ -68,7 +68,7 @@ class LinkScores:
             "recall": "sure",
             "gold": "one-based" if self.one_based else "zero-based",
         }
-        return signature(settings, _version())
+        return signature(settings, version())
 
     def as_dict(self) -> dict[str, float | int | str]:
         """Return the figures, unrounded and in [0, 1], the counts and the signature."""
@@ -160,7 +160,8 @@ def _require_one_based(links: Links, path: Path, first_line: int) -> None:
         )
 
 
-def _version() -> str:
+def version() -> str:
+    """Return the version that a signature names."""
     try:
         return importlib.metadata.version("pairweave")
     except importlib.metadata.PackageNotFoundError:

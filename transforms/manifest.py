@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files, report, run_samples, sealed
+from transforms import aligned_by, card, files, report, run_samples, sealed
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -269,6 +269,7 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
         _shard_receipt(output, digest, shard, shards, rejects_only=fits) for shard in range(shards)
     ]
     _check_conservation(output, plan, digest, receipts)
+    aligned_by.check(plan["configuration"], receipts)
     entries = [entry for receipt in receipts for entry in receipt["files"]]
     with ThreadPoolExecutor(max_workers=8) as pool:
         list(pool.map(lambda entry: check_file(output, entry), entries))
@@ -371,6 +372,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
             rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
     kept = sum(receipt["kept"] for receipt in receipts)
     reasons = _reasons(receipts)
+    models = aligned_by.shards_by_model(receipts)
     return {
         "job": plan["job"],
         "version": plan["version"],
@@ -388,6 +390,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
         "counts": dict(counts),
         "shards": plan["shards"],
         "files": list(entries),
+        **({"aligned_by": models} if models else {}),
     }
 
 

@@ -26,6 +26,8 @@ def check_shard(
         raise WorkerError("belongs to another plan")
     if receipt.get("shard") != shard:
         raise WorkerError(f"expected shard {shard}, found {receipt.get('shard')!r}")
+    if not isinstance(receipt.get("model", ""), str):
+        raise WorkerError(f"expected the digest of a model, found {receipt['model']!r}")
     numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
     for name in ("kept_by_corpus", "counts"):
         numbers = numbers and _counts(receipt.get(name))

@@ -42,5 +42,6 @@ class Reject(enum.StrEnum):
     DUPLICATE = "duplicate"
     # align
     TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
+    ALIGNER_FAILED = "aligner_failed"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"

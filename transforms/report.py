@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from transforms import agreement
 from transforms.html_elements import Html, bar, element, fold, join, table
 from transforms.report_samples import kept_samples, rejected_samples
 from transforms.report_style import CSS
@@ -55,6 +56,7 @@ def render(
         _head(manifest, receipts),
         _corpora(manifest),
         _reasons(manifest, receipts),
+        _agreement(manifest["counts"]),
         _counts(manifest["counts"]),
         kept_samples(manifest["rows"]["kept"], samples.kept),
         rejected_samples(manifest["rejected"], samples.rejected),
@@ -183,6 +185,26 @@ def _counts(counts: Mapping[str, int]) -> Html:
         parts += [element("h3", f"{what[:1].upper()}{what[1:]} by number of {unit}")]
         parts += [_distribution(found, what, unit)]
     return _section("What came out", *parts)
+
+
+def _agreement(counts: Mapping[str, int]) -> Html:
+    """Return how far two aligners agree; nothing where one was at work."""
+    found = agreement.of_counts(counts)
+    if found is None:
+        return Html("")
+    total = found.first + found.second
+    return _section(
+        "How far two aligners agree",
+        element("p", element("b", _percent(found.rate)), " of their links"),
+        bar(found.rate, f"{_percent(found.rate)} agreement", "kept"),
+        element(
+            "p",
+            f"Twice the {found.common:,} links that both made, by the {total:,} of the first and "
+            "of the second together: the F1 of one against the other. It is a signal of quality "
+            "that needs no gold.",
+            class_="soft",
+        ),
+    )
 
 
 def _distribution(found: Mapping[int, int], what: str, unit: str) -> Html:

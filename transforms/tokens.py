@@ -17,7 +17,7 @@ from transforms.flat_lists import chunk_of, fields_of, list_column
 from transforms.flat_texts import texts_of
 from transforms.kernels import clitics, cuts, pieces, utf8, wordbreak
 
-KINDS = ("words", "whitespace", "sentencepiece")
+KINDS = ("words", "whitespace", "sentencepiece", "pieces")
 
 Texts: TypeAlias = pa.Array | pa.ChunkedArray
 Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
@@ -42,7 +42,8 @@ class TokenConfig:
     Attributes:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
             (`transforms.kernels.wordbreak.find_tokens`). ``whitespace``: what stands between runs
-            of Unicode white space. ``sentencepiece``: the pieces of a model.
+            of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those of
+            the encoder that aligns, which alone can cut them (`models.pieces.add_piece_tokens`).
         model: The bytes of a SentencePiece model, for that kind alone.
     """
 
@@ -73,7 +74,7 @@ def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa
 
     Raises:
         ConfigError: The SentencePiece model cannot be loaded.
-        WorkerError: A text is null.
+        WorkerError: A text is null, or the tokens are an encoder's pieces.
     """
     return _as_column(*_flat_tokens(texts, config, language))
 
@@ -210,6 +211,8 @@ def _flat_tokens(
         return wordbreak.find_tokens(data, offsets, _clitics(texts, language), 0, properties)
     if config.kind == "whitespace":
         return utf8.split_at_white_space(data, offsets, properties)
+    if config.kind == "pieces":
+        raise WorkerError("tokens pieces are cut by the encoder that aligns them")
     processor = _processor(config.model or b"")
     messages = processor.encode(texts.to_pylist(), out_type="serialized_proto", num_threads=1)
     message_offsets = np.zeros(len(messages) + 1, np.int64)

@@ -9,7 +9,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transforms import files, schemas
+from transforms import agreement, aligned_by, files, schemas
 from transforms.errors import WorkerError
 
 RECEIPTS = "_receipts"
@@ -54,9 +54,17 @@ class WriteConfig:
     signature: str
 
 
-def encode_parquet(table: pa.Table, signature: str) -> bytes:
-    """Encode a table with a fixed writer configuration: the same rows give the same bytes."""
+def encode_parquet(table: pa.Table, signature: str, model: str | None = None) -> bytes:
+    """Encode a table with a fixed writer configuration: the same rows give the same bytes.
+
+    Args:
+        table: The rows.
+        signature: What the footer says of the run.
+        model: What it says of the model that aligned them, where that is the shard's own.
+    """
     metadata = {"pairweave.signature": signature, "pairweave.schema": str(schemas.VERSION)}
+    if model is not None:
+        metadata["pairweave.model"] = model
     sink = pa.BufferOutputStream()
     pq.write_table(
         table.combine_chunks().replace_schema_metadata(metadata),
@@ -104,12 +112,13 @@ def write_shard(
         OSError: A file could not be written.
     """
     name = shard_name(number, config.shards)
+    model = aligned_by.marked(kept)
     written = []
     tables = {f"{REJECTS}/{name}": rejects_of(rejected)}
     if data is not None:
         tables = {name: data, **tables}
     for path, table in tables.items():
-        encoded = encode_parquet(table, config.signature)
+        encoded = encode_parquet(table, config.signature, model)
         files.write_bytes(files.join(config.output, path), encoded)
         written.append(file_entry(path, encoded, table.num_rows))
     receipt = {
@@ -120,9 +129,11 @@ def write_shard(
         "kept_by_corpus": _count(kept, "corpus"),
         "rejected": _count_reasons(rejected),
         "units": _count_units(kept, rejected),
-        "counts": dict(counts),
+        "counts": {**counts, **agreement.marked(kept)},
         "files": written,
     }
+    if model is not None:
+        receipt["model"] = model
     receipt_name = shard_receipt_name(number, config.shards)
     files.write_bytes(files.join(config.output, receipt_name), to_json(receipt))
     return receipt_name

@@ -3,6 +3,8 @@
 import numba
 import numpy as np
 
+from transforms.kernels import utf8
+
 
 @numba.njit(nogil=True, cache=True)
 def cover(
@@ -170,3 +172,76 @@ def token_links(
         made_targets[1, :reverse_made].copy(),
         made_probabilities[1, :reverse_made].copy(),
     )
+
+
+@numba.njit(nogil=True, cache=True)
+def merge_pieces(
+    piece_offsets: np.ndarray,
+    piece_starts: np.ndarray,
+    piece_ends: np.ndarray,
+    data: np.ndarray,
+    offsets: np.ndarray,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make tokens of pieces.
+
+    White space at a piece's ends is left out, and so is a piece of which nothing remains. Pieces
+    that share a character, such as the bytes of one or the parts of a fraction sign, are one token.
+
+    Args:
+        piece_offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        piece_starts: First code point of each piece, in any order ``[piece]``.
+        piece_ends: Code point after each piece ``[piece]``.
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        properties: Of every code point, uint16 (`transforms.codepoints.properties`).
+
+    Returns:
+        Token offsets int64 ``[text + 1]``, and the tokens' starts and ends, int32 ``[token]``:
+        ascending, disjoint, not empty.
+    """
+    texts = len(offsets) - 1
+    token_offsets = np.zeros(texts + 1, np.int64)
+    starts = np.empty(len(piece_starts), np.int32)
+    ends = np.empty(len(piece_starts), np.int32)
+    tokens = 0
+    for text in range(texts):
+        white = _white_space(data, offsets[text], offsets[text + 1], properties)
+        base, stop = piece_offsets[text], piece_offsets[text + 1]
+        # Almost always in order already; a normalizer that reorders marks may change that.
+        order = base + np.argsort(piece_starts[base:stop], kind="mergesort")
+        first = tokens
+        for place in order:
+            start = piece_starts[place]
+            end = piece_ends[place]
+            while start < end and white[start]:
+                start += 1
+            while start < end and white[end - 1]:
+                end -= 1
+            if start >= end:
+                continue
+            if tokens > first and start < ends[tokens - 1]:
+                if end > ends[tokens - 1]:
+                    ends[tokens - 1] = end
+                continue
+            starts[tokens] = start
+            ends[tokens] = end
+            tokens += 1
+        token_offsets[text + 1] = tokens
+    return token_offsets, starts[:tokens].copy(), ends[:tokens].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def _white_space(
+    data: np.ndarray, begin: np.int64, end: np.int64, properties: np.ndarray
+) -> np.ndarray:
+    """Tell which code points of a text are white space, bool ``[code point]``."""
+    white = np.empty(end - begin, np.bool_)
+    position = 0
+    at = begin
+    while at < end:
+        point, width = utf8.decode(data, at, end)
+        white[position] = properties[point] & utf8.WHITE != 0
+        position += 1
+        at += width
+    return white[:position]

@@ -13,6 +13,12 @@ STEP_TAG_COUNT = np.uint64(3)
 STEP_TAG_PHRASES = np.uint64(4)
 STEP_TAG_INDICES = np.uint64(5)
 STEP_PREVIEW = np.uint64(6)
+STEP_TRAINING_ORDER = np.uint64(32)
+STEP_NEGATIVE = np.uint64(33)
+STEP_DROPOUT = np.uint64(34)
+STEP_MASK = np.uint64(35)
+STEP_MASK_KIND = np.uint64(36)
+STEP_MASK_PIECE = np.uint64(37)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,0 +1,134 @@
+"""awesome-align (Dou and Neubig 2021) and SimAlign (Jalili Sabet et al. 2020), in their own Python.
+
+Both find one set of links, not two: it is taken for both directions, so that every heuristic of
+symmetrization leaves it as it is.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from models.external_config import ExternalConfig
+from models.external_process import find_program, read_answer, run
+from models.external_text import Directions, Text
+from transforms.errors import WorkerError
+from transforms.rejects import Reject
+
+# As awesome-align's own documentation calls it.
+_BATCH_PAIRS = 32
+
+_METHODS = {"argmax": "a", "itermax": "i", "match": "m"}
+
+# A sentence that the encoder cannot take whole is said to be too long instead of being cut
+# silently; a side whose tokens leave no piece has nothing to link.
+_SIMALIGN = """
+import sys
+import simalign
+model, layer, method, text, answer = sys.argv[1:]
+aligner = simalign.SentenceAligner(
+    model=model, token_type="bpe", matching_methods=method, device="cpu", layer=int(layer)
+)
+name = {"a": "inter", "i": "itermax", "m": "mwmf"}[method]
+loader = aligner.embed_loader
+tokenizer, config = loader.tokenizer, loader.emb_model.config
+room = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", 1 << 30))
+room -= tokenizer.num_special_tokens_to_add()
+with open(text, encoding="utf-8") as lines, open(answer, "w", encoding="utf-8") as file:
+    for line in lines:
+        sides = [side.split(" ") for side in line.rstrip("\\n").split(" ||| ")]
+        sizes = [sum(len(tokenizer.tokenize(word)) for word in side) for side in sides]
+        if max(sizes) > room:
+            print(f"! {max(sizes)} {room}", file=file)
+        elif min(sizes) == 0:
+            print(file=file)
+        else:
+            print(*(f"{i}-{j}" for i, j in aligner.get_word_aligns(*sides)[name]), file=file)
+"""
+
+
+class AwesomeAlign:
+    """The command ``awesome-align``; cuts sentences at its encoder's limit."""
+
+    def __init__(self, config: ExternalConfig) -> None:
+        """Keep the settings."""
+        self._config = config
+
+    def learn(self, text: Text) -> dict[str, bytes]:  # noqa: ARG002 - as the encoder is
+        """Learn nothing: the encoder is given."""
+        return {}
+
+    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:  # noqa: ARG002
+        """Align text."""
+        config = self._config
+        if not len(text):
+            return Directions(b"", b"")
+        with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
+            directory = Path(name)
+            (directory / "text").write_text(text.joined(), encoding="utf-8")
+            command = find_program(config)
+            start: tuple[str, ...] = (command,)
+            if Path(command).name.startswith("python"):
+                start = (command, "-m", "awesome_align.run_align")
+            arguments = (
+                *start,
+                *("--data_file", "text", "--output_file", "links"),
+                *("--model_name_or_path", str(config.model_path())),
+                *("--align_layer", str(config.layer), "--extraction", config.extraction),
+                # With more it splits the file by bytes, and reads lines of a short one twice.
+                *("--batch_size", str(_BATCH_PAIRS), "--num_workers", "1"),
+            )
+            run("awesome-align", arguments, config.timeout_seconds, directory)
+            links = read_answer(directory / "links", "awesome-align")
+            return Directions(links, links)
+
+
+class SimAlign:
+    """The package ``simalign``; gives up pairs longer than its encoder takes."""
+
+    def __init__(self, config: ExternalConfig) -> None:
+        """Keep the settings."""
+        self._config = config
+
+    def learn(self, text: Text) -> dict[str, bytes]:  # noqa: ARG002 - as the encoder is
+        """Learn nothing: the encoder is given."""
+        return {}
+
+    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:  # noqa: ARG002
+        """Align text."""
+        config = self._config
+        if not len(text):
+            return Directions(b"", b"")
+        with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
+            directory = Path(name)
+            (directory / "text").write_text(text.joined(), encoding="utf-8")
+            settings = (str(config.model_path()), str(config.layer), _METHODS[config.extraction])
+            command = (find_program(config), "-c", _SIMALIGN, *settings, "text", "links")
+            run("simalign", command, config.timeout_seconds, directory)
+            lines = read_answer(directory / "links", "simalign").splitlines()
+        given_up = {}
+        for number, line in enumerate(lines):
+            if line.startswith(b"!"):
+                given_up[number] = _too_long(line)
+                lines[number] = b""
+        links = b"".join(line + b"\n" for line in lines)
+        return Directions(links, links, given_up)
+
+
+def model_digest(config: ExternalConfig) -> str:
+    """Return the hex SHA-256 of an encoder's directory: its files' names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted(config.model_path().iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            with path.open("rb") as file:
+                inner = hashlib.file_digest(file, "sha256").hexdigest()
+            digest.update(f"{path.name} {inner}\n".encode())
+    return digest.hexdigest()
+
+
+def _too_long(line: bytes) -> tuple[str, str]:
+    words = line.split()
+    if len(words) != 3:
+        raise WorkerError(f"simalign: expected links or '! pieces room', found {line[:80]!r}")
+    detail = f"{int(words[1])} pieces, the encoder takes {int(words[2])}"
+    return str(Reject.TOO_LONG_FOR_ENCODER), detail

@@ -1,0 +1,147 @@
+"""Finding the pairs on which an aligner fails, so that they alone are rejected."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from transforms import schemas
+from transforms.errors import PairweaveError, WorkerError
+
+ALIGNER_FAILED = "aligner_failed"
+
+LEAST_MOST = 8
+"""So many pairs of a shard may fail, however few it has."""
+
+MOST_SHARE = 0.01
+"""The share of a shard's pairs that may fail; beyond it the model is at fault and not the pairs."""
+
+MOST_DETAIL = 200
+"""Characters of an error that a rejected pair is given."""
+
+Rejected = dict[int, tuple[str, str]]
+Align = Callable[[pa.Table], tuple[pa.Table, Rejected]]
+Kinds = tuple[type[BaseException], ...]
+
+
+def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Table, Rejected]:
+    """Align a table; a pair that makes the aligner fail is rejected alone.
+
+    Where the whole table fails, the pairs that fail by themselves are found by halving it, and
+    the others are aligned once more together: their links are those of a table without the
+    failing pairs. A pair is given up only if it fails alone, and fails alone again when the
+    aligner has shown that it is sound; so a fault of the moment rejects nothing.
+
+    Args:
+        align: Turns these into LINKED rows and rejected ones, by row.
+        table: Pairs with tokens (`transforms.schemas.TOKENS`), or without (`PAIRS`) if the aligner
+            cuts them itself.
+        fatal: Errors that are no pair's fault, such as exhausted memory; raised as they are.
+
+    Returns:
+        What ``align`` does, the failing pairs among the rejected.
+
+    Raises:
+        WorkerError: So many pairs fail that it is not theirs, or what fails is not a pair.
+    """
+    together = _failure(align, table, fatal)
+    if not isinstance(together, str):
+        return together
+    failed = _failing_alone(align, table, fatal)
+    kept = np.ones(table.num_rows, dtype=np.bool_)
+    kept[list(failed)] = False
+    rest = _failure(align, table.filter(pa.array(kept)), fatal)
+    if isinstance(rest, str):
+        raise WorkerError(f"{int(kept.sum())} pairs fail together and not alone: {rest}")
+    check_sound(align, table.column_names, fatal)
+    for row in failed:
+        if not isinstance(_failure(align, table.slice(row, 1), fatal), str):
+            raise WorkerError(
+                f"pair {table['id'][row]}: failed once and then did not: {failed[row]}"
+            )
+    linked, rejected = rest
+    rows = np.flatnonzero(kept)
+    given_up = {int(rows[row]): why for row, why in rejected.items()}
+    given_up |= {row: (ALIGNER_FAILED, detail) for row, detail in failed.items()}
+    return linked, dict(sorted(given_up.items()))
+
+
+def check_sound(align: Align, columns: Sequence[str], fatal: Kinds) -> None:
+    """Check that an aligner can align one letter with itself.
+
+    Args:
+        align: As above.
+        columns: What its tables hold: those of TOKENS, or of PAIRS if it cuts tokens itself.
+        fatal: As above.
+
+    Raises:
+        WorkerError: It cannot, so it can align nothing.
+    """
+    failure = _failure(align, PROBE.select(columns), fatal)
+    if isinstance(failure, str):
+        raise WorkerError(f"the aligner fails even on a pair of single letters: {failure}")
+
+
+def _failing_alone(align: Align, table: pa.Table, fatal: Kinds) -> dict[int, str]:
+    """Return why pairs fail that fail by themselves, by row, in order.
+
+    Raises:
+        WorkerError: There are too many of them.
+    """
+    most = max(LEAST_MOST, int(MOST_SHARE * table.num_rows))
+    failed: dict[int, str] = {}
+    parts = _halves(0, table.num_rows)  # that the whole fails is known
+    while parts:
+        start, stop = parts.pop()
+        failure = _failure(align, table.slice(start, stop - start), fatal)
+        if not isinstance(failure, str):
+            continue
+        if stop - start > 1:
+            parts += _halves(start, stop)
+            continue
+        failed[start] = failure
+        if len(failed) > most:
+            raise WorkerError(
+                f"{len(failed)} of the first {stop} pairs of {table.num_rows} fail, so it is the "
+                f"aligner and not the pairs; first pair {table['id'][min(failed)]}: "
+                f"{failed[min(failed)]}"
+            )
+    return failed
+
+
+def _halves(start: int, stop: int) -> list[tuple[int, int]]:
+    """Return the second and the first half of a range, less an empty one."""
+    middle = (start + stop) // 2
+    return [part for part in ((middle, stop), (start, middle)) if part[0] < part[1]]
+
+
+def _failure(align: Align, table: pa.Table, fatal: Kinds) -> str | tuple[pa.Table, Rejected]:
+    """Align; an error becomes its line of text, so that its traceback keeps no memory alive."""
+    try:
+        return align(table)
+    except fatal:
+        raise
+    except Exception as error:  # noqa: BLE001 - libraries raise any kind; too many are an error
+        lines = str(error).strip().splitlines() or [""]
+        name = "" if isinstance(error, PairweaveError) else f"{type(error).__name__}: "
+        return f"{name}{lines[0]}"[:MOST_DETAIL]
+
+
+PROBE = pa.Table.from_pylist(
+    [
+        {
+            "id": "0" * 32,
+            "corpus": "",
+            "source_lang": "und",
+            "target_lang": "und",
+            "file": "",
+            "line": 1,
+            "source": "a",
+            "target": "a",
+            "translation": None,
+            "source_tokens": [{"start": 0, "end": 1}],
+            "target_tokens": [{"start": 0, "end": 1}],
+        }
+    ],
+    schema=schemas.TOKENS,
+)

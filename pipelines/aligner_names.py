@@ -1,0 +1,92 @@
+"""Aligners as a user names them on one line: ``encoder:DIR:layer=8:head=softmax``."""
+
+import dataclasses
+
+from models.external_config import ABOUT, PROGRAMS, About
+from transforms.errors import ConfigError
+
+ALIGNERS = ("hmm", "encoder", *PROGRAMS)
+
+
+@dataclasses.dataclass(frozen=True)
+class AlignerName:
+    """An aligner with its settings.
+
+    Attributes:
+        text: As it was written.
+        aligner: One of `ALIGNERS`.
+        model: Directory of a model, if one is named.
+        settings: The other settings.
+        option: The option that names it, for messages.
+    """
+
+    text: str
+    aligner: str
+    model: str | None
+    settings: dict[str, str]
+    option: str = "--aligners"
+
+    @property
+    def about(self) -> About:
+        """Return what is known of an external program."""
+        return ABOUT[self.aligner]
+
+    @property
+    def learns(self) -> bool:
+        """Tell whether it learns from the text that the command is given."""
+        if self.aligner in PROGRAMS:
+            return self.about.way != "pair by pair"
+        return self.aligner == "hmm" and self.model is None
+
+    @property
+    def layer(self) -> int:
+        """Return the layer of an encoder.
+
+        Raises:
+            ConfigError: It is no number.
+        """
+        try:
+            return int(self.settings.get("layer", "8"))
+        except ValueError as error:
+            raise ConfigError(f"{self.option} {self.text}: layer must be a number") from error
+
+    def require_settings(self, *known: str) -> None:
+        """Refuse settings that the aligner does not know.
+
+        Raises:
+            ConfigError: Names them.
+        """
+        foreign = sorted(set(self.settings) - set(known))
+        if foreign:
+            raise ConfigError(
+                f"{self.option} {self.text}: does not know {', '.join(foreign)}; it knows "
+                f"{', '.join(known) or 'no settings'}"
+            )
+
+
+def read_name(text: str, option: str = "--aligners") -> AlignerName:
+    """Read an aligner's name, its model and its settings, parted by colons.
+
+    >>> name = read_name("encoder:bert:layer=6")
+    >>> name.aligner, name.model, name.settings
+    ('encoder', 'bert', {'layer': '6'})
+
+    Raises:
+        ConfigError: There is no such aligner, or a part is neither a model nor a setting.
+    """
+    aligner, *parts = text.split(":")
+    if aligner not in ALIGNERS:
+        raise ConfigError(f"{option} {text}: there are {', '.join(ALIGNERS)}, not {aligner!r}")
+    model = None
+    if parts and "=" not in parts[0]:
+        model = parts.pop(0)
+    settings = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not (name and equals and value):
+            raise ConfigError(
+                f"{option} {text}: {part!r} is no setting; expected "
+                "NAME[:MODEL][:SETTING=VALUE ...], such as encoder:DIRECTORY:layer=8:head=softmax"
+            )
+        settings[name] = value
+    return AlignerName(text, aligner, model, settings, option)

@@ -1,0 +1,179 @@
+"""The steps of a job with someone else's aligner: learn from a sample, align each shard."""
+
+import functools
+from collections.abc import Iterable, Mapping
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from models import external_store
+from models.external import learn
+from models.external_config import ExternalConfig
+from models.external_store import ExternalReference
+from pipelines.external_choice import external_config
+from pipelines.options import AlignerOptions
+from pipelines.run import Run
+from transforms import schemas
+from transforms.errors import ConfigError, WorkerError
+from transforms.rejects import Reject, Stage
+from transforms.sample import gather_sample, sample_rows, sample_share
+from transforms.shards import Batches, Shard, Shards, reject
+from transforms.tokens import TokenConfig, add_tokens
+
+Learned = beam.PCollection[ExternalReference]
+
+NOTHING_LEARNED = ""
+"""The digest of a program that found no pair to learn from."""
+
+
+def learned_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+    """Return the run's program as a side input: a reference that workers load.
+
+    What an earlier attempt of the same run learned is used again, if it is whole.
+    """
+    options = run.options
+    assert isinstance(options, AlignerOptions)
+    assert run.tokens is not None
+    config = external_config(options)
+    directory = run.model_directory
+    reference = run.model or external_store.find_whole(config, directory)
+    if reference is not None:
+        return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
+    step = LetLearn(
+        directory=directory,
+        config=config,
+        tokens=run.tokens,
+        share=sample_share(run.plan.rows, options.fit_pairs),
+        seed=options.seed,
+        facts=run.language_facts(),
+        allow_empty=options.allow_empty,
+    )
+    return beam.pvalue.AsSingleton(rows | "LetLearn" >> step)
+
+
+class LetLearn(beam.PTransform[Batches, Learned]):
+    """Row batches become what a program learned: sample, then learn on one worker."""
+
+    def __init__(
+        self,
+        directory: str,
+        config: ExternalConfig,
+        tokens: TokenConfig,
+        share: float,
+        seed: int,
+        facts: Mapping[str, object],
+        *,
+        allow_empty: bool,
+    ) -> None:
+        super().__init__()
+        self._sample = functools.partial(sample_rows, share=share, seed=seed)
+        self._learn = functools.partial(
+            learn_from_sample,
+            directory=directory,
+            config=config,
+            tokens=tokens,
+            facts=facts,
+            allow_empty=allow_empty,
+        )
+
+    def expand(self, batches: Batches) -> Learned:
+        """Sample, gather under one key, learn."""
+        nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
+        sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
+            tuple[int, pa.Table]
+        )
+        return (
+            (sample, nothing)
+            | beam.Flatten()
+            | "Gather" >> beam.GroupByKey()
+            | "Learn" >> beam.Map(self._learn)
+        )
+
+
+def _nothing(_: None) -> tuple[int, pa.Table]:
+    return 0, schemas.ROWS.empty_table()
+
+
+def learn_from_sample(
+    element: tuple[int, Iterable[pa.Table]],
+    directory: str,
+    config: ExternalConfig,
+    tokens: TokenConfig,
+    facts: Mapping[str, object],
+    *,
+    allow_empty: bool,
+) -> ExternalReference:
+    """Let a program learn from the parts of a sample, and save it.
+
+    Returns:
+        What workers load; without a digest where the sample is empty and may be.
+
+    Raises:
+        ConfigError: The sample is empty.
+    """
+    sample = gather_sample(element[1])
+    if not sample.num_rows:
+        if allow_empty:
+            return ExternalReference(config, NOTHING_LEARNED)
+        raise ConfigError(
+            "no pair passed the screen and was drawn into the sample, so there is nothing that "
+            f"{config.program} could learn from; look at the input, the limits of the screen and "
+            "--fit_pairs"
+        )
+    learned = learn(config, add_tokens(sample, tokens))
+    return external_store.save(config, directory, learned, {**facts, "pairs": sample.num_rows})
+
+
+class AlignExternally(beam.PTransform[Shards, Shards]):
+    """Aligns the working table of every shard; pairs that the program cannot take are rejected."""
+
+    def __init__(self, model: beam.pvalue.AsSingleton) -> None:
+        super().__init__()
+        self._model = model
+
+    def expand(self, shards: Shards) -> Shards:
+        """Align each shard."""
+        return shards | "Table" >> beam.Map(align_externally, self._model).with_output_types(Shard)
+
+
+def align_externally(shard: Shard, reference: ExternalReference) -> Shard:
+    """Align a shard's pairs; kept rows, rejected rows and working table stay in step."""
+    number, kept, rejected, table = shard
+    if reference.digest == NOTHING_LEARNED:
+        return number, kept, rejected, no_links(table)
+    linked, given_up = external_store.align(reference, table)
+    kept, rejected = give_up(kept, rejected, given_up)
+    return number, kept, rejected, linked
+
+
+def no_links(table: pa.Table) -> pa.Table:
+    """Return the LINKED rows of a shard that holds no pair, as where nothing passed the screen.
+
+    Raises:
+        WorkerError: It holds pairs.
+    """
+    if table.num_rows:
+        raise WorkerError(f"{table.num_rows} pairs to align, but none was there to learn from")
+    return schemas.LINKED.empty_table()
+
+
+def give_up(
+    kept: pa.Table, rejected: pa.Table, given_up: Mapping[int, tuple[str, str]]
+) -> tuple[pa.Table, pa.Table]:
+    """Move rows that an aligner cannot take from the kept to the rejected.
+
+    Args:
+        kept: Kept rows (`transforms.schemas.ROWS`).
+        rejected: Rejected rows.
+        given_up: Reason and detail, by kept row.
+    """
+    if not given_up:
+        return kept, rejected
+    rows = np.arange(kept.num_rows)
+    for reason in sorted({reason for reason, _ in given_up.values()}):
+        marks = np.array([given_up.get(int(row), ("",))[0] == reason for row in rows])
+        details = [given_up[int(row)][1] for row in rows[marks]]
+        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
+        rows = rows[~marks]
+    return kept, rejected

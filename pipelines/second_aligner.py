@@ -1,0 +1,74 @@
+"""A second aligner beside the first: their links joined, and how far they agree."""
+
+import threading
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from models import external_store, store
+from models.external_store import ExternalReference
+from pipelines.external_aligning import give_up
+from pipelines.second_choice import Reference
+from transforms import agreement, schemas
+from transforms.combine import Agreement, combine
+from transforms.shards import Shard, Shards
+from transforms.symmetrize import SymmetrizeConfig, symmetrize
+
+_encoders: dict[str, Any] = {}
+_lock = threading.Lock()
+
+
+class AlignAgain(beam.PTransform[Shards, Shards]):
+    """Joins each shard's symmetrized links with those of a second aligner."""
+
+    def __init__(self, reference: Reference, heuristic: str, way: str) -> None:
+        """Say which aligner, how its directions become one, and how the two sets are joined."""
+        super().__init__()
+        self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
+
+    def expand(self, shards: Shards) -> Shards:
+        """Align each shard again."""
+        return shards | "Table" >> beam.Map(align_again, **self._settings).with_output_types(Shard)
+
+
+def align_again(shard: Shard, reference: Reference, heuristic: str, way: str) -> Shard:
+    """Align a shard's pairs by a second aligner, and join the links of both.
+
+    Args:
+        shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
+        reference: The second aligner.
+        heuristic: How its directions become one.
+        way: ``intersection`` or ``union``.
+
+    Returns:
+        The shard with the joined links. Pairs that the second aligner cannot take are rejected;
+        of the others the kept rows tell how far both agree (`transforms.agreement`).
+    """
+    number, kept, rejected, first = shard
+    linked, given_up = _align(reference, first.select(schemas.TOKENS.names))
+    if given_up:
+        stay = np.ones(first.num_rows, np.bool_)
+        stay[list(given_up)] = False
+        first = first.filter(pa.array(stay))
+        kept, rejected = give_up(kept, rejected, given_up)
+    second = symmetrize(linked, SymmetrizeConfig(heuristic))
+    joined, counts = combine(first, second, way)
+    found = Agreement(*(int(number) for number in counts.sum(axis=0)))
+    return number, agreement.mark(kept, found), rejected, joined
+
+
+def _align(reference: Reference, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+    if isinstance(reference, store.ModelReference):
+        return store.load(reference).model.align(table), {}
+    if isinstance(reference, ExternalReference):
+        return external_store.align(reference, table)
+    from models.hosted import HostedAligner
+
+    with _lock:
+        hosted = _encoders.get(str(reference.digest))
+        if hosted is None:
+            hosted = _encoders[str(reference.digest)] = HostedAligner(reference)
+    linked, given_up, _ = hosted.align(table)
+    return linked, dict(given_up)

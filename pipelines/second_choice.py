@@ -1,0 +1,118 @@
+"""Which second aligner a job uses: from options to what workers load.
+
+It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DIRECTORY:layer=8``,
+``simalign:DIRECTORY:path=PYTHON``. It gets the same tokens as the first.
+"""
+
+from models import encoder_store, external_store, store
+from models.encoder_config import EncoderConfig, HeadConfig
+from models.encoder_store import EncoderReference
+from models.external_config import PROGRAMS, ExternalConfig
+from models.external_store import ExternalReference
+from pipelines.aligner_names import AlignerName, read_name
+from pipelines.options import AlignerOptions, FitSettings
+from transforms.errors import ConfigError
+from transforms.tokens import TokenConfig
+
+Reference = store.ModelReference | EncoderReference | ExternalReference
+
+OPTIONS = ("second_aligner", "combine")
+_SECOND = "--second_aligner"
+
+
+def choose_second(options: FitSettings, tokens: TokenConfig | None) -> Reference | None:
+    """Return the second aligner of a job; None where one aligns alone.
+
+    Raises:
+        ConfigError: It is not there, lacks its model, does not fit the tokens, or cannot align
+            shards one by one.
+    """
+    name = _name(options)
+    if name is None:
+        if "combine" in options.model_fields_set:
+            raise ConfigError("--combine joins the links of two aligners; give --second_aligner")
+        return None
+    if tokens is None or tokens.kind == "pieces":
+        raise ConfigError(
+            f"{_SECOND} gets the tokens of the first aligner, which must be words, whitespace or "
+            "sentencepiece:MODEL; got pieces that one aligner brings"
+        )
+    if name.aligner == "hmm":
+        return _fitted(name, tokens)
+    if name.aligner == "encoder":
+        return _encoder(name)
+    return _program(name, options)
+
+
+def second_settings(options: FitSettings, reference: Reference | None) -> dict[str, object]:
+    """Return what the plan says of the second aligner; nothing where there is none."""
+    name = _name(options)
+    if name is None or reference is None:
+        return {}
+    assert isinstance(options, AlignerOptions)
+    own = {key: value for key, value in name.settings.items() if key != "path"}
+    return {
+        "second_aligner": " ".join([name.aligner, *(f"{key}={own[key]}" for key in sorted(own))]),
+        "second_model": reference.digest,
+        "combine": options.combine,
+    }
+
+
+def _name(options: FitSettings) -> AlignerName | None:
+    if not isinstance(options, AlignerOptions) or options.second_aligner is None:
+        return None
+    return read_name(options.second_aligner, _SECOND)
+
+
+def _fitted(name: AlignerName, tokens: TokenConfig) -> store.ModelReference:
+    name.require_settings()
+    if name.model is None:
+        raise ConfigError(
+            f"{_SECOND} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by pairweave "
+            "fit, or let hmm be the first aligner, which is fitted on the input"
+        )
+    fitted = store.read(name.model)
+    if tokens != fitted.tokens and (tokens.model or fitted.tokens.model):
+        raise ConfigError(
+            f"{_SECOND} {name.text}: was fitted on {fitted.tokens.kind}, but the first aligner "
+            f"gets {tokens.kind}; give --tokens that both know"
+        )
+    reference = store.find(name.model)
+    assert reference is not None
+    return reference
+
+
+def _encoder(name: AlignerName) -> EncoderReference:
+    name.require_settings("layer", "head", "precision")
+    if name.model is None:
+        raise ConfigError(f"{_SECOND} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
+    head = HeadConfig(name.settings.get("head", "softmax"))
+    precision = name.settings.get("precision", "fp32")
+    config = EncoderConfig(name.model, layer=name.layer, head=head, precision=precision)
+    return encoder_store.find(config)
+
+
+def _program(name: AlignerName, options: FitSettings) -> ExternalReference:
+    assert isinstance(options, AlignerOptions)
+    assert name.aligner in PROGRAMS
+    name.require_settings("layer", "head", "path")
+    if name.about.way == "whole corpus":
+        raise ConfigError(
+            f"{_SECOND} {name.aligner} cannot align a corpus shard by shard: {name.about.why_whole}"
+        )
+    config = ExternalConfig(
+        program=name.aligner,
+        path=name.settings.get("path"),
+        model=name.model,
+        layer=name.layer,
+        head=name.settings.get("head"),
+        timeout_seconds=options.program_timeout,
+    )
+    if name.about.way == "pair by pair":
+        return external_store.find(config)
+    if name.model is None:
+        raise ConfigError(
+            f"{_SECOND} {name.aligner}: needs what it learned in an earlier run, as in "
+            f"{name.aligner}:OUTPUT/models/{name.aligner}; or let it be the first aligner"
+        )
+    return external_store.find_learned(config, name.model)
