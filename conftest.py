@@ -4,7 +4,8 @@ import importlib.util
 
 _NEURAL = (
     *(f"models/{name}.py" for name in ("blocks", "encoder", "heads", "neural", "transport")),
-    *(f"tests/{name}.py" for name in ("awesome", "encoders")),
+    "models/translator_transformers.py",
+    *(f"tests/{name}.py" for name in ("awesome", "encoders", "translators")),
 )
 
 _INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))

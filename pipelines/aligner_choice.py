@@ -7,12 +7,13 @@ import pyarrow as pa
 from models import encoder_store, store
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
-from pipelines.options import AlignerOptions, FitSettings, JobOptions
+from models.ter_aligner import TerAligner
+from pipelines.options import AlignerSettings, FitSettings, JobOptions
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize
 
-Reference = store.ModelReference | EncoderReference
+Reference = store.ModelReference | EncoderReference | TerAligner
 
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 ENCODER_ONLY = ("revision", "layer", "head", "precision", "long_pairs", "token_budget")
@@ -24,10 +25,12 @@ def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig |
     Raises:
         ConfigError: There is no such model, or options do not fit the aligner.
     """
-    if isinstance(options, AlignerOptions):
+    if isinstance(options, AlignerSettings):
         check_options(options)
         if options.aligner == "encoder":
             return _encoder(options)
+        if options.aligner == "ter":
+            return TerAligner(), _known_tokens(options)
         if options.model is not None:
             return _fitted(options.model, options.tokens)
     return None, _tokens(options.tokens or "words")
@@ -35,12 +38,12 @@ def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig |
 
 def unused_options(options: FitSettings) -> set[str]:
     """Return the options that the job's aligner does not know."""
-    if isinstance(options, AlignerOptions) and options.aligner == "encoder":
-        return set(HMM_ONLY)
+    if isinstance(options, AlignerSettings) and options.aligner != "hmm":
+        return set(HMM_ONLY if options.aligner == "encoder" else HMM_ONLY + ENCODER_ONLY)
     return set(ENCODER_ONLY)
 
 
-def check_options(options: AlignerOptions) -> None:
+def check_options(options: AlignerSettings) -> None:
     """Refuse options of another aligner.
 
     Raises:
@@ -48,7 +51,7 @@ def check_options(options: AlignerOptions) -> None:
     """
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
-        other = "hmm" if options.aligner == "encoder" else "encoder"
+        other = "encoder" if set(foreign) & set(ENCODER_ONLY) else "hmm"
         names = ", ".join(f"--{name}" for name in foreign)
         raise ConfigError(
             f"--aligner {options.aligner} does not know {names}; leave it out, or give "
@@ -56,6 +59,8 @@ def check_options(options: AlignerOptions) -> None:
         )
     if options.aligner == "encoder" and options.model is None:
         raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
+    if options.aligner == "ter" and options.model is not None:
+        raise ConfigError("--aligner ter has no model; leave --model out, or give --aligner hmm")
 
 
 def tokens_text(tokens: TokenConfig | None) -> str:
@@ -74,13 +79,8 @@ def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     return TokenConfig(kind="words")
 
 
-def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
-    tokens = _tokens(options.tokens or "words")
-    if tokens is None:
-        raise ConfigError(
-            "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
-            "give sentencepiece:MODEL, words or whitespace"
-        )
+def _encoder(options: AlignerSettings) -> tuple[EncoderReference, TokenConfig]:
+    tokens = _known_tokens(options)
     budget = options.token_budget
     config = EncoderConfig(
         model=options.model or "",
@@ -92,6 +92,17 @@ def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
         revision=options.revision,
     )
     return encoder_store.find(config), tokens
+
+
+def _known_tokens(options: AlignerSettings) -> TokenConfig:
+    """Return how text is cut for an aligner that is not fitted."""
+    tokens = _tokens(options.tokens or "words")
+    if tokens is None:
+        raise ConfigError(
+            "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
+            "give sentencepiece:MODEL, words or whitespace"
+        )
+    return tokens
 
 
 def _fitted(

@@ -30,12 +30,14 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "augment": Command("pipelines.augment", "turn pairs into tagged pairs"),
+    "suggest": Command("pipelines.suggest", "turn pairs into translation-suggestion examples"),
     "align": Command("pipelines.align", "turn pairs into word links"),
     "fit": Command("pipelines.fit", "fit the statistical aligner"),
     "symmetrize": Command("pipelines.links", "combine two directions of links"),
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
     "report": Command("pipelines.report", "write the HTML report of a finished run again"),
+    "export": Command("pipelines.export", "write a finished run's rows for a trainer"),
     "preview": Command("pipelines.preview", "print a few pairs of a finished run"),
     "demo": Command("pipelines.demo", "run the main job on a small real corpus"),
     "doctor": Command("pipelines.doctor", "say what this machine has"),

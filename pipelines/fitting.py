@@ -7,25 +7,40 @@ from models.hmm import HmmConfig
 from pipelines.run import Run
 from pipelines.steps import FitAligner
 from transforms import files
+from transforms.monolingual import translated_only
 from transforms.sample import sample_share
 from transforms.shards import Batches
 
 
-def fitted_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+def fitted_aligner(
+    pipeline: beam.Pipeline, rows: Batches, run: Run, *, monolingual: bool = False
+) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
     A model that an earlier attempt of the same run finished is used again, if it is whole.
+
+    Args:
+        pipeline: The run's pipeline.
+        rows: Screened rows, of which a sample is fitted on.
+        run: The run.
+        monolingual: Whether a model is fitted on translations and targets, instead of sources
+            and targets.
     """
     directory = files.join(files.absolute(run.options.output), run.model_directory)
     reference = run.model or store.find_whole(directory)
     if reference is not None:
         return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
-    return beam.pvalue.AsSingleton(rows | "FitAligner" >> fit_step(run, directory))
+    return beam.pvalue.AsSingleton(
+        rows | "FitAligner" >> fit_step(run, directory, monolingual=monolingual)
+    )
 
 
-def fit_step(run: Run, directory: str) -> FitAligner:
-    """Return the step that fits a run's model into a directory."""
+def fit_step(run: Run, directory: str, *, monolingual: bool = False) -> FitAligner:
+    """Return the step that fits a run's model into a directory; ``monolingual`` as above."""
     options = run.options
+    facts = run.language_facts()
+    if monolingual:
+        facts["source_lang"] = facts["target_lang"]
     return FitAligner(
         directory=directory,
         tokens=run.tokens,
@@ -34,5 +49,6 @@ def fit_step(run: Run, directory: str) -> FitAligner:
         share=sample_share(run.plan.rows, options.fit_pairs),
         seed=options.seed,
         threads=options.workers,
-        facts=run.language_facts(),
+        facts=facts,
+        view=translated_only if monolingual else None,
     )

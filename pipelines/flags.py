@@ -111,7 +111,9 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
     if origin is typing.Annotated:
         return _shape(arguments[0])
     if origin is tuple:
-        return {"nargs": "+", "action": "extend", "metavar": "GLOB"}
+        choices = typing.get_args(arguments[0])
+        metavar = ",".join(choices) if typing.get_origin(arguments[0]) is typing.Literal else "GLOB"
+        return {"nargs": "+", "action": "extend", "metavar": metavar}
     if origin is typing.Literal:
         return {"metavar": "{" + ",".join(str(choice) for choice in arguments) + "}"}
     if annotation is bool:

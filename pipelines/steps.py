@@ -21,6 +21,7 @@ from transforms.write import WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
+View = Callable[[pa.Table], pa.Table]
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -71,6 +72,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         seed: int,
         threads: int,
         facts: dict[str, object],
+        view: View | None = None,
     ) -> None:
         super().__init__()
         self._sample = functools.partial(sample_rows, share=share, seed=seed)
@@ -82,6 +84,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
             config=config,
             threads=threads,
             facts=facts,
+            view=view,
         )
 
     def expand(self, batches: Batches) -> Model:
@@ -110,13 +113,18 @@ def fit_aligner(
     config: HmmConfig,
     threads: int,
     facts: dict[str, object],
+    view: View | None = None,
 ) -> store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
+
+    A view turns the sample's PAIRS rows into those that the aligner is fitted on.
 
     Raises:
         ConfigError: The sample is empty.
     """
     sample = gather_sample(element[1])
+    if view is not None:
+        sample = view(sample)
     if not sample.num_rows:
         raise ConfigError(
             "no pair passed the screen, so there is nothing to fit the aligner on; look at the "

@@ -5,6 +5,8 @@ from typing import Any
 
 import yaml
 
+from transforms.shown_counts import short_counts
+
 
 def render(manifest: Mapping[str, Any]) -> str:
     """Render a run's ``README.md`` from its manifest (Hugging Face dataset card format)."""
@@ -61,7 +63,8 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
             f"| {corpus['licence'] or 'not stated'} | {corpus['kept']:,} | {rejected:,} |"
         )
     lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
-    lines += [f"| {name} | {number:,} |" for name, number in sorted(manifest["counts"].items())]
+    counts = short_counts(manifest["counts"])
+    lines += [f"| {name} | {number:,} |" for name, number in counts.items()]
     if manifest["rejected"]:
         lines += ["", "## Rejected pairs", "", "| reason | pairs |", "| --- | ---: |"]
         lines += [

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files, report, run_samples, sealed
+from transforms import card, files, report, run_samples, sealed, span_lengths
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -335,7 +335,12 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
             rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
     kept = sum(receipt["kept"] for receipt in receipts)
     reasons = _reasons(receipts)
+    golden = {}
+    if "golden" in plan:
+        distances = span_lengths.compare(plan["golden"], counts)
+        golden = {"golden": {"histograms": plan["golden"], "distances": distances}}
     return {
+        **golden,
         "job": plan["job"],
         "version": plan["version"],
         "signature": plan["signature"],
