@@ -56,7 +56,7 @@ $(VENV)/.dev: $(VENV)/.demo
 	touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	$(PIP) --editable ".[demo,dev,neural,flink,gcp,aws]"
+	$(PIP) --editable ".[demo,dev,neural,translate,evaluate,flink,gcp,aws]"
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.

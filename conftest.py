@@ -6,7 +6,8 @@ _NEURAL = (
     *(f"models/{name}.py" for name in ("blocks", "encoder", "heads", "neural", "transport")),
     *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
     *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
-    *(f"tests/{name}.py" for name in ("awesome", "encoders", "toy_language")),
+    "models/translator_transformers.py",
+    *(f"tests/{name}.py" for name in ("awesome", "encoders", "toy_language", "translators")),
 )
 
 _INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))

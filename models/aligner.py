@@ -4,6 +4,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from transforms import flat_lists
+from transforms.errors import WorkerError
+
+MAX_TOKENS = 32_767
+"""Links number tokens in 16 bits."""
+
 
 class Aligner(Protocol):
     """Aligns the tokens of sentence pairs.
@@ -28,3 +34,18 @@ class Aligner(Protocol):
             (`transforms.schemas.LINKED`).
         """
         ...
+
+
+def require_countable(table: pa.Table) -> None:
+    """Check that links can number the tokens of every pair.
+
+    Raises:
+        WorkerError: A side has too many; names the pair.
+    """
+    for name in ("source_tokens", "target_tokens"):
+        sizes = flat_lists.lengths_of(table.column(name))
+        if len(sizes) and sizes.max() > MAX_TOKENS:
+            raise WorkerError(
+                f"pair {table.column('id')[int(sizes.argmax())]}: {name} has {sizes.max()} tokens, "
+                f"links can number {MAX_TOKENS}; screen such pairs out"
+            )

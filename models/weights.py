@@ -9,7 +9,7 @@ from transforms.errors import ConfigError
 
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-_WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
+_WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
 _MOST_HEADER_BYTES = 100_000_000
 """What the safetensors format allows."""
 
@@ -68,7 +68,7 @@ def inspect_model(directory: Path) -> ModelFiles:
     """
     files = sorted(path for path in directory.iterdir() if path.is_file())
     if not (directory / "config.json").is_file():
-        raise ConfigError(f"{directory}: no config.json; expected a transformers encoder")
+        raise ConfigError(f"{directory}: no config.json; expected a model of transformers")
     weights = _weight_files(directory)
     if not weights:
         pickled = [path for path in files if path.suffix in _PICKLES]
@@ -82,7 +82,7 @@ def inspect_model(directory: Path) -> ModelFiles:
     others = tuple(
         path
         for path in files
-        if path.suffix in (".json", ".txt", ".model") and not path.name.startswith("_")
+        if path.suffix in (".json", ".txt", ".model", ".spm") and not path.name.startswith("_")
     )
     return ModelFiles(directory, weights, others)
 

@@ -8,14 +8,21 @@ from models import encoder_store, external_store, store
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
 from models.external_store import ExternalReference
+from models.ter_aligner import TerAligner
 from pipelines import external_choice
 from pipelines.external_choice import EXTERNAL_ONLY
-from pipelines.options import AlignerOptions, FinetuneOptions, FitSettings, JobOptions
+from pipelines.options import (
+    AlignerOptions,
+    AlignerSettings,
+    FinetuneOptions,
+    FitSettings,
+    JobOptions,
+)
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize
 
-Reference = store.ModelReference | EncoderReference | ExternalReference
+Reference = store.ModelReference | EncoderReference | ExternalReference | TerAligner
 
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 HOSTING = ("large_model", "model_copies", "accelerator")
@@ -35,11 +42,13 @@ def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig |
         config = EncoderConfig(options.model, layer=options.layer, revision=options.revision)
         return encoder_store.find(config), _tokens(options.tokens)
     check_tokens(options)
-    if isinstance(options, AlignerOptions):
+    if isinstance(options, AlignerSettings):
         check_options(options)
         if options.aligner == "encoder":
             return _encoder(options)
-        if options.aligner == "external":
+        if options.aligner == "ter":
+            return TerAligner(), _known_tokens(options)
+        if isinstance(options, AlignerOptions) and options.aligner == "external":
             return external_choice.choose_external(options, _tokens(options.tokens or "words"))
         if options.model is not None:
             return _fitted(options.model, options.tokens)
@@ -50,15 +59,18 @@ def unused_options(options: FitSettings) -> set[str]:
     """Return the options that the job's aligner does not know."""
     if isinstance(options, FinetuneOptions):
         return set()
-    if isinstance(options, AlignerOptions) and options.aligner == "encoder":
+    aligner = options.aligner if isinstance(options, AlignerSettings) else "hmm"
+    if aligner == "encoder":
         return {*HMM_ONLY, *EXTERNAL_ONLY}
+    if aligner == "ter":
+        return {*HMM_ONLY, *ENCODER_ONLY, *EXTERNAL_ONLY}
     if isinstance(options, AlignerOptions) and options.aligner == "external":
         known = {"layer", "head"}
         return (set(ENCODER_ONLY) - known) | external_choice.unknown_options(options)
     return {*ENCODER_ONLY, *EXTERNAL_ONLY}
 
 
-def check_options(options: AlignerOptions) -> None:
+def check_options(options: AlignerSettings) -> None:
     """Refuse options of another aligner.
 
     Raises:
@@ -69,13 +81,17 @@ def check_options(options: AlignerOptions) -> None:
         others = {"hmm": HMM_ONLY, "encoder": ENCODER_ONLY, "external": EXTERNAL_ONLY}
         other = next(name for name, own in others.items() if foreign[0] in own)
         names = ", ".join(f"--{name}" for name in foreign)
-        program = f" --program {options.program}" if options.aligner == "external" else ""
+        program = f" --program {options.program}" if isinstance(options, AlignerOptions) else ""
+        if options.aligner != "external":
+            program = ""
         raise ConfigError(
             f"--aligner {options.aligner}{program} does not know {names}; leave it out, or give "
             f"--aligner {other}"
         )
     if options.aligner == "encoder" and options.model is None:
         raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
+    if options.aligner == "ter" and options.model is not None:
+        raise ConfigError("--aligner ter has no model; leave --model out, or give --aligner hmm")
 
 
 def check_tokens(options: FitSettings) -> None:
@@ -84,7 +100,7 @@ def check_tokens(options: FitSettings) -> None:
     Raises:
         ConfigError: Says why.
     """
-    aligner = options.aligner if isinstance(options, AlignerOptions) else "hmm"
+    aligner = options.aligner if isinstance(options, AlignerSettings) else "hmm"
     if options.tokens == "pieces" and aligner != "encoder":
         raise ConfigError(
             f"--tokens pieces: they are the pieces of an encoder, and --aligner {aligner} has "
@@ -129,13 +145,8 @@ def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
     return TokenConfig(kind="words")
 
 
-def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
-    tokens = _tokens(options.tokens or "words")
-    if tokens is None:
-        raise ConfigError(
-            "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
-            "give pieces, sentencepiece:MODEL, words or whitespace"
-        )
+def _encoder(options: AlignerSettings) -> tuple[EncoderReference, TokenConfig]:
+    tokens = _known_tokens(options)
     budget = options.token_budget
     config = EncoderConfig(
         model=options.model or "",
@@ -148,6 +159,17 @@ def _encoder(options: AlignerOptions) -> tuple[EncoderReference, TokenConfig]:
         tokens="pieces" if tokens.kind == "pieces" else "given",
     )
     return encoder_store.find(config, watch=options.watch_model), tokens
+
+
+def _known_tokens(options: AlignerSettings) -> TokenConfig:
+    """Return how text is cut for an aligner that is not fitted."""
+    tokens = _tokens(options.tokens or "words")
+    if tokens is None:
+        raise ConfigError(
+            "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
+            "give pieces, sentencepiece:MODEL, words or whitespace"
+        )
+    return tokens
 
 
 def _fitted(

@@ -3,10 +3,11 @@
 import apache_beam as beam
 
 from models.encoder_store import EncoderReference
+from models.ter_aligner import TerAligner
 from pipelines.aligner_choice import HOSTING
 from pipelines.external_aligning import AlignExternally, learned_aligner
 from pipelines.fitting import fitted_aligner
-from pipelines.options import AlignerOptions, AlignOptions, AugmentOptions
+from pipelines.options import AlignerSettings, AlignOptions, AugmentOptions
 from pipelines.run import Run
 from pipelines.second_aligner import AlignAgain
 from pipelines.steps import EachShard, align, tokenize
@@ -42,11 +43,12 @@ def aligned_shards(
     )
     if run.second is None:
         return aligned
+    assert not isinstance(run.second, TerAligner)
     return aligned | "AlignAgain" >> AlignAgain(run.second, options.heuristic, options.combine)
 
 
 def encoder_step(
-    reference: EncoderReference, options: AlignerOptions
+    reference: EncoderReference, options: AlignerSettings
 ) -> beam.PTransform[Shards, Shards]:
     """Return the step that aligns with an encoder, held where the options say."""
     # What Beam's inference imports, torch among it, takes seconds that other jobs need not spend.

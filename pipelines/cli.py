@@ -30,6 +30,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "augment": Command("pipelines.augment", "turn pairs into tagged pairs"),
+    "suggest": Command("pipelines.suggest", "turn pairs into translation-suggestion examples"),
     "align": Command("pipelines.align", "turn pairs into word links"),
     "fit": Command("pipelines.fit", "fit the statistical aligner"),
     "finetune": Command("pipelines.finetune", "fine-tune an encoder for alignment"),
@@ -37,6 +38,7 @@ COMMANDS = {
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
     "report": Command("pipelines.report", "write the HTML report of a finished run again"),
+    "export": Command("pipelines.export", "write a finished run's rows for a trainer"),
     "preview": Command("pipelines.preview", "print a few pairs of a finished run"),
     "demo": Command("pipelines.demo", "run the main job on a small real corpus"),
     "doctor": Command("pipelines.doctor", "say what this machine has"),

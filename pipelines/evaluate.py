@@ -4,35 +4,81 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines import flags
-from pipelines.options import EvaluateLinksOptions
+from pipelines import finished, flags
+from pipelines.options import (
+    CompareExamplesOptions,
+    EvaluateLinksOptions,
+    EvaluateSuggestionsOptions,
+)
 from transforms.errors import ConfigError
+from transforms.example_metrics import Comparison, has_files, profile_files, profile_run
 from transforms.link_metrics import evaluate_links
+from transforms.suggestion_metrics import evaluate_suggestions
+
+USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
+       pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
+       pairweave evaluate suggestions HYPOTHESIS GOLD --target_lang TAG
+       pairweave evaluate suggestions --data RUN --golden PREFIX
+"""
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
     if not arguments or arguments[0] in ("-h", "--help"):
-        sys.stdout.write(
-            "usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]\n"
-            "       pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...\n"
-        )
+        sys.stdout.write(USAGE)
         return 0 if arguments else 2
     if arguments[0] == "aligners":
         from pipelines import evaluate_aligners
 
         return evaluate_aligners.main(arguments[1:])
-    if arguments[0] != "links":
-        raise ConfigError(
-            f"cannot evaluate {arguments[0]!r}; there are: evaluate links, evaluate aligners"
-        )
+    kinds = {"links": _links, "suggestions": _suggestions}
+    if arguments[0] not in kinds:
+        names = ", ".join(f"evaluate {name}" for name in (*kinds, "aligners"))
+        raise ConfigError(f"cannot evaluate {arguments[0]!r}; there are: {names}")
+    sys.stdout.write(f"{kinds[arguments[0]](arguments[1:])}\n")
+    return 0
+
+
+def _links(arguments: Sequence[str]) -> str:
     options, _ = flags.parse(
         EvaluateLinksOptions,
         "pairweave evaluate links",
         "alignment error rate, precision and recall of links (Och and Ney 2003)",
-        arguments[1:],
+        arguments,
         beam=False,
     )
-    scores = evaluate_links(Path(options.hypothesis), Path(options.gold), options.one_based)
-    sys.stdout.write(f"{scores.render()}\n")
-    return 0
+    return evaluate_links(Path(options.hypothesis), Path(options.gold), options.one_based).render()
+
+
+def _suggestions(arguments: Sequence[str]) -> str:
+    if any(word.partition("=")[0] in ("--data", "--golden") for word in arguments):
+        return _examples(arguments)
+    options, _ = flags.parse(
+        EvaluateSuggestionsOptions,
+        "pairweave evaluate suggestions",
+        "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
+        "how far examples are from a golden set's",
+        arguments,
+        beam=False,
+    )
+    return evaluate_suggestions(options.hypothesis, options.gold, options.target_lang).render()
+
+
+def _examples(arguments: Sequence[str]) -> str:
+    options, _ = flags.parse(
+        CompareExamplesOptions,
+        "pairweave evaluate suggestions",
+        "how far suggestion examples are from a golden set's (Jensen-Shannon distances)",
+        arguments,
+        beam=False,
+    )
+    language = options.target_lang
+    if has_files(options.data):
+        made = {"all": profile_files(options.data, language)}
+    else:
+        found = finished.open_manifest(options.data)
+        made = profile_run(options.data, found)
+        tags = {corpus["target_lang"] for corpus in found["corpora"].values()}
+        if language is None and len(tags) == 1:
+            (language,) = tags
+    return Comparison(made, profile_files(options.golden, language)).render()

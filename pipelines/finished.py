@@ -6,7 +6,7 @@ from typing import Any
 from transforms import files, manifest
 from transforms.errors import ConfigError
 
-JOBS = ("augment", "align")
+JOBS = ("augment", "align", "suggest")
 """The jobs whose runs hold pairs to look at."""
 
 
@@ -30,7 +30,7 @@ def open_manifest(directory: str) -> dict[str, Any]:
     if found.get("job") not in JOBS:
         raise ConfigError(
             f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
-            f"give the --output of {' or '.join(JOBS)}"
+            f"give the --output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
     return found
 

@@ -7,12 +7,18 @@ from models.hmm import HmmConfig
 from pipelines.run import Run
 from pipelines.steps import FitAligner, Receipts
 from transforms import manifest
+from transforms.monolingual import translated_only
 from transforms.sample import sample_share
 from transforms.shards import Batches
 
 
 def fitted_aligner(
-    pipeline: beam.Pipeline, rows: Batches, run: Run, after: Receipts | None = None
+    pipeline: beam.Pipeline,
+    rows: Batches,
+    run: Run,
+    after: Receipts | None = None,
+    *,
+    monolingual: bool = False,
 ) -> beam.pvalue.AsSingleton:
     """Return the run's model as a side input: a reference that workers load.
 
@@ -20,14 +26,19 @@ def fitted_aligner(
 
     Args:
         pipeline: The run's pipeline.
-        rows: Screened rows.
+        rows: Screened rows, of which a sample is fitted on.
         run: The run.
         after: Receipts that must be there before a model is fitted.
+        monolingual: Whether a model is fitted on translations and targets, instead of sources
+            and targets.
     """
     reference = run.model or store.find_whole(run.model_directory)
     if reference is not None:
         return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
     options = run.options
+    facts = run.language_facts()
+    if monolingual:
+        facts["source_lang"] = facts["target_lang"]
     step = FitAligner(
         directory=run.model_directory,
         tokens=run.tokens,
@@ -36,9 +47,10 @@ def fitted_aligner(
         share=sample_share(run.plan.rows, options.fit_pairs),
         seed=options.seed,
         threads=options.workers,
-        facts=run.language_facts(),
+        facts=facts,
         # A fit without a model would be nothing at all.
         allow_empty=options.allow_empty and run.job != manifest.FIT,
         after=after,
+        view=translated_only if monolingual else None,
     )
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)

@@ -138,31 +138,13 @@ class FitSettings(Options):
     )
 
 
-class AlignerOptions(FitSettings):
-    """How words are aligned."""
+class AlignerSettings(FitSettings):
+    """How words are aligned, by any aligner."""
 
-    aligner: Literal["hmm", "encoder", "external"] = Field(
+    aligner: Literal["ter", "hmm", "encoder", "external"] = Field(
         "hmm",
-        description="the word aligner: statistical, a multilingual Transformer, or a program",
-    )
-    program: ProgramName | None = Field(
-        None, description="external: which program; eflomal and giza only to be evaluated"
-    )
-    program_path: str | None = Field(
-        None,
-        description="external: its executable, or the Python that has its package (default: as "
-        "on the search path)",
-    )
-    program_timeout: int = Field(
-        3600, ge=1, description="external: seconds that one call of the program may take"
-    )
-    second_aligner: str | None = Field(
-        None,
-        description="another aligner, whose links are joined with the first one's: "
-        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
-    )
-    combine: Literal["intersection", "union"] = Field(
-        "intersection", description="how the links of two aligners are joined"
+        description="the word aligner: edits (within one language, no model), statistical, or a "
+        "multilingual Transformer",
     )
     model: str | None = Field(
         None,
@@ -209,6 +191,68 @@ class AlignerOptions(FitSettings):
         default=False,
         description="encoder: each shard takes the model that --model, a directory or a link to "
         "one, holds when the shard begins; its receipt names it",
+    )
+
+
+class AlignerOptions(AlignerSettings):
+    """How the words of two languages are aligned."""
+
+    aligner: Literal["hmm", "encoder", "external"] = Field(
+        "hmm",
+        description="the word aligner: statistical, a multilingual Transformer, or a program",
+    )
+    program: ProgramName | None = Field(
+        None, description="external: which program; eflomal and giza only to be evaluated"
+    )
+    program_path: str | None = Field(
+        None,
+        description="external: its executable, or the Python that has its package (default: as "
+        "on the search path)",
+    )
+    program_timeout: int = Field(
+        3600, ge=1, description="external: seconds that one call of the program may take"
+    )
+    second_aligner: str | None = Field(
+        None,
+        description="another aligner, whose links are joined with the first one's: "
+        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
+    )
+    combine: Literal["intersection", "union"] = Field(
+        "intersection", description="how the links of two aligners are joined"
+    )
+
+
+class TranslatorOptions(Options):
+    """How sources are translated where the input has no translation."""
+
+    translator: str | None = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="translates sources without a translation: ctranslate2:DIR, "
+        "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
+    )
+    translator_revision: str | None = Field(
+        None, description="translator: branch, tag or commit of a hub model (default: its newest)"
+    )
+    beam_size: int = Field(4, ge=1, le=100, description="translator: width of the beam")
+    max_translation_tokens: int = Field(
+        256,
+        ge=1,
+        le=4096,
+        description="translator: longest translation, in its pieces; a longer one is rejected",
+    )
+    translator_source_tokens: int = Field(
+        512,
+        ge=2,
+        le=4096,
+        description="translator: longest source, in its pieces; a longer one is rejected",
+    )
+    translator_batch_tokens: int = Field(
+        4096, ge=1, le=1 << 24, description="translator: source pieces in a batch, with padding"
+    )
+    translator_precision: Precision = Field(
+        "fp32",
+        description="translator: arithmetic; fp16 on a GPU alone, int8 with CTranslate2 alone",
     )
 
 
@@ -408,6 +452,53 @@ class EvaluateAlignersOptions(Options):
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     program_timeout: int = Field(
         3600, ge=1, description="seconds that one call of a program may take"
+    )
+
+
+class EvaluateSuggestionsOptions(Options):
+    """Options of ``evaluate suggestions``."""
+
+    hypothesis: str = Field(
+        description="suggestions to judge, one a line", json_schema_extra={"at": 0}
+    )
+    gold: str = Field(description="gold suggestions, line by line", json_schema_extra={"at": 1})
+    target_lang: Language = Field(
+        description="language of the suggestions; sacreBLEU cuts Chinese into characters"
+    )
+
+
+class CompareExamplesOptions(Options):
+    """Options of ``evaluate suggestions --data``."""
+
+    data: str = Field(
+        min_length=1,
+        description="directory of a finished run of suggest, or what PREFIX.src, PREFIX.mask and "
+        "PREFIX.tgt begin with",
+    )
+    golden: str = Field(
+        min_length=1,
+        description="what the golden PREFIX.src, PREFIX.mask and PREFIX.tgt begin with",
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the translations (default: the run's, if it has one)"
+    )
+
+
+class ExportOptions(Options):
+    """Options of ``export``."""
+
+    directory: str = Field(
+        description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
+    )
+    format: Literal["wets", "mt5", "moses", "tsv", "jsonl"] = Field(
+        description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
+        "suggestion); tagged pairs: moses (.src, .tgt); both: tsv, jsonl"
+    )
+    output: str = Field(min_length=1, description="directory of the files, outside any run")
+    unfit: Literal["refuse", "leave_out", "escape"] = Field(
+        "refuse",
+        description="rows with a line break or another sign of the format in a text: refuse to "
+        "export, leave_out these rows, or escape every backslash, tab and line break",
     )
 
 

@@ -9,6 +9,7 @@ import yaml
 from pipelines.run import Run, check_start
 from transforms import files, manifest
 from transforms.errors import ConfigError
+from transforms.shown_counts import short_counts
 
 MOST_LINES = 40
 """Files or units listed before the rest is only counted."""
@@ -104,7 +105,8 @@ def say_where(output: str) -> None:
         reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
         lines.append("rejected: " + ", ".join(f"{name} {number:,}" for name, number in reasons))
     if found.get("counts"):
-        lines.append(", ".join(f"{name} {number:,}" for name, number in found["counts"].items()))
+        counts = short_counts(found["counts"])
+        lines.append(", ".join(f"{name} {number:,}" for name, number in counts.items()))
     lines += [f"notice: {notice}" for notice in found["notices"]]
     lines += [f"data:     {output}", f"manifest: {files.join(output, manifest.MANIFEST)}"]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -32,7 +32,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def show(rows: Iterable[Row]) -> None:
-    """Print rows: both sides, each tag in its own colour, and the links where there are any.
+    """Print rows: both sides, each tag in its own colour, and links or suggestion if there are any.
 
     Where the output is no terminal the text is plain.
     """
@@ -40,8 +40,11 @@ def show(rows: Iterable[Row]) -> None:
     for number, row in enumerate(rows):
         if number:
             console.print()
-        for side in ("source", "target"):
-            console.print(coloured(row[side]))
+        for side in ("source", "target", "masked"):
+            if side in row:
+                console.print(coloured(row[side]))
+        if "suggestion" in row:
+            console.print(suggestion(row))
         if "links" in row:
             console.print(links(row))
 
@@ -54,6 +57,14 @@ def coloured(text: str) -> rich.text.Text:
             COLOURS[piece.tag % len(COLOURS)] if piece.is_token and piece.tag is not None else ""
         )
         shown.append(visible_line(piece.text), style)
+    return shown
+
+
+def suggestion(row: Row) -> rich.text.Text:
+    """Return what may stand in place of a row's mask, and what made it."""
+    shown = rich.text.Text()
+    shown.append(f"{row['method']}, {row['operation']}: ", "dim")
+    shown.append(visible_line(row["suggestion"]) or "nothing", "bold green")
     return shown
 
 

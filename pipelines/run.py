@@ -1,7 +1,6 @@
 """How every job on a corpus runs: plan, claim, resume, graph, commit."""
 
 import dataclasses
-import hashlib
 import importlib.metadata
 import logging
 import math
@@ -10,14 +9,14 @@ import platform
 import re
 import time
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from models import encoder_store, store
+from models import encoder_store, store, translator_store
 from models.encoder_store import EncoderReference
-from pipelines import engines, external_choice, second_choice
+from models.translator_store import TranslatorReference
+from pipelines import engines, external_choice, plan_facts, second_choice
 from pipelines.aligner_choice import (
     HOSTING,
     Reference,
@@ -31,13 +30,17 @@ from pipelines.aligner_choice import (
 )
 from pipelines.options import CorpusOptions, InputOptions, JobOptions
 from pipelines.progress import Progress
+from pipelines.scorer_choice import PairScorer, choose_scorer
+from pipelines.suggest_options import SuggestOptions
+from pipelines.translator_choice import choose_translator, unused_translator_options
 from transforms import files, manifest
 from transforms.errors import ConfigError, WorkerError
 from transforms.plan import make_plan
-from transforms.screen import ScreenConfig, load_exclude
+from transforms.screen import RESERVED, ScreenConfig, load_exclude
 from transforms.signature import signature
+from transforms.span_lengths import read_golden
 from transforms.tokens import TokenConfig
-from transforms.units import CorpusInput, InputFile, Plan, ReadLimits
+from transforms.units import CorpusInput, Plan, ReadLimits
 from transforms.write import WriteConfig, to_json
 
 LOG = logging.getLogger("pairweave")
@@ -48,7 +51,7 @@ UNDETERMINED = "und"
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
-    *("model", "revision", "allow_empty"),
+    *("model", "revision", "translator_revision", "allow_empty", "fit_lengths"),
     *CorpusOptions.model_fields,
     "corpora",
     *HOSTING,
@@ -73,6 +76,8 @@ class Run:
         model: The given model; None if one is fitted first.
         tokens: How text is cut; None if a SentencePiece model is trained first.
         second: The second aligner, where there is one.
+        translator: What translates sources without a translation, if anything does.
+        scorer: What scores suggestions, if anything does.
     """
 
     job: str
@@ -86,6 +91,8 @@ class Run:
     model: Reference | None
     tokens: TokenConfig | None
     second: Reference | None = None
+    translator: TranslatorReference | None = None
+    scorer: PairScorer | None = None
 
     @property
     def write_config(self) -> WriteConfig:
@@ -128,6 +135,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     )
     plan = make_plan(corpora_of(options), limits, options.unit_rows)
     reference, tokens = choose_aligner(options)
+    translator = choose_translator(options, plan.units)
+    scorer = choose_scorer(options, plan.units)
     screen = ScreenConfig(
         max_tokens=options.max_tokens,
         max_ratio=options.max_ratio,
@@ -135,10 +144,12 @@ def prepare(job: str, options: JobOptions) -> Run:
         drop_identical=options.drop_identical,
         exclude=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
-        reserved=job == "augment",
+        reserved=RESERVED.get(job, ""),
+        translations=job == "suggest",
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
-    settings = options.model_dump(mode="json", exclude=_PLACE | unused_options(options))
+    unused = unused_options(options) | unused_translator_options(options)
+    settings = options.model_dump(mode="json", exclude=_PLACE | unused)
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
@@ -146,28 +157,36 @@ def prepare(job: str, options: JobOptions) -> Run:
     settings |= program_settings(options)
     second = second_choice.choose_second(options, tokens)
     settings |= second_choice.second_settings(options, second)
-    settings["exclude"] = [
-        {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
-        for pattern in options.exclude
-        for path in files.match(pattern)
-    ]
+    if translator is not None:
+        settings["translator"] = translator.digest
+    if scorer is not None:
+        settings["scorer"] = scorer.forward.digest
+        settings["reverse_scorer"] = scorer.reverse.digest
+    settings["exclude"] = plan_facts.files_facts(options.exclude)
+    golden = None
+    if isinstance(options, SuggestOptions):
+        settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
+        if options.fit_lengths:
+            golden = read_golden(options.fit_lengths, options.target_lang).as_json()
     document: dict[str, object] = {
         "job": job,
         "version": version,
         "signature": signature({"job": job, **_flat(settings)}, version),
         "configuration": settings,
-        "corpora": _corpora_facts(plan, options),
-        "inputs": [_input_facts(file) for file in plan.files],
+        "corpora": plan_facts.corpora_facts(plan, options),
+        "inputs": [plan_facts.input_facts(file) for file in plan.files],
         "units": [
             {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
             for unit in plan.units
         ],
-        "reading": _reading_facts(plan),
+        "reading": plan_facts.reading_facts(plan),
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
         "models": [] if reference or job == manifest.FIT else [model_name(options)],
     }
+    if golden is not None:
+        document["golden"] = golden
     return Run(
         job=job,
         options=options,
@@ -180,6 +199,8 @@ def prepare(job: str, options: JobOptions) -> Run:
         model=reference,
         tokens=tokens,
         second=second,
+        translator=translator,
+        scorer=scorer,
     )
 
 
@@ -235,58 +256,19 @@ def _is_po(corpus: CorpusOptions) -> bool:
     return corpus.format == "po" or (bool(names) and all(n.endswith(".po") for n in names))
 
 
-def _sha256(path: str) -> str:
-    return hashlib.sha256(files.read_bytes(path)).hexdigest()
-
-
 def _flat(settings: dict[str, object]) -> dict[str, object]:
     """Return settings as a signature shows them: digests cut to 12 characters."""
     flat = dict(settings)
-    for name in ("model", "second_model"):
+    for name in ("model", "second_model", "translator", "scorer", "reverse_scorer"):
         if flat.get(name) is not None:
             flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
+    if "fit_lengths" in flat:
+        golden = [file["sha256"][:12] for file in flat["fit_lengths"]]  # type: ignore[attr-defined]
+        flat["fit_lengths"] = golden
     kind, colon, digest = str(flat["tokens"]).partition(":")
     flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
     return flat
-
-
-def _corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
-    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
-    facts: dict[str, dict[str, object]] = {}
-    for unit in plan.units:
-        facts.setdefault(
-            unit.corpus,
-            {
-                "name": unit.corpus,
-                "source_lang": unit.source_lang,
-                "target_lang": unit.target_lang,
-                "licence": licences.get(unit.corpus, options.licence),
-            },
-        )
-    return list(facts.values())
-
-
-def _reading_facts(plan: Plan) -> list[dict[str, object]]:
-    """Return how files are read, each way once: what the options say beside the files' bytes."""
-    ways: list[dict[str, object]] = []
-    for unit in plan.units:
-        way: dict[str, object] = {
-            "corpus": unit.corpus,
-            "format": unit.format,
-            "columns": dataclasses.asdict(unit.columns) if unit.columns else None,
-            "po_take": list(unit.po_take),
-        }
-        if way not in ways:
-            ways.append(way)
-    return ways
-
-
-def _input_facts(file: InputFile) -> dict[str, object]:
-    """Return what the manifest says of an input file; its path is nobody's business."""
-    facts = dataclasses.asdict(file)
-    del facts["path"]
-    return facts
 
 
 def execute(
@@ -414,6 +396,12 @@ def note_run(run: Run, output: str, started: float, attempts: int, reused: int) 
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
     if isinstance(run.model, EncoderReference):
         packages += ("torch", "transformers")
+    translators = [run.translator]
+    if run.scorer is not None:
+        translators += [run.scorer.forward, run.scorer.reverse]
+    for translator in translators:
+        if translator is not None:
+            packages += translator_store.packages(translator)
     note = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(seconds, 3),

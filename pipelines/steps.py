@@ -21,6 +21,7 @@ from transforms.write import REJECTS, WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
+View = Callable[[pa.Table], pa.Table]
 
 NO_MODEL = store.ModelReference("", "")
 """What stands for the model where no pair passed the screen."""
@@ -88,6 +89,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         *,
         allow_empty: bool = False,
         after: Receipts | None = None,
+        view: View | None = None,
     ) -> None:
         super().__init__()
         self._after = after
@@ -101,6 +103,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
             threads=threads,
             facts=facts,
             allow_empty=allow_empty,
+            view=view,
         )
 
     def expand(self, batches: Batches) -> Model:
@@ -132,6 +135,7 @@ def fit_aligner(
     facts: dict[str, object],
     *,
     allow_empty: bool = False,
+    view: View | None = None,
     _after: list[str] | None = None,
 ) -> store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
@@ -145,6 +149,7 @@ def fit_aligner(
         threads: Threads to use; they change no bit of the model.
         facts: What else the model says of itself.
         allow_empty: Whether an empty sample gives no model instead of an error.
+        view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
         _after: What the step waited for.
 
     Returns:
@@ -154,6 +159,8 @@ def fit_aligner(
         ConfigError: The sample is empty and that is not allowed.
     """
     sample = gather_sample(element[1])
+    if view is not None:
+        sample = view(sample)
     if not sample.num_rows and allow_empty:
         return NO_MODEL
     if not sample.num_rows:

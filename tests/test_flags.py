@@ -41,7 +41,7 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         ),
         (
             ["--output", "o", "--tokens", "letters"],
-            "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL, got 'letters'",
+            "must be words, whitespace, pieces, sentencepiece or .*:MODEL, got 'letters'",
         ),
         (["--output", "o", "--token_budget", "0"], "must be auto or a whole number .*, got '0'"),
         (["--output", "o", "--direct_num_workers", "abc"], "invalid int value: 'abc'"),

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
@@ -18,6 +19,9 @@ from tests.encoders import (  # noqa: E402
     write_bert,
     write_xlmr,
 )
+from tests.translations import pairs_table, real_triples  # noqa: E402
+from transforms import schemas  # noqa: E402
+from transforms.monolingual import as_monolingual  # noqa: E402
 
 LAYERS = 4
 OURS = {"argmax": "inter", "itermax": "itermax", "match": "mwmf"}
@@ -132,24 +136,69 @@ def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion
     padded = [torch.nn.utils.rnn.pad_sequence(side, batch_first=True) for side in (source, target)]
     plans = plan(*padded, *lengths, config).numpy()
     for pair, (left, right) in enumerate(zip(source, target, strict=True)):
-        costs, weights = plain_cost(left, right, config), plain_mass(left, right, config)
         found = plans[pair, : len(left), : len(right)]
-        if head == "ot":
-            weights = [weight / weight.sum() for weight in weights]
-            expected = ot.sinkhorn(
-                *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000
-            )
-        elif head == "unbalanced_ot":
-            expected = ot.unbalanced.sinkhorn_unbalanced(
-                *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-11, numItermax=20_000
-            )
-        else:
-            moved = 0.8 * min(weight.sum() for weight in weights)
-            expected = ot.partial.entropic_partial_wasserstein(
-                *weights, costs, 0.1, m=moved, stopThr=1e-10, numItermax=20_000
-            )
+        expected = pot_plan(ot, left, right, config)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
         assert plans[pair, len(left) :].sum() + plans[pair, :, len(right) :].sum() == 0
+
+
+@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
+def test_links_of_translations_with_references_equal_those_of_pot(
+    shared_data, tmp_path, head, cost
+):
+    ot = pytest.importorskip("ot", reason="needs the extra `oracles`")
+    triples = real_triples(shared_data, ["wmt18"])
+    short = [triple for triple in triples if max(map(len, triple)) < 120][::211]
+    pairs = [(translation, reference) for _, reference, translation in short]
+    write_bert(tmp_path / "german", list(itertools.chain(*pairs)), layers=LAYERS)
+    config = HeadConfig(head, cost=cost, max_iterations=20_000, tolerance=1e-11)
+    aligner = load_aligner(
+        EncoderConfig(str(tmp_path / "german"), layer=3, head=config, device="cpu")
+    )
+
+    def pieces(text):
+        cut = aligner.encoder.tokenizer.encode(text, add_special_tokens=False)
+        return [{"start": start, "end": end} for start, end in cut.offsets]
+
+    view = as_monolingual(pairs_table(short))
+    table = view
+    for side in ("source", "target"):
+        cut = pa.array(
+            [pieces(text) for text in view.column(side).to_pylist()],
+            schemas.list_of(schemas.SPAN),
+        )
+        table = table.append_column(schemas.TOKENS.field(f"{side}_tokens"), cut)
+    made = links_of(aligner.align(table))
+    count = 0
+    for found, left, right in zip(made, *real_vectors(aligner, pairs), strict=True):
+        moved = stretch(pot_plan(ot, left, right, config))
+        # On the threshold itself, rounding decides.
+        doubt = np.abs(moved - config.effective_threshold) < 1e-5
+        assert doubt.sum() < 3
+        sure = {(int(i), int(j)) for i, j in np.argwhere(moved > config.effective_threshold)}
+        assert {link for link in found ^ sure if not doubt[link]} == set()
+        count += len(sure)
+    assert len(pairs) > 20
+    assert count > 10 * len(pairs)
+
+
+def pot_plan(ot, source, target, config):
+    """Return POT's own transport between the vectors of one pair."""
+    costs, weights = plain_cost(source, target, config), plain_mass(source, target, config)
+    if config.name == "ot":
+        weights = [weight / weight.sum() for weight in weights]
+        return ot.sinkhorn(
+            *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000
+        )
+    if config.name == "unbalanced_ot":
+        return ot.unbalanced.sinkhorn_unbalanced(
+            *weights, costs, 0.1, 0.5, method="sinkhorn", stopThr=1e-11, numItermax=20_000
+        )
+    moved = 0.8 * min(weight.sum() for weight in weights)
+    return ot.partial.entropic_partial_wasserstein(
+        *weights, costs, 0.1, m=moved, stopThr=1e-10, numItermax=20_000
+    )
 
 
 def real_vectors(aligner, pairs):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import slow_tokens, text_strategies
 from tests.rows import batch, row
 from transforms.errors import ConfigError, InputError
-from transforms.screen import RULES, ScreenConfig, load_exclude, screen
+from transforms.screen import RESERVED, RULES, ScreenConfig, load_exclude, screen
 from transforms.tokens import TokenConfig
 
 texts = st.text(st.sampled_from("ab c<_0>\u00a0\u200b.長"), max_size=12)
@@ -146,3 +146,32 @@ def test_an_empty_batch_stays_empty():
     assert screen(batch(), ScreenConfig()).num_rows == 0
     assert isinstance(screen(batch(), ScreenConfig()), pa.RecordBatch)
     assert np.all([rule is not None for rule in RULES.values()])
+
+
+@pytest.mark.parametrize(
+    ("translation", "limits", "reason", "detail"),
+    [
+        ("x y", {}, None, None),
+        (None, {}, None, None),
+        (" \u200b", {}, "empty_translation", None),
+        ("x <MASK_REP>", {}, "reserved_token", None),
+        ("x <a_0>", {}, None, None),
+        ("x y z", {"max_tokens": 2}, "too_long", "3 tokens > 2"),
+        ("x" * 11, {"max_token_chars": 10}, "long_token", "11 characters > 10"),
+        ("x y z u", {}, "length_ratio", "2 : 2 : 4 tokens, ratio 2.00 > 1.5"),
+    ],
+)
+def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reason, detail):
+    rows = batch(row("a b", "c d", translation=translation))
+    config = ScreenConfig(translations=True, reserved=RESERVED["suggest"], **limits)
+    found = screen(rows, config).to_pylist()[0]
+    assert (found["reason"], found["detail"]) == (reason, detail)
+    others = ScreenConfig(reserved="", **limits)
+    assert screen(rows, others).to_pylist()[0]["reason"] is None
+
+
+def test_an_excluded_sentence_is_found_as_a_translation(tmp_path):
+    (tmp_path / "dev").write_text("x y\n")
+    config = ScreenConfig(translations=True, exclude=load_exclude([str(tmp_path / "dev")]))
+    found = screen(batch(row("a b", "c d", translation="X  y")), config)
+    assert found["reason"].to_pylist() == ["excluded"]

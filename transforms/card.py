@@ -5,6 +5,8 @@ from typing import Any
 
 import yaml
 
+from transforms.shown_counts import short_counts
+
 # A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _ESCAPES = str.maketrans(
@@ -76,7 +78,8 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
             f"| {_cell(corpus['licence'] or 'not stated')} | {corpus['kept']:,} | {rejected:,} |"
         )
     lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
-    lines += [f"| {name} | {number:,} |" for name, number in sorted(manifest["counts"].items())]
+    counts = short_counts(manifest["counts"])
+    lines += [f"| {name} | {number:,} |" for name, number in counts.items()]
     if manifest["rejected"]:
         lines += ["", "## Rejected pairs", "", "| reason | pairs |", "| --- | ---: |"]
         lines += [

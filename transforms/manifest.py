@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from transforms import aligned_by, card, files, report, run_samples, sealed
+from transforms import aligned_by, card, files, report, run_samples, sealed, span_lengths
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -373,7 +373,12 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
     kept = sum(receipt["kept"] for receipt in receipts)
     reasons = _reasons(receipts)
     models = aligned_by.shards_by_model(receipts)
+    golden = {}
+    if "golden" in plan:
+        distances = span_lengths.compare(plan["golden"], counts)
+        golden = {"golden": {"histograms": plan["golden"], "distances": distances}}
     return {
+        **golden,
         "job": plan["job"],
         "version": plan["version"],
         "signature": plan["signature"],

@@ -9,8 +9,10 @@ class Stage(enum.StrEnum):
     READ = "read"
     SCREEN = "screen"
     SHUFFLE = "shuffle"
+    TRANSLATE = "translate"
     ALIGN = "align"
     TAG = "tag"
+    SUGGEST = "suggest"
 
 
 class Reject(enum.StrEnum):
@@ -40,8 +42,18 @@ class Reject(enum.StrEnum):
     RESERVED_TOKEN = "reserved_token"
     # shuffle
     DUPLICATE = "duplicate"
+    # translate
+    TOO_LONG_FOR_TRANSLATOR = "too_long_for_translator"
+    UNFINISHED_TRANSLATION = "unfinished_translation"
+    EMPTY_TRANSLATION = "empty_translation"
     # align
     TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
     ALIGNER_FAILED = "aligner_failed"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
+    # suggest
+    NO_TRANSLATION = "no_translation"
+    SAME_TRANSLATION = "same_translation"
+    TOO_MANY_PLACEHOLDERS = "too_many_placeholders"
+    NO_MASK = "no_mask"
+    FILTERED = "filtered"

@@ -4,7 +4,6 @@ One HTML file that needs nothing else: no script, and no font, style or image fr
 committed report depends on the run's files only, so it is the same on every engine.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from transforms.html_elements import Html, bar, element, fold, join, table
 from transforms.report_samples import kept_samples, rejected_samples
 from transforms.report_style import CSS
 from transforms.run_samples import Samples
+from transforms.shown_counts import split_counts
 
 REPORT = "report.html"
 MOST_ROWS = 1_000
@@ -22,7 +22,6 @@ MOST_ROWS = 1_000
 MOST_BARS = 20
 """Bars of one distribution before values share a bar."""
 
-_BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
 # Should a text ever slip out of its element, a browser still runs and fetches nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -58,6 +57,7 @@ def render(
         _reasons(manifest, receipts),
         _agreement(manifest["counts"]),
         _counts(manifest["counts"]),
+        _golden(manifest.get("golden", {})),
         kept_samples(manifest["rows"]["kept"], samples.kept),
         rejected_samples(manifest["rejected"], samples.rejected),
         _run(run) if run else "",
@@ -169,14 +169,7 @@ def _by_corpus(corpora: Json, reasons: Sequence[str]) -> Html:
 
 def _counts(counts: Mapping[str, int]) -> Html:
     """Return the job's counts; those of the form ``X with N Y`` as distributions of Y."""
-    plain = {}
-    by_number: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    for name, number in sorted(counts.items()):
-        match = _BY_NUMBER.fullmatch(name)
-        if match:
-            by_number[match["what"], match["unit"]][int(match["number"])] = number
-        else:
-            plain[name] = number
+    plain, by_number = split_counts(counts)
     if not counts:
         return Html("")
     rows = ([name, f"{number:,}"] for name, number in plain.items())
@@ -204,6 +197,22 @@ def _agreement(counts: Mapping[str, int]) -> Html:
             "that needs no gold.",
             class_="soft",
         ),
+    )
+
+
+def _golden(golden: Json) -> Html:
+    """Return how far the examples are from the golden set that the run was given."""
+    rows = [
+        [method, facet, "none" if distance is None else f"{distance:.4f}"]
+        for method, facets in sorted(golden.get("distances", {}).items())
+        for facet, distance in sorted(facets.items())
+    ]
+    if not rows:
+        return Html("")
+    note = "Jensen-Shannon distance of the distributions, from 0 (alike) to 1 (nothing in common)."
+    heads = ["method", "distribution", "distance"]
+    return _section(
+        "Beside the golden set", element("p", note, class_="soft"), table(heads, rows, numbers=(2,))
     )
 
 

@@ -30,6 +30,8 @@ def kept_samples(kept: int, rows: Sequence[Row]) -> Html:
 
 def _kept(row: Row) -> Html:
     parts = [_sides(row, MOST_CHARS, tagged=row.get("kind") != "plain" and "tags" in row)]
+    if "suggestion" in row:
+        parts.append(_suggestion(row))
     if "links" in row:
         parts.append(_links(row))
     parts.append(element("p", " · ".join(_about(row)), class_="soft"))
@@ -37,7 +39,7 @@ def _kept(row: Row) -> Html:
 
 
 def _about(row: Row) -> Iterable[str]:
-    for name in ("corpus", "kind", "id"):
+    for name in ("corpus", "kind", "method", "operation", "id"):
         if row.get(name):
             yield str(row[name])
 
@@ -70,8 +72,8 @@ def _rejected(row: Row) -> Html:
 
 def _sides(row: Row, most_chars: int, *, tagged: bool) -> Html:
     sides = []
-    for side in ("source", "target"):
-        if side not in row:
+    for side in ("source", "target", "masked", "translation"):
+        if side not in row or (side == "translation" and row[side] is None):
             continue
         text = row[side]
         if not text:
@@ -81,7 +83,8 @@ def _sides(row: Row, most_chars: int, *, tagged: bool) -> Html:
             content = _coloured(_cut(text, most_chars))
         else:
             content = [element("span", _cut(text, most_chars))]
-        sides.append(element("p", *content, lang=row.get(f"{side}_lang", ""), dir="auto"))
+        language = row.get("source_lang" if side == "source" else "target_lang", "")
+        sides.append(element("p", *content, lang=language, dir="auto"))
     return element("div", *sides, class_="sides")
 
 
@@ -102,6 +105,16 @@ def _coloured(text: str) -> list[Html]:
         else:
             parts.append(element("span", piece.text, class_=f"words{colour}"))
     return parts
+
+
+def _suggestion(row: Row) -> Html:
+    """Return what may stand in place of a row's mask; nothing for a deletion."""
+    text = row["suggestion"]
+    shown = element("span", _cut(text, MOST_CHARS), class_="words t6") if text else "nothing"
+    parts = [shown]
+    if row.get("hint"):
+        parts.append(element("span", f" (hint: {row['hint']})", class_="soft"))
+    return element("p", *parts, lang=row.get("target_lang", ""), dir="auto")
 
 
 def _links(row: Row) -> Html:

@@ -104,6 +104,17 @@ LINKED = pa.schema(
 # One set of links instead of two.
 SYMMETRIZED = pa.schema([*TOKENS, pa.field("links", list_of(LINK), nullable=False)])
 
+# A translation beside its reference, both in the target language: links are (translation token,
+# reference token).
+COMPARED = pa.schema(
+    [
+        *PAIRS,
+        pa.field("translation_tokens", list_of(SPAN), nullable=False),
+        pa.field("reference_tokens", list_of(SPAN), nullable=False),
+        pa.field("links", list_of(LINK), nullable=False),
+    ]
+)
+
 # Phrase pairs, half-open in token indices, sorted.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
 
@@ -132,6 +143,29 @@ TAGGED = pa.schema(
         pa.field("source", pa.string(), nullable=False),
         pa.field("target", pa.string(), nullable=False),
         pa.field("tags", list_of(TAG), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+    ]
+)
+
+# `start` and `end` are of what the mask replaced: in the machine translation for the method
+# `alignment`, in the reference for the others. `confidence` is the least probability of the links
+# that a mask of the method `alignment` rests on; `score` is of `transforms.suggestion_scores`.
+SUGGESTIONS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("variant", pa.int16(), nullable=False),
+        pa.field("method", pa.string(), nullable=False),
+        pa.field("operation", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("masked", pa.string(), nullable=False),
+        pa.field("suggestion", pa.string(), nullable=False),
+        pa.field("hint", pa.string()),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+        pa.field("confidence", pa.float32()),
+        pa.field("score", pa.float32()),
         pa.field("source_lang", pa.string(), nullable=False),
         pa.field("target_lang", pa.string(), nullable=False),
         pa.field("corpus", pa.string(), nullable=False),

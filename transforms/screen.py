@@ -18,8 +18,8 @@ from transforms.rejects import Reject, Stage
 from transforms.tokens import TokenConfig, token_counts
 from transforms.units import ReadLimits
 
-RESERVED = r"</?a_[0-9]+>|<MASK_REP>"
-"""What a text must not hold, since the output uses it (RE2)."""
+RESERVED = {"augment": r"</?a_[0-9]+>|<MASK_REP>", "suggest": r"<MASK_REP>"}
+"""What a text must not hold, since a job's output uses it (RE2)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +33,8 @@ class ScreenConfig:
         drop_identical: Whether a pair whose sides are equal is rejected.
         exclude: Keys of sentences to reject (`load_exclude`).
         tokens: What is counted.
-        reserved: Whether text that holds the output's own tokens is rejected.
+        reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
+        translations: Whether the machine translation of a pair, if there is one, is screened too.
     """
 
     max_tokens: int = 250
@@ -42,7 +43,8 @@ class ScreenConfig:
     drop_identical: bool = False
     exclude: frozenset[int] = frozenset()
     tokens: TokenConfig = dataclasses.field(default_factory=TokenConfig)
-    reserved: bool = True
+    reserved: str = RESERVED["augment"]
+    translations: bool = False
 
     def __post_init__(self) -> None:
         """Check the limits."""
@@ -57,24 +59,51 @@ class Pairs:
     Attributes:
         source: Source texts ``[pair]``.
         target: Target texts ``[pair]``.
+        sides: Both, and the translations if they are screened; an empty text for none.
+        translated: Which pairs have a translation that is screened ``[pair]``.
         source_tokens: Tokens of each source ``[pair]``.
         target_tokens: Tokens of each target ``[pair]``.
+        translation_tokens: Tokens of each screened translation, 0 for none ``[pair]``.
         longest: Length of each pair's longest token in code points ``[pair]``.
     """
 
-    def __init__(self, batch: pa.RecordBatch, tokens: TokenConfig) -> None:
+    def __init__(
+        self, batch: pa.RecordBatch, tokens: TokenConfig, *, translations: bool = False
+    ) -> None:
         self.source = batch.column("source")
         self.target = batch.column("target")
+        self.sides = [self.source, self.target]
         languages = [batch.column(f"{side}_lang") for side in ("source", "target")]
         self.source_tokens, longest = token_counts(self.source, tokens, languages[0])
         self.target_tokens, other = token_counts(self.target, tokens, languages[1])
         self.longest = np.maximum(longest, other)
+        self.translated = np.zeros(batch.num_rows, dtype=np.bool_)
+        self.translation_tokens = np.zeros(batch.num_rows, dtype=np.int64)
+        if translations:
+            column = batch.column("translation")
+            self.translated = column.is_valid().to_numpy(zero_copy_only=False)
+            self.sides.append(pc.fill_null(column, ""))
+            counts, longest = token_counts(self.sides[-1], tokens, languages[1])
+            self.translation_tokens = counts
+            self.longest = np.maximum(self.longest, longest)
+
+    @property
+    def most_tokens(self) -> np.ndarray:
+        """Return the tokens of each pair's longest side ``[pair]``."""
+        both = np.maximum(self.source_tokens, self.target_tokens)
+        return np.maximum(both, self.translation_tokens)
+
+    @property
+    def least_tokens(self) -> np.ndarray:
+        """Return the tokens of each pair's shortest side ``[pair]``."""
+        both = np.minimum(self.source_tokens, self.target_tokens)
+        shorter = np.minimum(both, self.translation_tokens)
+        return np.where(self.translated, shorter, both)
 
     @property
     def ratio(self) -> np.ndarray:
-        """Return the longer side's tokens over the shorter one's ``[pair]``."""
-        longer = np.maximum(self.source_tokens, self.target_tokens)
-        return longer / np.maximum(1, np.minimum(self.source_tokens, self.target_tokens))
+        """Return the longest side's tokens over the shortest one's ``[pair]``."""
+        return self.most_tokens / np.maximum(1, self.least_tokens)
 
 
 Mask = np.ndarray
@@ -92,16 +121,25 @@ def blank_target(pairs: Pairs, _config: ScreenConfig) -> Mask:
     return ~any_visible(*texts_of(pairs.target), codepoints.properties())
 
 
+def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
+    """Tell which translations hold nothing but white space and invisible characters."""
+    if not pairs.translated.any():
+        return pairs.translated
+    visible = any_visible(*texts_of(pairs.sides[-1]), codepoints.properties())
+    return pairs.translated & ~visible
+
+
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs hold a token that the output reserves for itself."""
-    if not config.reserved:
-        return np.zeros(len(pairs.source), dtype=np.bool_)
-    return _matches(pairs.source, RESERVED) | _matches(pairs.target, RESERVED)
+    found = np.zeros(len(pairs.source), dtype=np.bool_)
+    for texts in pairs.sides if config.reserved else ():
+        found |= _matches(texts, config.reserved)
+    return found
 
 
 def too_long(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs have a side over the limit (Ryu et al. 2022, section 3.1.1)."""
-    return np.maximum(pairs.source_tokens, pairs.target_tokens) > config.max_tokens
+    return pairs.most_tokens > config.max_tokens
 
 
 def long_token(pairs: Pairs, config: ScreenConfig) -> Mask:
@@ -126,14 +164,16 @@ def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
     if not config.exclude:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     keys = _sorted_keys(config.exclude)
-    return _are_among(sentence_keys(pairs.source), keys) | _are_among(
-        sentence_keys(pairs.target), keys
-    )
+    found = np.zeros(len(pairs.source), dtype=np.bool_)
+    for texts in pairs.sides:
+        found |= _are_among(sentence_keys(texts), keys)
+    return found
 
 
 RULES: dict[Reject, Rule] = {
     Reject.EMPTY_SOURCE: blank_source,
     Reject.EMPTY_TARGET: blank_target,
+    Reject.EMPTY_TRANSLATION: blank_translation,
     Reject.RESERVED_TOKEN: reserved_token,
     Reject.TOO_LONG: too_long,
     Reject.LONG_TOKEN: long_token,
@@ -145,13 +185,14 @@ RULES: dict[Reject, Rule] = {
 
 DETAILS: dict[Reject, Detail] = {
     Reject.TOO_LONG: lambda pairs, config, row: (
-        f"{max(pairs.source_tokens[row], pairs.target_tokens[row])} tokens > {config.max_tokens}"
+        f"{pairs.most_tokens[row]} tokens > {config.max_tokens}"
     ),
     Reject.LONG_TOKEN: lambda pairs, config, row: (
         f"{pairs.longest[row]} characters > {config.max_token_chars}"
     ),
     Reject.LENGTH_RATIO: lambda pairs, config, row: (
-        f"{pairs.source_tokens[row]} : {pairs.target_tokens[row]} tokens, "
+        f"{pairs.source_tokens[row]} : {pairs.target_tokens[row]}"
+        f"{f' : {pairs.translation_tokens[row]}' if pairs.translated[row] else ''} tokens, "
         f"ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
     ),
 }
@@ -171,7 +212,11 @@ def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     if not len(open_rows):
         return batch
     whole = len(open_rows) == batch.num_rows
-    pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config.tokens)
+    pairs = Pairs(
+        batch if whole else batch.take(pa.array(open_rows)),
+        config.tokens,
+        translations=config.translations,
+    )
     reasons: dict[int, tuple[Reject, str | None]] = {}
     asked = np.ones(len(open_rows), dtype=np.bool_)
     for reason, rule in RULES.items():

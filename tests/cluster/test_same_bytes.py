@@ -5,24 +5,34 @@ import json
 import pytest
 
 from pipelines import engines
-from tests import corpora, runs
+from tests import corpora, runs, suggesting
 
-ARGUMENTS = (
-    *("augment", "--source_lang", "en", "--target_lang", "de"),
-    *("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2"),
-)
+COMMON = ("--source_lang", "en", "--target_lang", "de", "--shard_pairs", "100")
+ARGUMENTS = {
+    "augment": (*COMMON, "--unit_rows", "150", "--variants", "2"),
+    "suggest": (*COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "hmm"),
+}
 PAIRS = 1_200
 SHARDS = 13
 
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture(scope="module", params=sorted(ARGUMENTS))
+def job(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def arguments(tmp_path_factory):
+def arguments(job, tmp_path_factory):
     directory = tmp_path_factory.mktemp("corpus")
-    corpora.write_corpus(directory, PAIRS)
     sides = ("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de")
-    return (*ARGUMENTS, *sides)
+    if job == "suggest":
+        suggesting.write_triples(directory, PAIRS)
+        sides += ("--translation_input", directory / "corpus.mt")
+    else:
+        corpora.write_corpus(directory, PAIRS)
+    return (job, *ARGUMENTS[job], *sides)
 
 
 def digest_of(arguments, output, *more):
@@ -35,8 +45,8 @@ def expected(arguments, tmp_path_factory):
     return digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
 
 
-def test_the_digest_is_the_published_one(expected, golden_file):
-    assert expected == golden_file("augment.sha256", expected)
+def test_the_digest_is_the_published_one(job, expected, golden_file):
+    assert expected == golden_file(f"{job}.sha256", expected)
 
 
 def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):

@@ -13,6 +13,11 @@ STEP_TAG_COUNT = np.uint64(3)
 STEP_TAG_PHRASES = np.uint64(4)
 STEP_TAG_INDICES = np.uint64(5)
 STEP_PREVIEW = np.uint64(6)
+STEP_MASK_COUNT = np.uint64(7)
+STEP_MASK_START = np.uint64(8)
+STEP_MASK_LENGTH = np.uint64(9)
+STEP_MASK_PLACE = np.uint64(10)
+STEP_HINT = np.uint64(11)
 STEP_TRAINING_ORDER = np.uint64(32)
 STEP_NEGATIVE = np.uint64(33)
 STEP_DROPOUT = np.uint64(34)
@@ -75,7 +80,13 @@ def picked(
     Returns:
         Booleans ``[pair]``.
     """
-    chosen = np.zeros(len(pair_keys), dtype=np.bool_)
+    return units(run_seed, pair_keys, step) < share
+
+
+@numba.njit(nogil=True, cache=True)
+def units(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.ndarray:
+    """Return one draw of each pair, in [0, 1), float64 ``[pair]``; `picked` compares them."""
+    draws = np.empty(len(pair_keys), dtype=np.float64)
     for pair in range(len(pair_keys)):
-        chosen[pair] = unit_interval(draw(run_seed, pair_keys[pair], step, np.uint64(0))) < share
-    return chosen
+        draws[pair] = unit_interval(draw(run_seed, pair_keys[pair], step, np.uint64(0)))
+    return draws

@@ -1,0 +1,139 @@
+"""BCP 47 tags as the language codes of a translation model."""
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from transforms.errors import ConfigError
+
+# ISO 639-1 with ISO 639-3; where models name a member of a macrolanguage instead, that follows.
+_ISO = """
+aa:aar ab:abk ae:ave af:afr ak:aka,twi am:amh an:arg ar:ara,arb as:asm av:ava ay:aym,ayr
+az:aze,azj ba:bak be:bel bg:bul bi:bis bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha
+co:cos cr:cre cs:ces,cze cu:chu cv:chv cy:cym da:dan de:deu,ger dv:div dz:dzo ee:ewe el:ell en:eng
+eo:epo es:spa et:est,ekk eu:eus fa:fas,pes ff:ful,fuv fi:fin fj:fij fo:fao fr:fra,fre fy:fry ga:gle
+gd:gla gl:glg gn:grn,gug gu:guj gv:glv ha:hau he:heb hi:hin ho:hmo hr:hrv ht:hat hu:hun hy:hye
+hz:her ia:ina id:ind ie:ile ig:ibo ii:iii ik:ipk io:ido is:isl it:ita iu:iku ja:jpn jv:jav ka:kat
+kg:kon ki:kik kj:kua kk:kaz kl:kal km:khm kn:kan ko:kor kr:kau,knc ks:kas ku:kur,kmr kv:kom kw:cor
+ky:kir la:lat lb:ltz lg:lug li:lim ln:lin lo:lao lt:lit lu:lub lv:lav,lvs mg:mlg,plt mh:mah mi:mri
+mk:mkd ml:mal mn:mon,khk mr:mar ms:msa,zsm mt:mlt my:mya na:nau nb:nob nd:nde ne:nep,npi ng:ndo
+nl:nld nn:nno no:nor,nob nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm,gaz or:ori,ory os:oss pa:pan
+pi:pli pl:pol ps:pus,pbt pt:por qu:que,quy rm:roh rn:run ro:ron ru:rus rw:kin sa:san sc:srd sd:snd
+se:sme sg:sag si:sin sk:slk sl:slv sm:smo sn:sna so:som sq:sqi,als sr:srp ss:ssw st:sot su:sun
+sv:swe sw:swa,swh ta:tam te:tel tg:tgk th:tha ti:tir tk:tuk tl:tgl,fil tn:tsn to:ton tr:tur ts:tso
+tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb,uzn ve:ven vi:vie vo:vol wa:wln wo:wol xh:xho
+yi:yid,ydd yo:yor za:zha zh:zho,chi,cmn zu:zul
+"""
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    short: (short, *longer.split(","))
+    for short, longer in (entry.split(":") for entry in _ISO.split())
+}
+_SHORT = {name: short for short, names in reversed(_NAMES.items()) for name in names}
+
+# What a tag without a script means where a model knows several.
+_SCRIPTS = {"zh": "Hans", "sr": "Cyrl"}
+_REGION_SCRIPTS = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
+
+_SHOWN = 8
+
+
+def find_code(tag: str, codes: Iterable[str], option: str) -> str:
+    """Return a model's code for the language of a tag.
+
+    A code is the language itself, in two letters or three, with or without a script or a region
+    (``de``, ``deu_Latn``, ``cmn_Hans``, ``pt_BR``). Of several that fit, the one with the tag's
+    script and region is taken; then one that has neither; then the usual script (Han: simplified,
+    unless the region says otherwise).
+
+    Args:
+        tag: A BCP 47 tag.
+        codes: The codes that the model knows.
+        option: The option that gave the tag, for the message.
+
+    Raises:
+        ConfigError: No code fits, or several do; names those that are near.
+
+    >>> find_code("zh-TW", ["eng_Latn", "zho_Hans", "zho_Hant"], "target_lang")
+    'zho_Hant'
+    """
+    known = list(codes)
+    language, script, region = _parts(tag)
+    names = names_of(language)
+    fitting = [code for code in known if _parts(code)[0] in names]
+    if not fitting:
+        raise ConfigError(
+            f"--{option} {tag}: the translator does not know this language; "
+            f"near are {', '.join(_nearest(names, known)) or 'none'} of its {len(known)} codes"
+        )
+    # A code may leave out a script or a region, but not have another one than the tag names.
+    fitting = [
+        code
+        for code in fitting
+        if all(
+            not (wanted and found) or wanted == found
+            for wanted, found in zip((script, region), _parts(code)[1:], strict=True)
+        )
+    ]
+    if script is None:
+        short = _SHORT.get(language, language)
+        usual = _REGION_SCRIPTS.get(region or "") if short == "zh" else None
+        script = usual or _SCRIPTS.get(short)
+    ranks = {code: _rank(code, names, script, region) for code in fitting}
+    best = [code for code in fitting if ranks[code] == min(ranks.values())]
+    if len(best) == 1:
+        return best[0]
+    near = [code for code in known if _parts(code)[0] in names]
+    what = "fits several codes of" if best else "fits none of the codes of"
+    raise ConfigError(
+        f"--{option} {tag}: {what} the translator: {', '.join(near)}; "
+        "name the script or the region, as in zh-Hant or pt-BR"
+    )
+
+
+def names_of(language: str) -> tuple[str, ...]:
+    """Return a language subtag with its other names in ISO 639, the given one first.
+
+    >>> names_of("deu")
+    ('deu', 'de', 'ger')
+    """
+    names = _NAMES.get(_SHORT.get(language, ""), ())
+    return (language, *(name for name in names if name != language))
+
+
+def is_known(code: str) -> bool:
+    """Tell whether a code begins with a language of ISO 639-1, however written."""
+    return _parts(code)[0] in _SHORT
+
+
+def same_language(tag: str, code: str) -> bool:
+    """Tell whether a tag and a code name one language, whatever their scripts and regions."""
+    return _parts(code)[0] in names_of(_parts(tag)[0])
+
+
+def _parts(tag: str) -> tuple[str, str | None, str | None]:
+    """Return language, script and region of a tag or a code."""
+    language, *others = re.split("[-_]", tag)
+    script = next((part.title() for part in others if re.fullmatch("[A-Za-z]{4}", part)), None)
+    pattern = "[A-Za-z]{2}|[0-9]{3}"
+    region = next((part.upper() for part in others if re.fullmatch(pattern, part)), None)
+    return language.lower(), script, region
+
+
+def _rank(
+    code: str, names: tuple[str, ...], script: str | None, region: str | None
+) -> tuple[int, ...]:
+    """Return how far a code is from what is wanted, the nearest the lowest."""
+    language, its_script, its_region = _parts(code)
+    script_distance = 0 if its_script == script else 1 if its_script is None else 2
+    region_distance = 0 if its_region == region else 1 if its_region is None else 2
+    return script_distance, region_distance, names.index(language)
+
+
+def _nearest(names: tuple[str, ...], known: list[str]) -> list[str]:
+    languages = {code: _parts(code)[0] for code in known}
+    near: list[str] = []
+    for name in names:
+        for language in difflib.get_close_matches(name, set(languages.values()), 4, 0.5):
+            near += [code for code in known if languages[code] == language and code not in near]
+    return sorted(near[:_SHOWN])

@@ -1,0 +1,99 @@
+"""The aligner of two sentences in one language that needs no model: translation edit rate.
+
+Source: Snover et al. (2006), searched as sacreBLEU does (`transforms.kernels.ter`). A translation
+is edited into its reference; what the cheapest path found keeps or replaces, shifted words at the
+places that they had, is a link.
+"""
+
+import hashlib
+import json
+
+import numpy as np
+import pyarrow as pa
+
+from models.aligner import require_countable
+from models.hmm_vocabulary import cut
+from transforms import schemas
+from transforms.flat_lists import list_column
+from transforms.kernels import ter, words
+
+VERSION = 1
+"""Rises when the same sentences get other links."""
+
+KEPT = np.float32(1.0)
+"""Probability of a link between equal words."""
+
+REPLACED = np.float32(0.5)
+"""Probability of a link between words of which one replaces the other.
+
+The path says that they stand in one place, not that they mean the same; several paths may cost as
+little. One half says as much, and keeps these links apart from those of equal words.
+"""
+
+_WHOLE = 1 << 30
+
+
+class TerAligner:
+    """Links words of equal place on the path of edits; implements `models.aligner.Aligner`.
+
+    Words are equal if they differ by case, compatibility form or the encoding of accents alone (as
+    in Tercom and in sacreBLEU's default, case does not count). They are compared by 64-bit hashes.
+    Both directions have the same links: a word has one partner at most.
+    """
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of all that decides the links."""
+        named = {
+            "aligner": "ter",
+            "version": VERSION,
+            "limits": [ter.MOST_SHIFTED, ter.FARTHEST, ter.BEAM, ter.MOST_CANDIDATES],
+            "probabilities": [float(KEPT), float(REPLACED)],
+        }
+        return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+    def align(self, table: pa.Table) -> pa.Table:
+        """Turn TOKENS rows into LINKED rows, in the same order.
+
+        Raises:
+            WorkerError: A side has more tokens than links can number.
+        """
+        schemas.require(table, schemas.TOKENS)
+        require_countable(table)
+        kind = schemas.LINKED.field("forward").type
+        links = pa.chunked_array(
+            [
+                _links(*source, *target)
+                for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True)
+            ],
+            kind,
+        )
+        return pa.Table.from_arrays([*table.columns, links, links], schema=schemas.LINKED)
+
+
+def _links(
+    source_offsets: np.ndarray,
+    source_letter_offsets: np.ndarray,
+    source_letters: np.ndarray,
+    target_offsets: np.ndarray,
+    target_letter_offsets: np.ndarray,
+    target_letters: np.ndarray,
+) -> pa.ListArray:
+    """Return the links of some pairs, given their words as `models.hmm_vocabulary.cut` does."""
+    source = words.hash_tokens(source_letter_offsets, source_letters, _WHOLE)
+    target = words.hash_tokens(target_letter_offsets, target_letters, _WHOLE)
+    _, _, partners = ter.align_pairs(source_offsets, source, target_offsets, target)
+    linked = np.flatnonzero(partners >= 0)
+    offsets = np.searchsorted(linked, source_offsets)
+    pairs = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    chosen = partners[linked]
+    same = source[linked] == target[target_offsets[pairs] + chosen]
+    return list_column(
+        offsets,
+        {
+            "source": (linked - source_offsets[pairs]).astype(np.int16),
+            "target": chosen.astype(np.int16),
+            "probability": np.where(same, KEPT, REPLACED),
+        },
+        schemas.LINKED.field("forward").type,
+    )

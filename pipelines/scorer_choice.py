@@ -1,0 +1,66 @@
+"""Which two models score the examples of a job: from options to what workers load."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from models import translator_store
+from models.translator import TranslatorConfig, parse_translator
+from models.translator_store import TranslatorReference
+from pipelines.options import JobOptions
+from pipelines.suggest_options import SuggestOptions
+from transforms.errors import ConfigError
+from transforms.units import Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class PairScorer:
+    """Scores targets given their sources, and sources given their targets.
+
+    Attributes:
+        forward: The model from source to target.
+        reverse: The model from target to source.
+    """
+
+    forward: TranslatorReference
+    reverse: TranslatorReference
+
+    def __call__(
+        self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean log-probabilities; see `transforms.suggestion_scores.Scorer`."""
+        score = translator_store.score
+        return (
+            score(self.forward, sources, targets, source_lang, target_lang),
+            score(self.reverse, targets, sources, target_lang, source_lang),
+        )
+
+
+def choose_scorer(options: JobOptions, units: Iterable[Unit]) -> PairScorer | None:
+    """Return what scores a job's examples, if anything does.
+
+    Raises:
+        ConfigError: One model is there without the other, there is no such model, or it does not
+            know a language of the input.
+    """
+    if not isinstance(options, SuggestOptions):
+        return None
+    if (options.scorer is None) != (options.reverse_scorer is None):
+        raise ConfigError("--scorer and --reverse_scorer need each other: one for each direction")
+    if options.scorer is None or options.reverse_scorer is None:
+        if "max_score" in options.model_fields_set:
+            raise ConfigError(
+                "--max_score: without --scorer and --reverse_scorer nothing is scored"
+            )
+        return None
+    languages = sorted({(unit.source_lang, unit.target_lang) for unit in units})
+    return PairScorer(
+        _find(options.scorer, languages),
+        _find(options.reverse_scorer, [(target, source) for source, target in languages]),
+    )
+
+
+def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:
+    backend, model = parse_translator(text)
+    return translator_store.find(TranslatorConfig(backend=backend, model=model), languages)

@@ -1,0 +1,114 @@
+"""The step that translates the sources of pairs without a translation."""
+
+import functools
+from collections.abc import Sequence
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from models import translator_store
+from models.translator import Rejection
+from models.translator_store import TranslatorReference
+from pipelines.run import Run
+from transforms import schemas
+from transforms.rejects import Reject, Stage
+from transforms.screen import ScreenConfig, screen
+from transforms.shards import Shard, Shards, pairs_of, reject
+
+
+def translated_shards(shards: Shards, run: Run) -> Shards:
+    """Translate what has no translation, with the run's translator; without one change nothing.
+
+    A translation that is made here is screened as one that is read.
+
+    Ids stay as they are, so they are those of pairs without a translation.
+
+    Args:
+        shards: Shards as they leave the shuffle, whose working table is their pairs.
+        run: The job.
+    """
+    if run.translator is None:
+        return shards
+    return shards | "Translate" >> TranslateOrReject(run.translator, run.screen)
+
+
+class TranslateOrReject(beam.PTransform[Shards, Shards]):
+    """Translates the pairs of every shard; those that the translator cannot do are rejected."""
+
+    def __init__(self, reference: TranslatorReference, config: ScreenConfig) -> None:
+        super().__init__()
+        self._translate = functools.partial(translate_or_reject, reference=reference, config=config)
+
+    def expand(self, shards: Shards) -> Shards:
+        """Translate each shard."""
+        return shards | "Table" >> beam.Map(self._translate).with_output_types(Shard)
+
+
+def translate_or_reject(
+    shard: Shard, reference: TranslatorReference, config: ScreenConfig
+) -> Shard:
+    """Fill the translations of a shard's pairs in.
+
+    Kept rows, rejected rows and working table stay in step; the kept rows have the translation as
+    well, so that whoever rejects a pair later shows it.
+    """
+    number, kept, rejected, table = shard
+    schemas.require(table, schemas.PAIRS)
+    missing = table.column("translation").is_null().to_numpy()
+    found = _translations(table, reference)
+    kept = _with_translations(kept, [one if isinstance(one, str) else None for one in found])
+    failed: dict[int, tuple[Stage, Reject, str | None]] = {
+        row: (Stage.TRANSLATE, one.reason, one.detail)
+        for row, one in enumerate(found)
+        if isinstance(one, Rejection)
+    }
+    failed |= _screened(kept, np.flatnonzero(missing), config, set(failed))
+    moved = np.array([failed[row][:2] if row in failed else ("", "") for row in range(len(found))])
+    rows = np.arange(len(found))
+    for stage, reason in sorted({why[:2] for why in failed.values()}):
+        marks = (moved[rows] == (stage, reason)).all(axis=1)
+        details = [failed[row][2] for row in rows[marks].tolist()]
+        # The screen says more of some reasons, and then of every pair.
+        said = [detail for detail in details if detail is not None] or None
+        kept, rejected = reject(kept, rejected, marks, stage, reason, said)
+        rows = rows[~marks]
+    return number, kept, rejected, pairs_of(kept)
+
+
+def _screened(
+    kept: pa.Table, made: np.ndarray, config: ScreenConfig, failed: set[int]
+) -> dict[int, tuple[Stage, Reject, str | None]]:
+    """Return why the screen turns pairs with a new translation away, by row."""
+    rows = [row for row in made.tolist() if row not in failed]
+    if not rows:
+        return {}
+    (batch,) = kept.take(pa.array(rows)).combine_chunks().to_batches()
+    screened = screen(batch, config).select(["stage", "reason", "detail"]).to_pylist()
+    return {
+        row: (Stage(why["stage"]), Reject(why["reason"]), why["detail"])
+        for row, why in zip(rows, screened, strict=True)
+        if why["reason"] is not None
+    }
+
+
+def _translations(table: pa.Table, reference: TranslatorReference) -> list[str | Rejection]:
+    """Return the translation of each pair, its own where it has one."""
+    sources = table.column("source").to_pylist()
+    found: list[str | Rejection | None] = table.column("translation").to_pylist()
+    groups: dict[tuple[str, str], list[int]] = {}
+    languages = (table.column(f"{side}_lang").to_pylist() for side in ("source", "target"))
+    for row, pair in enumerate(zip(*languages, strict=True)):
+        if found[row] is None:
+            groups.setdefault(pair, []).append(row)
+    for pair in sorted(groups):
+        texts = [sources[row] for row in groups[pair]]
+        made = translator_store.translate(reference, texts, *pair)
+        for row, one in zip(groups[pair], made, strict=True):
+            found[row] = one
+    return [one for one in found if one is not None]
+
+
+def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:
+    place = rows.schema.get_field_index("translation")
+    return rows.set_column(place, rows.schema.field(place), pa.array(texts, type=pa.string()))

@@ -1,0 +1,53 @@
+"""Translations and references aligned by an encoder with every head."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from models import encoder_store  # noqa: E402
+from models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from tests.encoders import both_directions, write_bert  # noqa: E402
+from tests.translations import made_triple, pairs_table  # noqa: E402
+from transforms import schemas  # noqa: E402
+from transforms.flat_lists import lengths_of, links_of  # noqa: E402
+from transforms.monolingual import add_comparison, as_monolingual  # noqa: E402
+from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from transforms.tokens import TokenConfig, add_tokens  # noqa: E402
+
+TRIPLES = [made_triple(number) for number in range(40)]
+SAME = [(source, reference, reference) for source, reference, _ in TRIPLES]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    texts = [text for triple in TRIPLES for text in triple[1:]]
+    return write_bert(tmp_path_factory.mktemp("bert"), texts, layers=3)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_every_head_compares_translations_with_references(bert, head):
+    reference = encoder_store.find(EncoderConfig(str(bert), layer=2, head=HeadConfig(head)))
+    triples = [*TRIPLES, *SAME, ("Nothing.", "Nichts.", None), ("Gone.", "Weg.", " ")]
+    pairs = pairs_table(triples)
+    table = add_tokens(as_monolingual(pairs), TokenConfig())
+    linked, rejected = encoder_store.align(reference, table)
+    assert not rejected
+    assert linked.schema.equals(schemas.LINKED)
+    for direction in ("forward", "reverse"):
+        links_of(linked, direction)  # inside the tokens, and sorted
+    made = add_comparison(pairs, symmetrize(linked, SymmetrizeConfig()))
+    counts = lengths_of(made.column("links"))
+    assert counts[:80].all()
+    assert counts[80:].tolist() == [0, 0]
+    both = both_directions(linked)[len(TRIPLES) : len(TRIPLES) + len(SAME)]
+    sizes = lengths_of(made.column("reference_tokens"))[len(TRIPLES) :]
+    kept = [
+        sum((token, token) in links for token in range(size))
+        for links, size in zip(both, sizes, strict=False)
+    ]
+    # Equal sentences have equal vectors, place by place. A dot product, unlike a cosine, may be
+    # larger with another vector.
+    if head in ("softmax", "entmax15"):
+        assert sum(kept) > 0.9 * sum(sizes)
+    else:
+        assert kept == sizes[: len(SAME)].tolist()

@@ -1,0 +1,41 @@
+"""Counts as they are shown to people: single numbers, and distributions."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+MOST_VALUES = 12
+"""Values of a distribution that are listed in full outside the report."""
+
+_BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
+
+
+def split_counts(
+    counts: Mapping[str, int],
+) -> tuple[dict[str, int], dict[tuple[str, str], dict[int, int]]]:
+    """Part single numbers from distributions, which are of the form ``X with N Y``.
+
+    Returns:
+        The single numbers by name; and by ``X`` and ``Y`` the number for each ``N``.
+
+    >>> split_counts({"rows": 3, "rows with 1 tags": 2})
+    ({'rows': 3}, {('rows', 'tags'): {1: 2}})
+    """
+    single = {}
+    by_number: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    for name, number in sorted(counts.items()):
+        match = _BY_NUMBER.fullmatch(name)
+        if match:
+            by_number[match["what"], match["unit"]][int(match["number"])] = number
+        else:
+            single[name] = number
+    return single, dict(by_number)
+
+
+def short_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts by name, without distributions of more than `MOST_VALUES` values."""
+    single, by_number = split_counts(counts)
+    for (what, unit), found in by_number.items():
+        if len(found) <= MOST_VALUES:
+            single |= {f"{what} with {value} {unit}": found[value] for value in found}
+    return dict(sorted(single.items()))
