@@ -151,11 +151,14 @@ def test_links_are_the_subword_links_of_the_slow_twin(directory, pairs, head):
     loaded = aligner(directory, head)
     made = loaded.align(pair_table(pairs))
     forward, reverse = links_of(made, "forward"), links_of(made, "reverse")
-    total = 0
+    total = ties = 0
     for row, (source, target) in enumerate(pairs):
         sides = encodings(loaded, (source, target))
         tokens = [spans_of(made, f"{name}_tokens")[row] for name in ("source", "target")]
         expected = slow_piece_links(loaded, sides, head)
+        if expected is None:
+            ties += 1
+            continue
         spans = [side.offsets for side in sides]
         both, either = (
             slow_pieces.links(links, *spans, *tokens)
@@ -165,10 +168,14 @@ def test_links_are_the_subword_links_of_the_slow_twin(directory, pairs, head):
         assert forward[row] | reverse[row] == either
         total += len(both)
     assert total > 500
+    assert ties < 10
 
 
 def slow_piece_links(loaded, sides, head):
-    """Return the links of pieces in both directions: one pair, no padding, plain softmax."""
+    """Return the links of pieces in both directions: one pair, no padding, plain softmax.
+
+    None where rounding decides: two best cells, or a cell and the threshold, are nearly equal.
+    """
     if not all(len(side) for side in sides):
         return set(), set()
     vectors = []
@@ -179,14 +186,19 @@ def slow_piece_links(loaded, sides, head):
     if head == "argmax":
         unit = [torch.nn.functional.normalize(side.double(), dim=1) for side in vectors]
         scores = unit[0] @ unit[1].T
+        for side in (scores, scores.T):
+            best = side.sort(dim=1, descending=True).values
+            if best.shape[1] > 1 and (best[:, 0] - best[:, 1]).min() < 1e-5:
+                return None
         forward = {(i, int(scores[i].argmax())) for i in range(len(scores))}
         return forward, {(int(column.argmax()), j) for j, column in enumerate(scores.T)}
-    cells = itertools.product(*map(range, scores.shape))
-    ahead, back = torch.softmax(scores, 1), torch.softmax(scores, 0)
-    forward = {cell for cell in cells if ahead[cell] > 0.001}
-    return forward, {
-        cell for cell in itertools.product(*map(range, scores.shape)) if back[cell] > 0.001
-    }
+    cells = list(itertools.product(*map(range, scores.shape)))
+    found = []
+    for probabilities in (torch.softmax(scores, 1), torch.softmax(scores, 0)):
+        if (probabilities - 0.001).abs().min() < 1e-7:
+            return None
+        found.append({cell for cell in cells if probabilities[cell] > 0.001})
+    return tuple(found)
 
 
 def test_bytes_of_a_character_are_one_token():

@@ -5,7 +5,7 @@
 A BERT of 6 layers of 256 with 16,000 WordPieces learns from the statistical aligner, whose links of
 the training text (the test text is no part of it) place the embeddings and are then what the
 self-training objective strengthens in place of the encoder's own. One CPU thread; `BENCH_UPDATES`
-sets the number of updates (60).
+sets the number of updates (150).
 """
 
 import itertools
@@ -41,7 +41,7 @@ from transforms import schemas  # noqa: E402
 
 pytestmark = pytest.mark.bench
 
-UPDATES = int(os.environ.get("BENCH_UPDATES", "60"))
+UPDATES = int(os.environ.get("BENCH_UPDATES", "150"))
 LAYERS, HIDDEN, VOCABULARY = 6, 256, 16_000
 BATCH_PAIRS, MOST_PIECES, LEARNING_RATE, WARMUP = 32, 40, 5e-4, 10
 HEADS = (
