@@ -31,6 +31,7 @@ def example(number, **changes):
         "start": 2,
         "end": 3,
         "confidence": 0.5,
+        "score": None,
         "source_lang": "en",
         "target_lang": "de",
         "corpus": "news",

@@ -141,7 +141,8 @@ def test_help_groups_options_by_what_they_are_about(capsys):
     assert titles == [
         *("options", "Where one corpus lies", "What is read"),
         "Which pairs are turned away before anything costly is done",
-        *("How a word aligner is fitted", "Where and how the job runs", "How words are aligned"),
+        *("How a word aligner is fitted", "Where and how the job runs"),
+        *("How words are aligned, by any aligner", "How the words of two languages are aligned"),
         "Options of augment",
     ]
     shown = "\n\n".join(groups)

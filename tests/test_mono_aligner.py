@@ -91,7 +91,11 @@ def compare(directory, run, made=None, shards=3, **more):
     found.mkdir(exist_ok=True)
     options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
-        rows = pipeline | beam.Create([batch_of(made or triples())]) | "Rows" >> beam.Map(some)
+        rows = (
+            pipeline
+            | beam.Create([batch_of([]), batch_of(made or triples())])
+            | "Rows" >> beam.Map(some)
+        )
         cut = rows | "Shuffle" >> MakeShards(shards, frozenset(range(shards)))
         compared = align_monolingual(cut, pipeline, rows, run, **more)
         _ = compared | "Keep" >> beam.ParDo(Keep(found))

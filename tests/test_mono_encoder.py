@@ -30,7 +30,7 @@ def test_every_head_compares_translations_with_references(bert, head):
     triples = [*TRIPLES, *SAME, ("Nothing.", "Nichts.", None), ("Gone.", "Weg.", " ")]
     pairs = pairs_table(triples)
     table = add_tokens(as_monolingual(pairs), TokenConfig())
-    linked, rejected = encoder_store.align(reference, table)
+    linked, rejected = encoder_store.load(reference).align_or_reject(table)
     assert not rejected
     assert linked.schema.equals(schemas.LINKED)
     for direction in ("forward", "reverse"):
