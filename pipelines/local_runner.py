@@ -7,6 +7,8 @@ together must stay under 2 GiB. Here
 - a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
 - a worker takes the next bundle when it is done with its last, so a slow shard holds nobody up;
 - shuffled values wait in an unnamed temporary file, of which nothing is left after a kill;
+- what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
+  thread and without a lock, and what is written meanwhile is lost;
 - workers are processes that end with their launcher, and no port is open to other machines.
 
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
@@ -144,9 +146,14 @@ def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
         parts = buffer.partition(max(1, len(buffer._table)))
         count, groups = len(parts), (group for part in parts for group in part)
     else:
-        yield from (part for part in buffer.partition(workers) if any(part))
+        for part in buffer.partition(workers):
+            yield from _bundles(part, len(part))
         return
-    most = -(-count // BUNDLES)
+    yield from _bundles(groups, -(-count // BUNDLES))
+
+
+def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
+    """Put so many pieces at most into a bundle, or fewer if they are large."""
     bundle: Piece = []
     size = 0
     for group in groups:
@@ -362,7 +369,7 @@ class _LocalGrpc:
 
 @contextlib.contextmanager
 def _own_servers() -> Iterator[None]:
-    """Keep Beam's servers, which have no authentication, off the network.
+    """Keep Beam's servers, which have no authentication, off the network, and their data whole.
 
     Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
     """
@@ -372,10 +379,13 @@ def _own_servers() -> Iterator[None]:
         if not issubclass(failed.exc_type, grpc.RpcError):
             shown(failed)
 
+    time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
+    worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
     worker_handlers.grpc = _LocalGrpc()
     threading.excepthook = show
     try:
         yield
     finally:
+        worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = time_limit
         worker_handlers.grpc = grpc
         threading.excepthook = shown

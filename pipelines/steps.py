@@ -24,7 +24,7 @@ Receipts = beam.PCollection[str]
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
-    """Units of input become row batches; each unit leaves a receipt."""
+    """Units of input become row batches, and one empty batch; each unit leaves a receipt."""
 
     def __init__(self, units: tuple[Unit, ...], limits: ReadLimits, output: str, plan: str) -> None:
         super().__init__()
@@ -33,11 +33,16 @@ class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
 
     def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
         """Spread the units over the workers and read them."""
-        units = pipeline | "Units" >> beam.Create(self._units, reshuffle=True)
+        units = pipeline | "Units" >> beam.Create([None, *self._units], reshuffle=True)
         return units | "Read" >> beam.FlatMap(self._read).with_output_types(pa.RecordBatch)
 
 
-def _read(unit: Unit, limits: ReadLimits, output: str, plan: str) -> Iterator[pa.RecordBatch]:
+def _read(
+    unit: Unit | None, limits: ReadLimits, output: str, plan: str
+) -> Iterator[pa.RecordBatch]:
+    if unit is None:
+        yield pa.RecordBatch.from_pylist([], schema=schemas.ROWS)
+        return
     rows = 0
     for batch in read_unit(unit, limits):
         rows += batch.num_rows

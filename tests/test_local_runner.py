@@ -11,6 +11,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.coders import coders
 from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import worker_handlers
 from apache_beam.runners.portability.fn_api_runner.execution import GroupingBuffer
 from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.core import Windowing
@@ -117,6 +118,23 @@ def parts(element: tuple[int, Iterable[int]]) -> Iterator[object]:
 
 def minus(number: int, smallest: int) -> int:
     return number - smallest
+
+
+def megabytes(number: int) -> Iterator[tuple[int, bytes]]:
+    for part in range(40):
+        yield number, bytes([part]) * (1 << 20)
+
+
+def test_nothing_is_lost_of_what_takes_long_to_send(monkeypatch):
+    """Beam's servers would cut it every few milliseconds, and lose what comes meanwhile."""
+    monkeypatch.setattr(worker_handlers, "DATA_BUFFER_TIME_LIMIT_MS", 5)
+    arguments = ["--runner=pipelines.local_runner.LocalRunner", "--direct_num_workers=2"]
+    arguments.append("--direct_running_mode=multi_threading")
+    with beam.Pipeline(options=PipelineOptions(arguments)) as pipeline:
+        few = pipeline | "Few" >> beam.Create([0]) | "Part" >> beam.FlatMap(megabytes)
+        more = pipeline | "More" >> beam.Create([1, 2, 3]) | "Parts" >> beam.FlatMap(megabytes)
+        counts = (few, more) | beam.Flatten() | beam.combiners.Count.PerKey()
+        assert_that(counts, equal_to([(number, 40) for number in range(4)]))
 
 
 def test_a_graph_of_every_kind_of_step_gives_beams_results():

@@ -48,9 +48,9 @@ def split_rows(
 
 
 class SplitRows(beam.DoFn):
-    """Gathers a bundle's row batches and splits them by shard."""
+    """Gathers a bundle's row batches and splits them by shard; of an empty batch, every shard."""
 
-    def __init__(self, shards: int, wanted: frozenset[int] | None) -> None:
+    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
         self._shards = shards
         self._wanted = wanted
         self._batches: list[pa.RecordBatch] = []
@@ -62,6 +62,10 @@ class SplitRows(beam.DoFn):
 
     def process(self, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Table]]:
         """Hold a batch; emit when enough is held."""
+        if not batch.num_rows:
+            for shard in sorted(self._wanted):
+                yield shard, schemas.ROWS.empty_table()
+            return
         self._batches.append(batch)
         self._bytes += batch.nbytes
         if self._bytes >= BUFFER_BYTES:
@@ -214,7 +218,11 @@ def mark_rejected(
 
 
 class MakeShards(beam.PTransform[Batches, Shards]):
-    """Shuffles row batches into shards; every wanted shard comes out, an empty one too."""
+    """Shuffles row batches into shards; every wanted shard comes out, an empty one too.
+
+    One of the batches must be empty: it brings shards into being that no row falls into. (To
+    flatten two collections instead costs a copy of all that is shuffled on some runners.)
+    """
 
     def __init__(self, shards: int, wanted: frozenset[int]) -> None:
         super().__init__()
@@ -223,21 +231,12 @@ class MakeShards(beam.PTransform[Batches, Shards]):
 
     def expand(self, batches: Batches) -> Shards:
         """Split, group and merge."""
-        parts = batches | "Split" >> beam.ParDo(
-            SplitRows(self.shards, self.wanted)
-        ).with_output_types(tuple[int, pa.Table])
-        every = (
-            batches.pipeline
-            | "Wanted" >> beam.Create(sorted(self.wanted))
-            | "Empty" >> beam.Map(_empty_part)
-        )
         return (
-            (parts, every)
-            | beam.Flatten()
+            batches
+            | "Split"
+            >> beam.ParDo(SplitRows(self.shards, self.wanted)).with_output_types(
+                tuple[int, pa.Table]
+            )
             | "Group" >> beam.GroupByKey()
             | "Merge" >> beam.Map(make_shard)
         )
-
-
-def _empty_part(shard: int) -> tuple[int, pa.Table]:
-    return shard, schemas.ROWS.empty_table()
