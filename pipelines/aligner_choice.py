@@ -7,7 +7,7 @@ import pyarrow as pa
 from models import encoder_store, store
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
-from pipelines.options import AlignerOptions, FitSettings, JobOptions
+from pipelines.options import AlignerOptions, FitSettings
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize
@@ -18,7 +18,7 @@ HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 ENCODER_ONLY = ("revision", "layer", "head", "precision", "long_pairs", "token_budget")
 
 
-def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig | None]:
+def choose_aligner(options: FitSettings) -> tuple[Reference | None, TokenConfig | None]:
     """Return the given model, if any, and how text is cut, unless that is still to be trained.
 
     Raises:

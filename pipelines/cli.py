@@ -34,6 +34,7 @@ COMMANDS = {
     "fit": Command("pipelines.fit", "fit the statistical aligner"),
     "symmetrize": Command("pipelines.links", "combine two directions of links"),
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
+    "tags": Command("pipelines.tags", "learn, encode, decode and project tags"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
     "report": Command("pipelines.report", "write the HTML report of a finished run again"),
     "preview": Command("pipelines.preview", "print a few pairs of a finished run"),

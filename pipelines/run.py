@@ -25,15 +25,23 @@ from pipelines.aligner_choice import (
     tokens_text,
     unused_options,
 )
-from pipelines.options import CorpusOptions, InputOptions, JobOptions
+from pipelines.options import (
+    AugmentOptions,
+    CorpusOptions,
+    InputOptions,
+    JobOptions,
+    unsaid_options,
+)
 from pipelines.progress import Progress
+from pipelines.representation import symbols_in_text
 from transforms import files, manifest
 from transforms.errors import ConfigError, WorkerError
 from transforms.plan import make_plan
 from transforms.screen import ScreenConfig, load_exclude
 from transforms.signature import signature
+from transforms.tag_profile import read_profile
 from transforms.tokens import TokenConfig
-from transforms.units import CorpusInput, InputFile, Plan, ReadLimits
+from transforms.units import XML_FORMATS, CorpusInput, InputFile, Plan, ReadLimits
 from transforms.write import WriteConfig, to_json
 
 LOG = logging.getLogger("pairweave")
@@ -126,9 +134,11 @@ def prepare(job: str, options: JobOptions) -> Run:
         exclude=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
         reserved=job == "augment",
+        symbols=symbols_in_text(options),
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
-    settings = options.model_dump(mode="json", exclude=_PLACE | unused_options(options))
+    left_out = _PLACE | unused_options(options) | unsaid_options(options)
+    settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
@@ -138,6 +148,10 @@ def prepare(job: str, options: JobOptions) -> Run:
         for pattern in options.exclude
         for path in files.match(pattern)
     ]
+    profile = None
+    if isinstance(options, AugmentOptions) and options.tag_profile is not None:
+        profile = read_profile(options.tag_profile).to_json()
+        settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     document: dict[str, object] = {
         "job": job,
         "version": version,
@@ -155,6 +169,8 @@ def prepare(job: str, options: JobOptions) -> Run:
         "shards": shards,
         "models": [] if reference or job == "fit" else [MODEL_DIRECTORY],
     }
+    if profile is not None:
+        document["tag_profile"] = profile
     return Run(
         job=job,
         options=options,
@@ -230,6 +246,8 @@ def _flat(settings: dict[str, object]) -> dict[str, object]:
     flat = dict(settings)
     if flat["model"] is not None:
         flat["model"] = str(flat["model"])[:12]
+    if "tag_profile" in flat:
+        flat["tag_profile"] = str(flat["tag_profile"])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
     kind, colon, digest = str(flat["tokens"]).partition(":")
     flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
@@ -262,6 +280,11 @@ def _reading_facts(plan: Plan) -> list[dict[str, object]]:
             "columns": dataclasses.asdict(unit.columns) if unit.columns else None,
             "po_take": list(unit.po_take),
         }
+        if unit.inline_tags != "raw" or unit.format in XML_FORMATS:
+            way["inline_tags"] = unit.inline_tags
+            way["inline_syntax"] = unit.inline_syntax
+            way["tags_differ"] = unit.tags_differ
+            way["xliff_take"] = list(unit.xliff_take)
         if way not in ways:
             ways.append(way)
     return ways

@@ -8,7 +8,10 @@ import contextlib
 import errno
 import glob
 import os
+import shutil
+import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -125,6 +128,37 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_directory(Path(path).parent)
+
+
+@contextlib.contextmanager
+def open_write(path: str) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name when the block ends, whole; after an error never.
+
+    Raises:
+        OSError: The file cannot be written; no part of it stays behind.
+    """
+    if is_uri(path):
+        with tempfile.TemporaryFile() as spool:
+            yield cast("BinaryIO", spool)
+            spool.seek(0)
+            with _file_systems().create(  # type: ignore[attr-defined]
+                path, "application/octet-stream", compression_type="uncompressed"
+            ) as file:
+                shutil.copyfileobj(spool, file)
+        return
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(final)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_directory(final.parent)
 
 
 def create(path: str, data: bytes) -> bool:

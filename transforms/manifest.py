@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from transforms import card, files, report, run_samples, sealed
+from transforms import card, files, report, run_samples, sealed, tag_profile
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -335,6 +335,10 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
             rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
     kept = sum(receipt["kept"] for receipt in receipts)
     reasons = _reasons(receipts)
+    profile = {}
+    if "tag_profile" in plan:
+        profile["tag_profile"] = tag_profile.account(plan["tag_profile"], counts)
+        counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
     return {
         "job": plan["job"],
         "version": plan["version"],
@@ -350,6 +354,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
         "rows": {"read": plan["rows"], "kept": kept, "rejected": sum(reasons.values())},
         "rejected": dict(reasons),
         "counts": dict(counts),
+        **profile,
         "shards": plan["shards"],
         "files": list(entries),
     }

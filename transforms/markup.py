@@ -111,6 +111,7 @@ class Syntax:
         opens: Names of empty tags that open, with the name they share with what closes them.
         closes: Names of empty tags that close, likewise.
         keys: Attributes that tell a tag from others; the first that is there counts.
+        folds: Whether case does not count in names, as in HTML; those above are lower case.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Syntax:
     opens: tuple[tuple[str, str], ...] = ()
     closes: tuple[tuple[str, str], ...] = ()
     keys: tuple[str, ...] = ()
+    folds: bool = False
 
 
 XML = Syntax("xml")
@@ -132,6 +134,7 @@ HTML = Syntax(
             *("source", "track", "wbr"),
         }
     ),
+    folds=True,
 )
 
 # XLIFF 1.2, section 2.4 (inline elements), and XLIFF 2.1, section 4.2.3.
@@ -209,12 +212,13 @@ def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None
         return None if syntax.names else (Kind.EMPTY, "!--", "")
     if syntax.names and name not in syntax.names:
         return None
+    if syntax.folds:
+        name = name.lower()
     if match["close"]:
         return Kind.CLOSE, name, ""
     key = _key(match["attributes"], syntax.keys)
-    folded = name.lower() if syntax.empty else name
     if not match["empty"]:
-        return (Kind.EMPTY if folded in syntax.empty else Kind.OPEN), name, key
+        return (Kind.EMPTY if name in syntax.empty else Kind.OPEN), name, key
     opens, closes = dict(syntax.opens), dict(syntax.closes)
     if name in opens:
         return Kind.OPEN, opens[name], key

@@ -29,6 +29,10 @@ class Reject(enum.StrEnum):
     UNTRANSLATED = "untranslated"
     FUZZY = "fuzzy"
     OBSOLETE = "obsolete"
+    OTHER_LANGUAGE = "other_language"
+    AMBIGUOUS_LANGUAGE = "ambiguous_language"
+    INLINE_TAGS = "inline_tags"
+    TAGS_DIFFER = "tags_differ"
     # screen
     EMPTY_SOURCE = "empty_source"
     EMPTY_TARGET = "empty_target"
@@ -44,3 +48,4 @@ class Reject(enum.StrEnum):
     TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
+    TOO_MANY_TAGS = "too_many_tags"

@@ -18,7 +18,7 @@ from transforms.rejects import Reject, Stage
 from transforms.tokens import TokenConfig, token_counts
 from transforms.units import ReadLimits
 
-RESERVED = r"</?a_[0-9]+>|<MASK_REP>"
+RESERVED = r"</?a_[0-9]+/?>|<MASK_REP>"
 """What a text must not hold, since the output uses it (RE2)."""
 
 
@@ -34,6 +34,7 @@ class ScreenConfig:
         exclude: Keys of sentences to reject (`load_exclude`).
         tokens: What is counted.
         reserved: Whether text that holds the output's own tokens is rejected.
+        symbols: Regular expression of further such tokens; empty for none.
     """
 
     max_tokens: int = 250
@@ -43,6 +44,7 @@ class ScreenConfig:
     exclude: frozenset[int] = frozenset()
     tokens: TokenConfig = dataclasses.field(default_factory=TokenConfig)
     reserved: bool = True
+    symbols: str = ""
 
     def __post_init__(self) -> None:
         """Check the limits."""
@@ -96,7 +98,8 @@ def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs hold a token that the output reserves for itself."""
     if not config.reserved:
         return np.zeros(len(pairs.source), dtype=np.bool_)
-    return _matches(pairs.source, RESERVED) | _matches(pairs.target, RESERVED)
+    pattern = f"{RESERVED}|{config.symbols}" if config.symbols else RESERVED
+    return _matches(pairs.source, pattern) | _matches(pairs.target, pattern)
 
 
 def too_long(pairs: Pairs, config: ScreenConfig) -> Mask:

@@ -13,6 +13,10 @@ STEP_TAG_COUNT = np.uint64(3)
 STEP_TAG_PHRASES = np.uint64(4)
 STEP_TAG_INDICES = np.uint64(5)
 STEP_PREVIEW = np.uint64(6)
+STEP_TAG_FORMS = np.uint64(7)
+STEP_TAG_SPLITS = np.uint64(8)
+STEP_TAG_SHAPES = np.uint64(9)
+STEP_FRAGMENTS = np.uint64(10)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -73,3 +77,12 @@ def picked(
     for pair in range(len(pair_keys)):
         chosen[pair] = unit_interval(draw(run_seed, pair_keys[pair], step, np.uint64(0))) < share
     return chosen
+
+
+@numba.njit(nogil=True, cache=True)
+def draws(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.ndarray:
+    """Return the bits that `picked` compares with a share, uint64 ``[pair]``."""
+    bits = np.empty(len(pair_keys), dtype=np.uint64)
+    for pair in range(len(pair_keys)):
+        bits[pair] = draw(run_seed, pair_keys[pair], step, np.uint64(0))
+    return bits
