@@ -4,6 +4,8 @@ Source: Vogel, Ney and Tillmann (1996) for the HMM, Liang, Taskar and Klein (200
 agreement. `fit` trains, `HmmModel.align` aligns; neither sees Beam.
 """
 
+import dataclasses
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -32,13 +34,20 @@ class HmmModel:
     def __init__(self, parts: Parts) -> None:
         """Keep the parts; they are never changed."""
         self._parts = parts
-        self._files = pack(parts)
-        self._digest = digest_of(self._files[HEADER])
+
+    @functools.cached_property
+    def _files(self) -> dict[str, bytes]:
+        return pack(self._parts)
 
     @property
     def digest(self) -> str:
         """Return the hex SHA-256 of all that decides the links."""
-        return self._digest
+        return digest_of(self._files[HEADER])
+
+    @property
+    def parts(self) -> Parts:
+        """Return what was fitted; it must not be changed."""
+        return self._parts
 
     @property
     def config(self) -> HmmConfig:
@@ -49,6 +58,17 @@ class HmmModel:
     def report(self) -> dict[str, Any]:
         """Return pairs, tokens, vocabularies and log-likelihoods (forward, reverse) of the fit."""
         return dict(json.loads(self._files[HEADER])["fit"])
+
+    def with_threshold(self, threshold: float) -> "HmmModel":
+        """Return the same model, linking whatever has at least this posterior probability.
+
+        Nothing is copied. A low threshold gives all that the model believes of the links.
+
+        Raises:
+            ConfigError: The threshold is out of its range (`models.hmm_config`).
+        """
+        config = dataclasses.replace(self._parts.config, decode="posterior", threshold=threshold)
+        return HmmModel(dataclasses.replace(self._parts, config=config))
 
     def align(self, table: pa.Table) -> pa.Table:
         """Turn TOKENS rows into LINKED rows, in the same order.

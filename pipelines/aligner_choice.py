@@ -11,13 +11,7 @@ from models.external_store import ExternalReference
 from models.ter_aligner import TerAligner
 from pipelines import external_choice
 from pipelines.external_choice import EXTERNAL_ONLY
-from pipelines.options import (
-    AlignerOptions,
-    AlignerSettings,
-    FinetuneOptions,
-    FitSettings,
-    JobOptions,
-)
+from pipelines.options import AlignerOptions, AlignerSettings, FinetuneOptions, FitSettings
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize
@@ -32,7 +26,7 @@ ENCODER_ONLY = (
 )
 
 
-def choose_aligner(options: JobOptions) -> tuple[Reference | None, TokenConfig | None]:
+def choose_aligner(options: FitSettings) -> tuple[Reference | None, TokenConfig | None]:
     """Return the given model, if any, and how text is cut, unless that is still to be trained.
 
     Raises:

@@ -22,6 +22,21 @@ def aligned_shards(
     """Shuffle rows into shards, cut them into tokens, align them, symmetrize the links."""
     options = run.options
     assert isinstance(options, AlignOptions | AugmentOptions)
+    aligned = linked_shards(pipeline, rows, run, wanted) | "Symmetrize" >> EachShard(
+        symmetrize, config=SymmetrizeConfig(options.heuristic)
+    )
+    if run.second is None:
+        return aligned
+    assert not isinstance(run.second, TerAligner)
+    return aligned | "AlignAgain" >> AlignAgain(run.second, options.heuristic, options.combine)
+
+
+def linked_shards(
+    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+) -> Shards:
+    """Shuffle rows into shards, cut them into tokens, align them in both directions."""
+    options = run.options
+    assert isinstance(options, AlignOptions | AugmentOptions)
     if isinstance(run.model, EncoderReference):
         # An encoder's pieces are cut where it is loaded.
         given = run.tokens is not None and run.tokens.kind != "pieces"
@@ -36,15 +51,7 @@ def aligned_shards(
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
     if cut is not None:
         shards = shards | "Tokenize" >> cut
-    aligned = (
-        shards
-        | "Align" >> step
-        | "Symmetrize" >> EachShard(symmetrize, config=SymmetrizeConfig(options.heuristic))
-    )
-    if run.second is None:
-        return aligned
-    assert not isinstance(run.second, TerAligner)
-    return aligned | "AlignAgain" >> AlignAgain(run.second, options.heuristic, options.combine)
+    return shards | "Align" >> step
 
 
 def encoder_step(

@@ -1,22 +1,27 @@
 """The job ``augment``: a parallel corpus becomes tagged pairs (Ryu et al. 2022)."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import apache_beam as beam
-import numpy as np
 import pyarrow as pa
 
+from models import store
 from pipelines import flags, plan_text
-from pipelines.aligning import aligned_shards
 from pipelines.cli import COMMANDS
+from pipelines.confident import phrase_shards
+from pipelines.fragments import check_fragments, find, fragment_config, token_shards
 from pipelines.options import AugmentOptions
+from pipelines.representation import representation_of
 from pipelines.run import Run, execute, prepare
-from pipelines.steps import Commit, EachShard, ReadUnits, Screen, WriteShards
-from transforms.phrases import PhraseConfig, extract_phrases
+from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
+from transforms.fragments import FragmentConfig
+from transforms.kept_tags import keep_or_inject_tags, own_symbols
 from transforms.rejects import Reject, Stage
 from transforms.shards import reject
-from transforms.tags import TagConfig, inject_tags, symbols
+from transforms.tag_config import TagConfig
+from transforms.tag_counts import count_tags
+from transforms.tag_profile import TagProfile
+from transforms.tags import inject_tags, symbols
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -25,6 +30,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         AugmentOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
     run = prepare(name, options)
+    if options.method == "fragment":
+        check_fragments(run, tag_config(run))
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, extra_files(run))
@@ -36,6 +43,7 @@ def tag_config(run: Run) -> TagConfig:
     """Return how tags are injected."""
     options = run.options
     assert isinstance(options, AugmentOptions)
+    profile = run.document.get("tag_profile")
     return TagConfig(
         max_tags=options.max_tags,
         tag_share=options.tag_share,
@@ -45,12 +53,27 @@ def tag_config(run: Run) -> TagConfig:
         whitespace_shift=options.whitespace_shift,
         seed=options.seed,
         words=run.screen.tokens.kind,
+        self_closing_share=options.self_closing_share,
+        damage_share=options.damage_share,
+        empty_share=options.empty_share,
+        split_share=options.split_share,
+        profile=TagProfile.from_json(profile) if isinstance(profile, dict) else None,
+        draw=options.draw,
+        take_all=options.method == "fragment",
+        representation=representation_of(options),
     )
 
 
 def extra_files(run: Run) -> dict[str, bytes]:
     """Return ``symbols.txt``: the tag tokens, one a line, for SentencePiece."""
-    return {"symbols.txt": "".join(f"{name}\n" for name in symbols(tag_config(run))).encode()}
+    config = tag_config(run)
+    names = dict.fromkeys([*symbols(config), *(own_symbols(config) if keeps_tags(run) else ())])
+    return {"symbols.txt": "".join(f"{name}\n" for name in names).encode()}
+
+
+def keeps_tags(run: Run) -> bool:
+    """Tell whether pairs of the input may have tags of their own."""
+    return any(unit.inline_tags == "index" for unit in run.plan.units)
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
@@ -63,36 +86,50 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
         | "Screen" >> Screen(run.screen)
     )
-    receipts = (
-        aligned_shards(pipeline, rows, run, wanted)
-        | "ExtractPhrases"
-        >> EachShard(
-            extract_phrases, config=PhraseConfig(options.max_words, options.unaligned_words)
-        )
-        | "InjectTags" >> WriteShards(finish, config, tags=tag_config(run))
-    )
+    tags = tag_config(run)
+    if options.method == "fragment":
+        shards, model = token_shards(pipeline, rows, run, wanted)
+        settings = {"tags": tags, "fragments": fragment_config(options, tags)}
+        step = WriteShards(finish_fragments, config, model, **settings, own_tags=keeps_tags(run))
+    else:
+        shards = phrase_shards(pipeline, rows, run, wanted)
+        step = WriteShards(finish, config, tags=tags, own_tags=keeps_tags(run))
+    receipts = shards | "InjectTags" >> step
     _ = receipts | "Commit" >> Commit(
         config.output, extra_files(run), allow_empty=options.allow_empty
     )
 
 
 def finish(
-    kept: pa.Table, rejected: pa.Table, phrases: pa.Table, tags: TagConfig
+    kept: pa.Table,
+    rejected: pa.Table,
+    phrases: pa.Table,
+    tags: TagConfig,
+    *,
+    own_tags: bool = False,
 ) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
     """Inject tags, reject the pairs that give no row, and count what came out."""
-    tagged, without = inject_tags(phrases, tags)
+    if own_tags:
+        tagged, without, too_many = keep_or_inject_tags(kept, phrases, tags)
+        kept, rejected = reject(kept, rejected, too_many, Stage.TAG, Reject.TOO_MANY_TAGS)
+        without = without[~too_many]
+    else:
+        tagged, without = inject_tags(phrases, tags)
     kept, rejected = reject(kept, rejected, without, Stage.TAG, Reject.NO_PHRASE_PAIR)
-    return kept, rejected, tagged, count(tagged)
+    return kept, rejected, tagged, count_tags(tagged, phrases, tags)
 
 
-def count(tagged: pa.Table) -> dict[str, int]:
-    """Count rows by kind, tags, and tagged rows by their number of tags."""
-    kinds = Counter(tagged.column("kind").to_pylist())
-    lengths = pa.compute.list_value_length(tagged.column("tags")).to_numpy()
-    by_tags = np.bincount(lengths[lengths > 0])
-    counts = {"plain rows": kinds["plain"], "tagged rows": kinds["tagged"]}
-    counts["tags"] = int(lengths.sum())
-    for tags, rows in enumerate(by_tags.tolist()):
-        if rows:
-            counts[f"tagged rows with {tags} tags"] = rows
-    return counts
+def finish_fragments(
+    kept: pa.Table,
+    rejected: pa.Table,
+    table: pa.Table,
+    reference: store.ModelReference,
+    tags: TagConfig,
+    fragments: FragmentConfig,
+    *,
+    own_tags: bool = False,
+) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+    """Find fragments, tag them, and count what was done and what came out."""
+    phrases, done = find(table, reference, fragments)
+    kept, rejected, tagged, counts = finish(kept, rejected, phrases, tags, own_tags=own_tags)
+    return kept, rejected, tagged, {**counts, **done}

@@ -36,6 +36,7 @@ COMMANDS = {
     "finetune": Command("pipelines.finetune", "fine-tune an encoder for alignment"),
     "symmetrize": Command("pipelines.links", "combine two directions of links"),
     "phrases": Command("pipelines.links", "list the phrase pairs of links"),
+    "tags": Command("pipelines.tags", "learn, encode, decode and project tags"),
     "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
     "report": Command("pipelines.report", "write the HTML report of a finished run again"),
     "export": Command("pipelines.export", "write a finished run's rows for a trainer"),

@@ -1,10 +1,10 @@
 """The command ``evaluate``: results against gold data, by the field's metrics."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pipelines import finished, flags
+from pipelines import evaluate_tags, finished, flags
 from pipelines.options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,
@@ -19,6 +19,9 @@ USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
        pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
        pairweave evaluate suggestions HYPOTHESIS GOLD --target_lang TAG
        pairweave evaluate suggestions --data RUN --golden PREFIX
+       pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE]
+       pairweave evaluate judgements --sample RUN --output SHEET
+       pairweave evaluate judgements --sheets SHEET ...
 """
 
 
@@ -27,19 +30,26 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE)
         return 0 if arguments else 2
-    if arguments[0] == "aligners":
-        from pipelines import evaluate_aligners
-
-        return evaluate_aligners.main(arguments[1:])
-    kinds = {"links": _links, "suggestions": _suggestions}
+    kinds: dict[str, Callable[[Sequence[str]], int]] = {
+        "links": _links,
+        "aligners": _aligners,
+        "suggestions": _suggestions,
+        "tags": evaluate_tags.main,
+        "judgements": evaluate_tags.judgements,
+    }
     if arguments[0] not in kinds:
-        names = ", ".join(f"evaluate {name}" for name in (*kinds, "aligners"))
+        names = ", ".join(f"evaluate {name}" for name in kinds)
         raise ConfigError(f"cannot evaluate {arguments[0]!r}; there are: {names}")
-    sys.stdout.write(f"{kinds[arguments[0]](arguments[1:])}\n")
-    return 0
+    return kinds[arguments[0]](arguments[1:])
 
 
-def _links(arguments: Sequence[str]) -> str:
+def _aligners(arguments: Sequence[str]) -> int:
+    from pipelines import evaluate_aligners
+
+    return evaluate_aligners.main(arguments)
+
+
+def _links(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         EvaluateLinksOptions,
         "pairweave evaluate links",
@@ -47,10 +57,12 @@ def _links(arguments: Sequence[str]) -> str:
         arguments,
         beam=False,
     )
-    return evaluate_links(Path(options.hypothesis), Path(options.gold), options.one_based).render()
+    return _say(
+        evaluate_links(Path(options.hypothesis), Path(options.gold), options.one_based).render()
+    )
 
 
-def _suggestions(arguments: Sequence[str]) -> str:
+def _suggestions(arguments: Sequence[str]) -> int:
     if any(word.partition("=")[0] in ("--data", "--golden") for word in arguments):
         return _examples(arguments)
     options, _ = flags.parse(
@@ -61,10 +73,12 @@ def _suggestions(arguments: Sequence[str]) -> str:
         arguments,
         beam=False,
     )
-    return evaluate_suggestions(options.hypothesis, options.gold, options.target_lang).render()
+    return _say(
+        evaluate_suggestions(options.hypothesis, options.gold, options.target_lang).render()
+    )
 
 
-def _examples(arguments: Sequence[str]) -> str:
+def _examples(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         CompareExamplesOptions,
         "pairweave evaluate suggestions",
@@ -81,4 +95,9 @@ def _examples(arguments: Sequence[str]) -> str:
         tags = {corpus["target_lang"] for corpus in found["corpora"].values()}
         if language is None and len(tags) == 1:
             (language,) = tags
-    return Comparison(made, profile_files(options.golden, language)).render()
+    return _say(Comparison(made, profile_files(options.golden, language)).render())
+
+
+def _say(text: str) -> int:
+    sys.stdout.write(f"{text}\n")
+    return 0

@@ -9,7 +9,7 @@ import os
 from typing import Annotated, Literal
 
 import pydantic
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from models.encoder_config import HeadName, LongPairs, Precision
 from models.external_config import ProgramName
@@ -42,6 +42,9 @@ def _as_text(value: object) -> object:
 
 Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
+UNSAID: dict[str, JsonValue] = {"unsaid": True}
+"""Marks an option that a plan leaves out while it has its default."""
+
 
 class Options(pydantic.BaseModel):
     """What all models share: frozen, complete, no unknown key."""
@@ -49,12 +52,25 @@ class Options(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
 
 
+def unsaid_options(options: Options) -> set[str]:
+    """Return the options that a plan leaves out, so that runs without them keep their bytes."""
+    return {
+        name
+        for name, field in type(options).model_fields.items()
+        if isinstance(field.json_schema_extra, dict)
+        and "unsaid" in field.json_schema_extra
+        and getattr(options, name) == field.get_default()
+    }
+
+
 class CorpusOptions(Options):
     """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
 
     corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
     input: Patterns = Field(
-        (), description="files or globs holding both sides: .tsv .jsonl .parquet .po [.gz .zst]"
+        (),
+        description="files or globs holding both sides: .tsv .jsonl .parquet .po .tmx .xlf "
+        "[.gz .zst]",
     )
     source_input: Patterns = Field((), description="line-parallel text, the source side")
     target_input: Patterns = Field((), description="line-parallel text, the target side")
@@ -67,8 +83,10 @@ class CorpusOptions(Options):
     target_lang: Language | None = Field(
         None, description="BCP 47 tag of the target language (default und)"
     )
-    format: Literal["tsv", "jsonl", "parquet", "po"] | None = Field(
-        None, description="format of --input where the file's name does not tell"
+    format: Literal["tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm"] | None = Field(
+        None,
+        description="format of --input where the file's name does not tell; lxm: of --source_input "
+        "and --target_input",
     )
     source_field: str | None = Field(
         None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
@@ -82,6 +100,25 @@ class CorpusOptions(Options):
     )
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
         (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
+    )
+    xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
+        (), description="XLIFF segments to read instead of rejecting them for their state"
+    )
+    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip takes them out, index makes them "
+        "the pair's tags, reject turns the pair away (default strip for TMX, XLIFF and LXM, else "
+        "raw)",
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="what is a tag inside texts that are not XML's own (default html for PO, else "
+        "xml)",
+    )
+    tags_differ: Literal["reject", "keep"] = Field(
+        "reject",
+        description="pairs whose sides have unlike tags, with --inline_tags index; keep makes tags "
+        "of what both have",
     )
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
 
@@ -359,16 +396,41 @@ class AlignOptions(AlignerOptions, JobOptions):
     )
 
 
+FRAGMENT_DEFAULTS = {
+    "max_words": 6,
+    "max_tags": 2,
+    "self_closing_share": 0.27,
+    "damage_share": 0.10,
+}
+"""What ``--method fragment`` does if nothing else is said (Hanneman and Dinu 2020, section 5.1)."""
+
+
 class AugmentOptions(AlignerOptions, JobOptions):
     """Options of ``augment``."""
 
+    method: Literal["alignment", "fragment"] = Field(
+        "alignment",
+        description="what tags are put round: alignment, phrase pairs of word links; fragment, "
+        "pieces of the source whose translation by the model's lexicon stands in the target "
+        "(then max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
+        json_schema_extra=UNSAID,
+    )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
     unaligned_words: Literal["forbid", "allow"] = Field(
         "forbid", description="whether a phrase may hold unaligned words"
     )
-    representation: Literal["indexed"] = Field(
-        "indexed", description="what tags look like: indexed is <a_0> ... </a_9>"
+    representation: Literal["indexed", "xliff", "masked", "html", "template"] = Field(
+        "indexed",
+        description="what tags look like: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
+        "XLF_OPENG,1, html <b>, or a --template",
+    )
+    template: Patterns = Field(
+        (),
+        max_length=3,
+        description="with --representation template: what opening, closing and self-closing tags "
+        "look like, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
+        json_schema_extra=UNSAID,
     )
     max_tags: int = Field(9, ge=1, le=9, description="most tags in a pair")
     tag_share: float = Field(0.3, gt=0, le=1, description="tags stay under this share of the words")
@@ -382,6 +444,61 @@ class AugmentOptions(AlignerOptions, JobOptions):
     whitespace_shift: bool = Field(
         default=False, description="move the space before an opening tag behind it"
     )
+    min_confidence: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="least score of a phrase pair, by what the aligner believes of its links; 0 "
+        "takes all",
+        json_schema_extra=UNSAID,
+    )
+    draw: Literal["uniform", "confident"] = Field(
+        "uniform",
+        description="how phrase pairs are drawn: alike, or by the odds of their scores",
+        json_schema_extra=UNSAID,
+    )
+    self_closing_share: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of tags that are self-closing instead of a pair",
+        json_schema_extra=UNSAID,
+    )
+    damage_share: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of pairs of tags of which one half is skipped",
+        json_schema_extra=UNSAID,
+    )
+    empty_share: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of whole pairs of tags with nothing inside",
+        json_schema_extra=UNSAID,
+    )
+    split_share: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of whole pairs of tags in two parts on one side, where phrases allow it",
+        json_schema_extra=UNSAID,
+    )
+    tag_profile: str | None = Field(
+        None,
+        description="file of tags profile: draw numbers, forms, lengths, places and nesting of "
+        "tags as it says",
+        json_schema_extra=UNSAID,
+    )
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _fragment_defaults(cls, values: object) -> object:
+        """Let fragments have defaults of their own."""
+        if isinstance(values, dict) and values.get("method") == "fragment":
+            return {**FRAGMENT_DEFAULTS, **values}
+        return values
 
 
 class SymmetrizeOptions(Options):
@@ -502,6 +619,44 @@ class ExportOptions(Options):
     )
 
 
+class EvaluateTagsOptions(Options):
+    """Options of ``evaluate tags``."""
+
+    hypothesis: str = Field(
+        description="outputs with tags: text, line by line, or LXM .json",
+        json_schema_extra={"at": 0},
+    )
+    reference: str = Field(description="references with tags, as many", json_schema_extra={"at": 1})
+    source: str | None = Field(
+        None, description="what was translated, with its tags: counts flagrant failures"
+    )
+    syntax: Literal["lxm", "xml", "xliff", "html", "indexed"] | None = Field(
+        None,
+        description="what is a tag; lxm: as the LXM corpus's own script (default lxm for .json, "
+        "else xml)",
+    )
+    bleu_words: Literal["moses", "13a", "intl", "char", "zh", "whitespace", "off"] | None = Field(
+        None, description="words of BLEU (default moses for .json, else 13a); off for no BLEU"
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the outputs (default: what .json says)"
+    )
+    tag_shift: bool = Field(
+        default=False, description="measure again with all tags moved one word to the left"
+    )
+    lines: str | None = Field(None, description="file for what is said of each line, as JSONL")
+
+
+class JudgementOptions(Options):
+    """Options of ``evaluate judgements``."""
+
+    sample: str | None = Field(None, description="directory of a finished run to draw tags from")
+    number: int = Field(200, ge=1, description="pairs to draw")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
+    output: str | None = Field(None, description="file of the sheet, tab-separated")
+    sheets: Patterns = Field((), description="judged sheets of one sample, one for each person")
+
+
 class ReportOptions(Options):
     """Options of ``report``."""
 
@@ -537,3 +692,52 @@ class DemoOptions(Options):
     )
     target_lang: Literal["de", "es", "fr"] = Field("de", description="German, Spanish or French")
     pairs: int = Field(6, ge=1, le=100, description="tagged pairs to print")
+
+
+class TagsProfileOptions(Options):
+    """Options of ``tags profile``."""
+
+    input: str = Field(description="tagged text, one text a line [.gz .zst]")
+    target_input: str | None = Field(
+        None, description="its tagged translation: tells how many pairs are in two parts"
+    )
+    syntax: Literal["xml", "html", "xliff", "indexed"] = Field(
+        "xliff", description="what is a tag in the text"
+    )
+    source_lang: Language | None = Field(None, description="BCP 47 tag of the input")
+    output: str = Field(min_length=1, description="file of the profile, JSON")
+
+
+class TagsProjectOptions(AlignerOptions):
+    """Options of ``tags project``."""
+
+    source_input: str = Field(description="text with tags, one sentence a line [.gz .zst]")
+    target_input: str = Field(description="its translation without tags, line by line")
+    output: str = Field(description="file for the translation with the tags [.gz .zst]")
+    source_syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
+        "xliff", description="what is a tag"
+    )
+    rules: Literal["best", "paper"] = Field(
+        "best", description="where tags go: by link mass, or as Hanneman and Dinu (2020)"
+    )
+    links: str | None = Field(
+        None, description="Pharaoh links of the lines' tokens, instead of an aligner"
+    )
+    attention: str | None = Field(
+        None,
+        description="attention [target, source] of each line instead of an aligner: .npz with "
+        "arr_0, arr_1 and so on, or a padded .npy",
+    )
+    attention_method: Literal["naive", "shift"] = Field(
+        "shift",
+        description="attention of the step that writes a token, or of the one that reads it",
+    )
+    heuristic: Heuristic = Field(
+        "grow-diag", description="how the two directions are combined, for paper"
+    )
+    fit_source_input: Patterns = Field(
+        (), description="more plain text to fit hmm on, line-parallel, the source side"
+    )
+    fit_target_input: Patterns = Field((), description="the target side")
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")

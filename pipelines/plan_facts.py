@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from pipelines.options import JobOptions
 from transforms import files
-from transforms.units import InputFile, Plan
+from transforms.units import XML_FORMATS, InputFile, Plan
 
 
 def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
@@ -50,6 +50,11 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
             "columns": dataclasses.asdict(unit.columns) if unit.columns else None,
             "po_take": list(unit.po_take),
         }
+        if unit.inline_tags != "raw" or unit.format in XML_FORMATS:
+            way["inline_tags"] = unit.inline_tags
+            way["inline_syntax"] = unit.inline_syntax
+            way["tags_differ"] = unit.tags_differ
+            way["xliff_take"] = list(unit.xliff_take)
         if way not in ways:
             ways.append(way)
     return ways

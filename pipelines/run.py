@@ -1,6 +1,7 @@
 """How every job on a corpus runs: plan, claim, resume, graph, commit."""
 
 import dataclasses
+import hashlib
 import importlib.metadata
 import logging
 import math
@@ -28,8 +29,15 @@ from pipelines.aligner_choice import (
     tokens_text,
     unused_options,
 )
-from pipelines.options import CorpusOptions, InputOptions, JobOptions
+from pipelines.options import (
+    AugmentOptions,
+    CorpusOptions,
+    InputOptions,
+    JobOptions,
+    unsaid_options,
+)
 from pipelines.progress import Progress
+from pipelines.representation import symbols_in_text
 from pipelines.scorer_choice import PairScorer, choose_scorer
 from pipelines.suggest_options import SuggestOptions
 from pipelines.translator_choice import choose_translator, unused_translator_options
@@ -39,6 +47,7 @@ from transforms.plan import make_plan
 from transforms.screen import RESERVED, ScreenConfig, load_exclude
 from transforms.signature import signature
 from transforms.span_lengths import read_golden
+from transforms.tag_profile import read_profile
 from transforms.tokens import TokenConfig
 from transforms.units import CorpusInput, Plan, ReadLimits
 from transforms.write import WriteConfig, to_json
@@ -145,11 +154,13 @@ def prepare(job: str, options: JobOptions) -> Run:
         exclude=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
         reserved=RESERVED.get(job, ""),
+        symbols=symbols_in_text(options),
         translations=job == "suggest",
     )
     shards = max(1, math.ceil(plan.rows / options.shard_pairs))
     unused = unused_options(options) | unused_translator_options(options)
-    settings = options.model_dump(mode="json", exclude=_PLACE | unused)
+    left_out = _PLACE | unused | unsaid_options(options)
+    settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
@@ -168,6 +179,10 @@ def prepare(job: str, options: JobOptions) -> Run:
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
         if options.fit_lengths:
             golden = read_golden(options.fit_lengths, options.target_lang).as_json()
+    profile = None
+    if isinstance(options, AugmentOptions) and options.tag_profile is not None:
+        profile = read_profile(options.tag_profile).to_json()
+        settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     document: dict[str, object] = {
         "job": job,
         "version": version,
@@ -187,6 +202,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     }
     if golden is not None:
         document["golden"] = golden
+    if profile is not None:
+        document["tag_profile"] = profile
     return Run(
         job=job,
         options=options,
@@ -259,7 +276,8 @@ def _is_po(corpus: CorpusOptions) -> bool:
 def _flat(settings: dict[str, object]) -> dict[str, object]:
     """Return settings as a signature shows them: digests cut to 12 characters."""
     flat = dict(settings)
-    for name in ("model", "second_model", "translator", "scorer", "reverse_scorer"):
+    digests = ("model", "second_model", "translator", "scorer", "reverse_scorer", "tag_profile")
+    for name in digests:
         if flat.get(name) is not None:
             flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]

@@ -245,25 +245,40 @@ def _require_empty(table: pa.Table) -> None:
 class WriteShards(beam.PTransform[Shards, Receipts]):
     """Writes every shard with its rejects and its receipt, by a job's last function of a shard.
 
-    The function turns a shard's kept rows, rejected rows and working table into the kept rows,
-    rejected rows, data and counts that are written.
+    The function turns a shard's kept rows, rejected rows and working table, and the model if it is
+    given one, into the kept rows, rejected rows, data and counts that are written.
     """
 
-    def __init__(self, finish: Callable[..., Any], config: WriteConfig, **settings: object) -> None:
+    def __init__(
+        self,
+        finish: Callable[..., Any],
+        config: WriteConfig,
+        model: beam.pvalue.AsSingleton | None = None,
+        **settings: object,
+    ) -> None:
         super().__init__()
-        self._write = functools.partial(
-            _write, finish=functools.partial(finish, **settings), config=config
-        )
+        self._settings = {"finish": functools.partial(finish, **settings), "config": config}
+        self._model = model
 
     def expand(self, shards: Shards) -> Receipts:
         """Write each shard; the receipts' names come out."""
-        return shards | "Write" >> beam.Map(self._write).with_output_types(str)
+        if self._model is None:
+            step = beam.Map(_write, **self._settings)
+        else:
+            step = beam.Map(_write_with_model, self._model, **self._settings)
+        return shards | "Write" >> step.with_output_types(str)
 
 
 def _write(shard: Shard, finish: Callable[..., Any], config: WriteConfig) -> str:
     number, *tables = shard
     kept, rejected, data, counts = finish(*tables)
     return write_shard(number, kept, rejected, data, counts, config)
+
+
+def _write_with_model(
+    shard: Shard, model: store.ModelReference, finish: Callable[..., Any], config: WriteConfig
+) -> str:
+    return _write(shard, functools.partial(finish, reference=model), config)
 
 
 class Commit(beam.PTransform[Receipts, Receipts]):

@@ -5,8 +5,10 @@ Usage: python tests/check_tagged.py OUTPUT SOURCE_FILE TARGET_FILE [SOURCE_FILE 
 Reads the shards with pyarrow and the corpora with gzip, and checks that
 - each row without its tags is a pair of the input, character for character, and has its id;
 - tags are well formed, properly nested on both sides (unless the run allowed crossing) and the same
-  on both sides; their number is below 30 % of the words and at most 9;
-- the column `tags` says exactly where they stand;
+  on both sides; their number is below 30 % of the words and at most 9; none parts an element of the
+  text's own HTML;
+- the column `tags` says exactly where they stand, in whatever representation, and what their form
+  is: a pair, self-closing, or one half of a pair; a pair may have two parts on one side;
 - every input pair is kept or rejected, each reject has a reason, and the manifest counts the same;
 - every file has the size and the hash that the manifest states.
 """
@@ -16,13 +18,153 @@ import hashlib
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
 TOKEN = re.compile(r"<(/?)a_([0-9])>")
 WORD = re.compile(r"\w+")
+ANY_TOKEN = re.compile(r"<a_(?P<open>[0-9])>|</a_(?P<close>[0-9])>|<a_(?P<empty>[0-9])/>")
+OWN_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?(/?)>")
+NEVER_CLOSED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "wbr"}
+
+# Of each representation: what opens, closes and is empty, with what tells one from another.
+SYMBOLS = {
+    "xliff": r'(?P<open><(?:g|bx) id="\d+"/?>)|(?P<close></g>|<ex id="\d+"/>)'
+    r'|(?P<empty><x id="\d+"/>)',
+    "masked": r"(?P<open>XLF_(?:OPENG|BX),\d+)_?|(?P<close>XLF_(?:CLOSEG|EX),\d+)_?"
+    r"|(?P<empty>XLF_X,\d+)_?",
+    "html": r"(?P<empty><(?:br|img|wbr|hr)\b[^<>]*>)|(?P<open><[a-z][a-z0-9-]*>)"
+    r"|(?P<close></[a-z][a-z0-9-]*>)",
+}
+
+
+class Reading(NamedTuple):
+    """A text without its tags, and of each number the forms and ranges in their order."""
+
+    text: str
+    elements: dict[int, list[tuple[str, int, int]]]
+
+    @staticmethod
+    def said(tags, side):
+        """Return what the column says of a side; a range that two entries share is there once."""
+        elements = defaultdict(list)
+        for tag in tags:
+            element = (tag["form"], tag[f"{side}_start"], tag[f"{side}_end"])
+            if element not in elements[tag["index"]]:
+                elements[tag["index"]].append(element)
+        return {index: sorted(found, key=lambda e: e[1:]) for index, found in elements.items()}
+
+
+def parse_forms(text, *, crossing=False):
+    """Read indexed tags of any form."""
+    plain, last, waiting, pairs = "", 0, {}, []
+    elements = defaultdict(list)
+    for place, match in enumerate(ANY_TOKEN.finditer(text)):
+        plain += text[last : match.start()]
+        last = match.end()
+        index, here = int(match[match.lastgroup]), len(plain)
+        if match["open"]:
+            assert index not in waiting, f"tag {index} opened twice: {text}"
+            waiting[index] = place, here
+        elif match["empty"]:
+            elements[index].append(("self_closing", here, here))
+        elif index in waiting:
+            opened, start = waiting.pop(index)
+            pairs.append((opened, place))
+            elements[index].append(("pair", start, here))
+        else:
+            elements[index].append(("close", here, here))
+    for index, (_, start) in waiting.items():
+        elements[index].append(("open", start, start))
+    for index, found in elements.items():
+        assert len(found) == 1 or {form for form, *_ in found} == {"pair"}, f"tag {index}: {text}"
+    for start, end in pairs:
+        crossed = any(start < other < end < behind for other, behind in pairs)
+        assert crossing or not crossed, f"badly nested: {text}"
+    ranges = {index: sorted(found, key=lambda e: e[1:]) for index, found in elements.items()}
+    return Reading(plain + text[last:], ranges)
+
+
+def template_pattern(forms):
+    """Return the pattern of a template's symbols."""
+    groups = zip(("open", "close", "empty"), forms, strict=True)
+    parts = [
+        f"(?P<{name}>{re.escape(form).replace(re.escape('{index}'), '[0-9]')})"
+        for name, form in groups
+    ]
+    return "|".join(parts)
+
+
+def read_symbols(text, pattern):
+    """Return the text without symbols and (kind, place, symbol); </g> gets what it closes."""
+    plain, last, marks, stack = "", 0, [], []
+    for match in re.finditer(pattern, text):
+        plain += text[last : match.start()]
+        last = match.end()
+        kind = match.lastgroup
+        symbol = match[kind]
+        if symbol.startswith("<g "):
+            stack.append(symbol)
+        elif symbol == "</g>":
+            symbol += stack.pop()
+        marks.append((kind, len(plain), symbol))
+    assert not stack, f"never closed: {text}"
+    return plain + text[last:], marks
+
+
+def check_symbols(row, pattern):
+    """Check that symbols of a representation stand where the column says; return both texts."""
+    texts, may_be = {}, defaultdict(list)
+    for side in ("source", "target"):
+        texts[side], marks = read_symbols(row[side], pattern)
+        said = defaultdict(list)
+        for index, elements in Reading.said(row["tags"], side).items():
+            for form, start, end in elements:
+                if form in ("pair", "open"):
+                    said["open", start].append(index)
+                if form in ("pair", "close"):
+                    said["close", end].append(index)
+                if form == "self_closing":
+                    said["empty", start].append(index)
+        found = defaultdict(list)
+        for kind, place, symbol in marks:
+            found[kind, place].append(symbol)
+            may_be[kind, symbol].append(set(said[kind, place]))
+        counts = [
+            {key: len(values) for key, values in one.items() if values} for one in (said, found)
+        ]
+        assert counts[0] == counts[1], (row, side)
+    meant = {key: set.intersection(*sets) for key, sets in may_be.items()}
+    assert all(meant.values()), row
+    kinds = {
+        "pair": {"open", "close"},
+        "self_closing": {"empty"},
+        "open": {"open"},
+        "close": {"close"},
+    }
+    halves = {(tag["index"], kind) for tag in row["tags"] for kind in kinds[tag["form"]]}
+    assert len(meant) == len(halves), row
+    return texts["source"], texts["target"]
+
+
+def check_own_markup(text, start, end):
+    """Check that a range holds both tags of each of the text's own elements or neither."""
+    stack = []
+    for match in OWN_TAG.finditer(text):
+        inside = start <= match.start() and match.end() <= end
+        assert inside or match.end() <= start or end <= match.start(), (text, match[0])
+        name = match[2]
+        if match[1]:
+            names = [other for other, _ in stack]
+            if name in names:
+                place = len(names) - 1 - names[::-1].index(name)
+                assert stack[place][1] == inside or start == end, (text, match[0])
+                del stack[place]
+        elif not match[3] and name.lower() not in NEVER_CLOSED:
+            stack.append((name, inside))
 
 
 def parse(text, *, crossing=False):
@@ -71,15 +213,17 @@ def check(output, files):
         assert len(data) == entry["bytes"], entry
         assert hashlib.sha256(data).hexdigest() == entry["sha256"], entry
     crossing = manifest["configuration"]["nesting"] == "free"
+    pattern = SYMBOLS.get(manifest["configuration"]["representation"])
+    if "template" in manifest["configuration"]:
+        pattern = template_pattern(manifest["configuration"]["template"])
     pairs = Counter(pair for i in range(0, len(files), 2) for pair in read_pairs(files[i : i + 2]))
     counts = Counter()
     kept, last_id = {}, ""
     for path in sorted(output.glob("part-*.parquet")):
         for row in pq.read_table(path).to_pylist():
-            check_row(row, counts, crossing=crossing)
+            pair = check_row(row, counts, crossing=crossing, pattern=pattern)
             assert row["id"] >= last_id, "rows are not sorted by id"
             last_id = row["id"]
-            pair = (parse(row["source"], crossing=True)[0], parse(row["target"], crossing=True)[0])
             assert kept.setdefault(row["id"], pair) == pair
     rejected = Counter()
     reasons = Counter()
@@ -100,35 +244,39 @@ def check(output, files):
     return {**counts, "kept": len(kept), "rejected": dict(reasons), "read": pairs.total()}
 
 
-def check_row(row, counts, *, crossing):
-    """Check one row of the output."""
+def check_row(row, counts, *, crossing, pattern=None):
+    """Check one row of the output; ``pattern`` finds symbols that are not indexed tags."""
     counts[row["kind"]] += 1
-    source, source_tags = parse(row["source"], crossing=crossing)
-    target, target_tags = parse(row["target"], crossing=crossing)
+    if pattern is None:
+        source, source_tags = parse_forms(row["source"], crossing=crossing)
+        target, target_tags = parse_forms(row["target"], crossing=crossing)
+        assert source_tags == Reading.said(row["tags"], "source"), row
+        assert target_tags == Reading.said(row["tags"], "target"), row
+    else:
+        source, target = check_symbols(row, pattern)
+        source_tags, target_tags = (Reading.said(row["tags"], s) for s in ("source", "target"))
     assert source_tags.keys() == target_tags.keys(), row
-    said = {
-        tag["index"]: (
-            (tag["source_start"], tag["source_end"]),
-            (tag["target_start"], tag["target_end"]),
-        )
-        for tag in row["tags"]
-    }
-    assert said == {i: (source_tags[i], target_tags[i]) for i in source_tags}, row
-    assert len(row["tags"]) == len(said)
-    assert all(tag["form"] == "pair" for tag in row["tags"])
-    counts["tags"] += len(said)
+    times = Counter(tag["index"] for tag in row["tags"])
+    for index, found in source_tags.items():
+        other = target_tags[index]
+        assert {form for form, *_ in found} == {form for form, *_ in other}, row
+        assert max(len(found), len(other)) == times[index] <= 2, row
+        assert len(found) + len(other) <= 3, row
+    counts["tags"] += len(times)
     if row["kind"] == "plain":
-        assert not said, row
-        return
-    assert 1 <= len(said) <= 9, row
+        assert not times, row
+        return source, target
+    assert 1 <= len(times) <= 9, row
     for text, tags in ((source, source_tags), (target, target_tags)):
         assert len(tags) < 0.3 * max(len(text.split()), len(WORD.findall(text))), row
-        for start, end in tags.values():
-            assert 0 <= start < end <= len(text), row
+        for _, start, end in (element for found in tags.values() for element in found):
+            assert 0 <= start <= end <= len(text), row
             assert text[start:end].strip() == text[start:end], row
+            check_own_markup(text, start, end)
             for border in (start, end):
                 inside = text[max(0, border - 1) : border + 1]
                 assert not re.fullmatch(r"[^\W_]{2}", inside) or not inside.isascii(), (row, inside)
+    return source, target
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from transforms import schemas
+from transforms.pair_markup import PairMarkup
 from transforms.plan import make_plan
 from transforms.read.identity import pair_id
 from transforms.read.unit import read_unit
@@ -62,6 +63,14 @@ def check_row(row: dict) -> None:
         assert len(row["raw"] or b"") <= 4096
     if row["source"] is None or row["target"] is None:
         assert row["id"] is None
+    elif row["markup"] is not None:
+        # The id is that of the texts with their tags.
+        markup = PairMarkup.from_json(row["markup"])
+        assert markup.to_json() == row["markup"]
+        assert markup.elements
+        assert row["id"] != pair_id(
+            row["source_lang"], row["target_lang"], row["source"], row["target"]
+        )
     else:
         texts = [row["source"], row["target"]]
         texts += [row["translation"]] if row["translation"] is not None else []

@@ -80,7 +80,7 @@ def insert(text, tags):
 def rows_of(pair, config, words):
     """Return the TAGGED rows of a PHRASES row with so many words on its shorter side."""
     key, seed, free = int(pair["id"][16:], 16), config.seed, config.nesting == "free"
-    phrases = [tuple(phrase.values()) for phrase in pair["phrases"]]
+    phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
     most = min(config.max_tags, math.ceil(round(words * config.tag_share, 6)) - 1)
     rows = []
     if share_of(seed, key) < config.plain_share:

@@ -18,7 +18,7 @@ PHRASES = [
 
 def phrases_of(table):
     return [
-        [tuple(phrase.values()) for phrase in phrases]
+        [tuple(phrase.values())[:4] for phrase in phrases]
         for phrases in table.column("phrases").to_pylist()
     ]
 

@@ -21,7 +21,7 @@ from transforms.whitespace import shift_whitespace, unshift_whitespace
 
 INFINITE = float("inf")
 LINK = {"probability": 1.0}
-PHRASE_FIELDS = ("source_start", "source_end", "target_start", "target_end")
+PHRASE_FIELDS = ("source_start", "source_end", "target_start", "target_end", "score")
 
 
 def table_of(pairs, links, *, languages=("en", "fr"), tokens="words", unaligned="forbid"):
@@ -100,7 +100,8 @@ def crowded_pairs(draw):
     for _ in sides:
         edges = draw(st.sets(st.tuples(edge, edge), max_size=40))
         boxes = {(a, min(8, a + n), b, min(8, b + m)) for (a, n), (b, m) in edges}
-        phrases.append([dict(zip(PHRASE_FIELDS, box, strict=True)) for box in sorted(boxes)])
+        scored = [(*box, 1.0) for box in sorted(boxes)]
+        phrases.append([dict(zip(PHRASE_FIELDS, box, strict=True)) for box in scored])
     column = pa.array(phrases, schemas.list_of(schemas.PHRASE))
     return table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
 

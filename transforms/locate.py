@@ -13,10 +13,18 @@ from collections.abc import Iterator, Sequence
 
 from transforms import files
 from transforms.errors import ConfigError, InputError
-from transforms.units import CorpusInput
+from transforms.units import XML_FORMATS, CorpusInput
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_EXTENSIONS = {".tsv": "tsv", ".jsonl": "jsonl", ".parquet": "parquet", ".po": "po"}
+_EXTENSIONS = {
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".po": "po",
+    ".tmx": "tmx",
+    ".xlf": "xliff",
+    ".xliff": "xliff",
+}
 # Line-parallel text may have any name but those of what is known to be something else.
 _NO_TEXT = frozenset({".bz2", ".xz", ".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
 _SUPPORTED = (
@@ -66,6 +74,16 @@ class FileGroup:
         assert self.corpus.target_lang is not None
         return source, self.corpus.target_lang
 
+    def inline_tags(self) -> str:
+        """Return what becomes of tags inside texts."""
+        by_default = "strip" if self.files[0].format in (*XML_FORMATS, "lxm") else "raw"
+        return self.corpus.inline_tags or by_default
+
+    def inline_syntax(self) -> str:
+        """Return what is a tag."""
+        by_default = "html" if self.files[0].format == "po" else "xml"
+        return self.corpus.inline_syntax or by_default
+
 
 def locate(corpora: Sequence[CorpusInput]) -> list[FileGroup]:
     """Find the files of all corpora, in order.
@@ -98,7 +116,8 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
             "file_count_mismatch", corpus.source_input[0], f"{spelled}; give as many of each"
         )
     for row in range(counts[0]):
-        yield FileGroup(corpus, [_typed(role, *found[row], "moses") for role, found in matched])
+        kind = corpus.format or "moses"
+        yield FileGroup(corpus, [_typed(role, *found[row], kind) for role, found in matched])
 
 
 def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:

@@ -13,7 +13,16 @@ from typing import Any
 
 import orjson
 
-from transforms import aligned_by, card, files, report, run_samples, sealed, span_lengths
+from transforms import (
+    aligned_by,
+    card,
+    files,
+    report,
+    run_samples,
+    sealed,
+    span_lengths,
+    tag_profile,
+)
 from transforms.errors import ConfigError, WorkerError
 from transforms.receipts import check_shard, check_unit
 from transforms.write import (
@@ -377,6 +386,10 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
     if "golden" in plan:
         distances = span_lengths.compare(plan["golden"], counts)
         golden = {"golden": {"histograms": plan["golden"], "distances": distances}}
+    profile = {}
+    if "tag_profile" in plan:
+        profile["tag_profile"] = tag_profile.account(plan["tag_profile"], counts)
+        counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
     return {
         **golden,
         "job": plan["job"],
@@ -393,6 +406,7 @@ def _manifest(plan: Json, receipts: list[Json], entries: list[Json]) -> Json:
         "rows": {"read": plan["rows"], "kept": kept, "rejected": sum(reasons.values())},
         "rejected": dict(reasons),
         "counts": dict(counts),
+        **profile,
         "shards": plan["shards"],
         "files": list(entries),
         **({"aligned_by": models} if models else {}),

@@ -109,8 +109,12 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[Links]:
         yield links
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
+def read_blocks(path: Path, limits: ReadLimits | None = None) -> Iterator[bytes]:
     """Yield the text of a file in blocks of whole lines, some MiB each.
+
+    Args:
+        path: The file.
+        limits: Bounds on expansion, if other than usual.
 
     Raises:
         InputError: The file cannot be opened or unpacked.
@@ -119,7 +123,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
     try:
         stored = stored_chunks(str(path), 0, None, BLOCK_BYTES)
         parts: list[bytes] = []
-        for chunk in decompress(stored, compression, str(path), ReadLimits()):
+        for chunk in decompress(stored, compression, str(path), limits or ReadLimits()):
             end = chunk.rfind(b"\n") + 1
             if end:
                 yield b"".join([*parts, chunk[:end]])

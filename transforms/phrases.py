@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pyarrow as pa
 
 from transforms import schemas
@@ -37,7 +38,8 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """Turn SYMMETRIZED rows into PHRASES rows, in the same order.
 
     Where tokens are smaller than what a tag may not split (`transforms.tokens.find_cuts`), a
-    phrase that begins or ends inside such a thing is left out.
+    phrase that begins or ends inside such a thing is left out. Every score is 1
+    (`transforms.confidence` scores).
 
     Args:
         table: Pairs with one set of links (`transforms.schemas.SYMMETRIZED`).
@@ -49,7 +51,7 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     schemas.require(table, schemas.SYMMETRIZED)
     offsets, links = links_of(table, "links")
     source_cuts, target_cuts = pair_cuts(table)
-    phrase_offsets, *columns = kernel.extract_phrases(
+    phrase_offsets, *boxes = kernel.extract_phrases(
         offsets,
         links["source"],
         links["target"],
@@ -60,6 +62,7 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
         config.max_words,
         int(config.unaligned_words == "allow"),
     )
+    columns = [*boxes, np.ones(len(boxes[0]), np.float32)]
     fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))
     phrases = list_column(phrase_offsets, fields, schemas.list_of(schemas.PHRASE))
     return table.append_column(schemas.PHRASES.field("phrases"), phrases)

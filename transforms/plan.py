@@ -4,6 +4,7 @@ A unit is all that a worker is told. It names bytes by path, range and digest, s
 runners, bundles and working directories can change neither what is read nor its order.
 """
 
+import dataclasses
 import functools
 import os
 import posixpath
@@ -14,10 +15,12 @@ from transforms import files
 from transforms.errors import ConfigError, InputError
 from transforms.locate import FileGroup, LocatedFile, locate
 from transforms.read import jsonl, tsv
-from transforms.scan import Cut, Scan, scan_lines, scan_po
+from transforms.scan import Cut, Scan, scan_lines, scan_lxm, scan_po
 from transforms.scan_parquet import scan_parquet
+from transforms.scan_xml import scan_xml
 from transforms.units import (
     FORMATS,
+    XML_FORMATS,
     Columns,
     CorpusInput,
     InputFile,
@@ -68,7 +71,8 @@ def make_plan(
             ``file_count_mismatch``, ``line_count_mismatch``, ``unsupported_format``,
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
-            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt`` or ``po_syntax``.
+            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or what is
+            wrong with XML (`transforms.scan_xml`) or LXM (`transforms.read.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:
@@ -82,12 +86,13 @@ def make_plan(
     units: list[Unit] = []
     notices: list[Notice] = []
     seen: dict[tuple[str, ...], str] = {}
-    for group, found in zip(groups, scans, strict=True):
+    for group, each in zip(groups, scans, strict=True):
+        found = _join_by_name(each) if group.files[0].format == "lxm" else each
         _check_line_counts(group, found)
         planned.extend(_input_files(group, found))
         units.extend(_units(group, found, len(units)))
         for file, scan in zip(group.files, found, strict=True):
-            notices.extend(_notices(file.name, scan))
+            notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
     return Plan(tuple(planned), tuple(units), tuple(notices))
 
@@ -114,6 +119,13 @@ def _scan_job(
         return functools.partial(scan_parquet, file.path, file.name, corpus, langs)
     if file.format == "po":
         return functools.partial(scan_po, file.path, file.name, file.compression, limits)
+    if file.format in XML_FORMATS:
+        return functools.partial(
+            scan_xml, file.path, file.name, file.compression, file.format, langs, limits
+        )
+    if file.format == "lxm":
+        language = langs[file.role == "target"]
+        return functools.partial(scan_lxm, file.path, file.name, file.compression, language, limits)
 
     def find_columns(first_line: bytes) -> tuple[Columns | None, int]:
         if file.format == "tsv":
@@ -123,6 +135,17 @@ def _scan_job(
     return functools.partial(
         scan_lines, file.path, file.name, file.compression, limits, unit_rows, find_columns
     )
+
+
+def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
+    """Count the rows that files give together whose rows have names."""
+    rows = len({name for scan in scans for name in scan.names})
+    return [
+        dataclasses.replace(
+            scan, rows=rows, cuts=(Cut(((0, scan.bytes),), scan.digest, rows),) if rows else ()
+        )
+        for scan in scans
+    ]
 
 
 def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
@@ -159,6 +182,8 @@ def _input_files(group: FileGroup, scans: Sequence[Scan]) -> Iterator[InputFile]
 def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterator[Unit]:
     source_lang, target_lang = group.langs()
     lead, file = scans[0], group.files[0]
+    if lead.langs is not None:
+        source_lang, target_lang = lead.langs
     cuts = [scan.cuts for scan in scans]
     if len(set(map(len, cuts))) > 1:
         # A plain file beside a compressed one is read whole, as the other must be.
@@ -181,11 +206,23 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             skip_lines=0 if file.compression == "none" else lead.header_lines,
             row_group=row[0].row_group,
             po_take=tuple(sorted(set(group.corpus.po_take))),
+            xliff_take=tuple(sorted(set(group.corpus.xliff_take))),
+            inline_tags=group.inline_tags(),
+            inline_syntax=group.inline_syntax(),
+            tags_differ=group.corpus.tags_differ,
         )
         line += row[0].rows
 
 
-def _notices(name: str, scan: Scan) -> Iterator[Notice]:
+def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
+    if scan.rows_with_tags and inline_tags == "strip":
+        yield Notice(
+            "tags_stripped",
+            name,
+            scan.rows_with_tags,
+            f"inline tags are taken out of {scan.rows_with_tags} rows; "
+            "--inline_tags index keeps them",
+        )
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"
         yield Notice("empty_file", name, 1, f"{what}; nothing was read from it")

@@ -31,6 +31,10 @@ class Reject(enum.StrEnum):
     UNTRANSLATED = "untranslated"
     FUZZY = "fuzzy"
     OBSOLETE = "obsolete"
+    OTHER_LANGUAGE = "other_language"
+    AMBIGUOUS_LANGUAGE = "ambiguous_language"
+    INLINE_TAGS = "inline_tags"
+    TAGS_DIFFER = "tags_differ"
     # screen
     EMPTY_SOURCE = "empty_source"
     EMPTY_TARGET = "empty_target"
@@ -51,6 +55,7 @@ class Reject(enum.StrEnum):
     ALIGNER_FAILED = "aligner_failed"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
+    TOO_MANY_TAGS = "too_many_tags"
     # suggest
     NO_TRANSLATION = "no_translation"
     SAME_TRANSLATION = "same_translation"

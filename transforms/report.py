@@ -58,6 +58,7 @@ def render(
         _agreement(manifest["counts"]),
         _counts(manifest["counts"]),
         _golden(manifest.get("golden", {})),
+        _profile(manifest["tag_profile"]) if "tag_profile" in manifest else "",
         kept_samples(manifest["rows"]["kept"], samples.kept),
         rejected_samples(manifest["rejected"], samples.rejected),
         _run(run) if run else "",
@@ -214,6 +215,31 @@ def _golden(golden: Json) -> Html:
     return _section(
         "Beside the golden set", element("p", note, class_="soft"), table(heads, rows, numbers=(2,))
     )
+
+
+def _profile(profile: Json) -> Html:
+    """Return the shapes of tags beside those of the profile that they were drawn to."""
+    said = (
+        "Shares of tags in the profile and among the tags drawn to it, and the Jensen-Shannon "
+        "distance of the two: 0 for the same, 1 for nothing in common."
+    )
+    parts = [element("p", said, class_="soft")]
+    for feature, distance in profile["distance"].items():
+        wanted, drawn = (
+            {name: n for name, n in counts.items() if name.split(" ", 1)[0] == feature}
+            for counts in (profile["counts"], profile["drawn"])
+        )
+        rows = [
+            [
+                name.split(" ", 1)[1],
+                _percent(wanted.get(name, 0) / sum(wanted.values())),
+                _percent(drawn.get(name, 0) / sum(drawn.values())),
+            ]
+            for name in sorted({*wanted, *drawn})
+        ]
+        shares = table(["class", "profile", "drawn"], rows, numbers=(1, 2))
+        parts.append(fold(f"{feature}: distance {distance:.3f}", shares))
+    return _section("Tag profile", *parts)
 
 
 def _distribution(found: Mapping[int, int], what: str, unit: str) -> Html:

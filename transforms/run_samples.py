@@ -96,6 +96,23 @@ def drawn_kept(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
     return drawn_rows(pa.concat_tables(tables), count, seed)
 
 
+def drawn_from_all(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
+    """Return tagged rows of different pairs, drawn by seed from as many shards as it takes.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    names = _filled_shards(manifest)
+    drawn: list[Row] = []
+    for shard in _drawn_order(np.arange(len(names), dtype=np.uint64), seed).tolist():
+        if len(drawn) == count:
+            break
+        rows = _read(output, names[shard], None)
+        tagged = rows.filter(pc.invert(_is_plain(rows)))
+        drawn += drawn_rows(tagged, count - len(drawn), seed)
+    return drawn
+
+
 def drawn_rows(rows: pa.Table, count: int, seed: int) -> list[Row]:
     """Return some rows of a table, of different pairs, drawn by seed; tagged ones if there are any.
 

@@ -13,6 +13,7 @@ import xxhash
 
 from transforms.errors import InputError
 from transforms.read.lines import BYTE_ORDER_MARK, line_blocks
+from transforms.read.lxm import parse_lxm
 from transforms.read.po import parse_po
 from transforms.read.streams import (
     COMPRESSED_CHUNK_BYTES,
@@ -68,6 +69,10 @@ class Scan:
         columns: Where the texts are.
         carriage_returns: Lines that end in a carriage return, which readers drop.
         byte_order_mark: The text begins with one, which readers drop.
+        langs: The languages that the file itself says it has, where nobody else did.
+        rows_with_tags: Rows with inline tags, of formats that know them.
+        names: What tells rows of files that run in parallel which belong together; none where
+            their order does.
     """
 
     bytes: int
@@ -79,9 +84,12 @@ class Scan:
     columns: Columns | None = None
     carriage_returns: int = 0
     byte_order_mark: bool = False
+    langs: tuple[str, str] | None = None
+    rows_with_tags: int = 0
+    names: tuple[str, ...] = ()
 
 
-class _Digests:
+class Digests:
     """Size and digests of a file that passes."""
 
     def __init__(self) -> None:
@@ -192,7 +200,7 @@ def scan_lines(
     Raises:
         InputError: The file as a whole cannot be used.
     """
-    digests = _Digests()
+    digests = Digests()
     counter = _LineCounter()
     plain = compression == "none"
     stored = digests.pass_on(stored_file(path, name, compression))
@@ -294,7 +302,7 @@ def scan_po(path: str, name: str, compression: str, limits: ReadLimits) -> Scan:
     Raises:
         InputError: The file as a whole cannot be used.
     """
-    digests = _Digests()
+    digests = Digests()
     counter = _LineCounter()
     stored = digests.pass_on(stored_file(path, name, compression))
     text = _refuse_what_is_no_text(decompress(stored, compression, name, limits), name)
@@ -315,4 +323,24 @@ def scan_po(path: str, name: str, compression: str, limits: ReadLimits) -> Scan:
         digests.whole.hexdigest(),
         carriage_returns=counter.carriage_returns,
         byte_order_mark=counter.byte_order_mark,
+    )
+
+
+def scan_lxm(path: str, name: str, compression: str, language: str, limits: ReadLimits) -> Scan:
+    """Pass over one side of an LXM corpus.
+
+    Raises:
+        InputError: The file as a whole cannot be used.
+    """
+    digests = Digests()
+    stored = digests.pass_on(stored_file(path, name, compression))
+    text = _refuse_what_is_no_text(decompress(stored, compression, name, limits), name)
+    names = tuple(parse_lxm(text, name, language, limits))
+    return Scan(
+        digests.size,
+        digests.sha256.hexdigest(),
+        len(names),
+        digests.cut(len(names)),
+        digests.whole.hexdigest(),
+        names=names,
     )

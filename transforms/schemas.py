@@ -29,6 +29,7 @@ PHRASE = pa.struct(
         pa.field("source_end", pa.int16(), nullable=False),
         pa.field("target_start", pa.int16(), nullable=False),
         pa.field("target_end", pa.int16(), nullable=False),
+        pa.field("score", pa.float32(), nullable=False),
     ]
 )
 TAG = pa.struct(
@@ -66,6 +67,8 @@ ROWS = pa.schema(
         pa.field("reason", _NAME),
         pa.field("detail", pa.string()),
         pa.field("raw", pa.binary()),
+        # The inline tags taken out of source and target (`transforms.pair_markup`).
+        pa.field("markup", pa.string()),
     ]
 )
 
@@ -115,7 +118,8 @@ COMPARED = pa.schema(
     ]
 )
 
-# Phrase pairs, half-open in token indices, sorted.
+# Phrase pairs, half-open in token indices, sorted. The score is how sure the aligner is of one, in
+# [0, 1]; 1 where nobody asked.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
 
 # What the job `align` writes.
@@ -148,6 +152,9 @@ TAGGED = pa.schema(
         pa.field("corpus", pa.string(), nullable=False),
     ]
 )
+
+# Of a run that keeps the inline tags of its input: null in rows without tags of their own.
+TAGGED_MARKUP = pa.schema([*TAGGED, pa.field("markup", pa.string())])
 
 # `start` and `end` are of what the mask replaced: in the machine translation for the method
 # `alignment`, in the reference for the others. `confidence` is the least probability of the links

@@ -18,7 +18,7 @@ from transforms.rejects import Reject, Stage
 from transforms.tokens import TokenConfig, token_counts
 from transforms.units import ReadLimits
 
-RESERVED = {"augment": r"</?a_[0-9]+>|<MASK_REP>", "suggest": r"<MASK_REP>"}
+RESERVED = {"augment": r"</?a_[0-9]+/?>|<MASK_REP>", "suggest": r"<MASK_REP>"}
 """What a text must not hold, since a job's output uses it (RE2)."""
 
 
@@ -34,6 +34,7 @@ class ScreenConfig:
         exclude: Keys of sentences to reject (`load_exclude`).
         tokens: What is counted.
         reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
+        symbols: Regular expression of further such tokens; empty for none.
         translations: Whether the machine translation of a pair, if there is one, is screened too.
     """
 
@@ -44,6 +45,7 @@ class ScreenConfig:
     exclude: frozenset[int] = frozenset()
     tokens: TokenConfig = dataclasses.field(default_factory=TokenConfig)
     reserved: str = RESERVED["augment"]
+    symbols: str = ""
     translations: bool = False
 
     def __post_init__(self) -> None:
@@ -132,8 +134,9 @@ def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs hold a token that the output reserves for itself."""
     found = np.zeros(len(pairs.source), dtype=np.bool_)
-    for texts in pairs.sides if config.reserved else ():
-        found |= _matches(texts, config.reserved)
+    pattern = "|".join(part for part in (config.reserved, config.symbols) if part)
+    for texts in pairs.sides if pattern else ():
+        found |= _matches(texts, pattern)
     return found
 
 

@@ -47,7 +47,9 @@ def pieces(text: str) -> list[Piece]:
         token = match.group()
         index = int(re.sub(r"\D", "", token))
         found.append(Piece(token, index, is_token=True))
-        if not token.startswith("</"):
+        if token.endswith("/>"):
+            pass  # holds nothing
+        elif not token.startswith("</"):
             is_open.append(index)
         elif index in is_open:
             is_open.remove(index)

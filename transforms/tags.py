@@ -1,6 +1,5 @@
 """PHRASES rows to TAGGED rows: indexed inline tags round phrase pairs (Ryu et al. 2022)."""
 
-import dataclasses
 import re
 from typing import NamedTuple
 
@@ -9,18 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transforms import codepoints, ids, schemas
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
+from transforms.confidence import ConfidenceConfig, weights_of
 from transforms.flat_lists import chunk_of, fields_of, list_column
 from transforms.flat_texts import text_column, texts_of
-from transforms.kernels import sampling
+from transforms.kernels import sampling, tag_shapes, tag_text
 from transforms.kernels import tags as kernel
+from transforms.own_markup import Phrases, keep_whole
+from transforms.tag_config import TagConfig
+from transforms.tag_measures import Ruler
+from transforms.tag_profile import NO_SHAPE, Shape, shape_of
+from transforms.tag_rendering import is_indexed, render_columns, symbols_of
 from transforms.tokens import word_counts
+from transforms.whitespace import shift_whitespace
 
-TAG_PATTERN = r"</?a_[0-9]>"
-"""An opening or a closing tag."""
-
-NESTINGS = ("proper", "free")
+TAG_PATTERN = r"(?:</?a_[0-9]>|<a_[0-9]/>)"
+"""An opening, a closing or a self-closing tag."""
 
 # RE2: scripts that put no spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
@@ -31,57 +33,12 @@ _ROUNDING = 1e-9
 _MOST_ROWS = 1 << 20
 """Rows made at a time, so that their text fits a column."""
 
+_KEPT = ("id", "source_lang", "target_lang", "corpus")
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TagConfig:
-    """How tags are injected.
-
-    Attributes:
-        max_tags: Most tags in a row, 1 to 9 (Ryu et al. 2022, section 3.4: 9).
-        tag_share: A row has fewer tags than this share of its words (section 2.3: 0.3).
-        nesting: ``proper``: two tags are apart on both sides, or one holds the other on both.
-            ``free``: they may cross (the paper's "violating HTML syntax").
-        mix: Tagged rows to one plain row; 0 for plain rows only, inf for tagged rows only.
-        variants: Tagged rows made of one pair.
-        whitespace_shift: Move the white space before an opening tag behind it
-            (`transforms.whitespace`).
-        words: What the share is of: ``words``, or ``whitespace`` for text that is already
-            tokenised (`transforms.tokens.word_counts`).
-        seed: The run's seed.
-    """
-
-    max_tags: int = kernel.MOST_TAGS
-    tag_share: float = 0.3
-    nesting: str = "proper"
-    mix: float = 1.0
-    variants: int = 1
-    whitespace_shift: bool = False
-    words: str = "words"
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.max_tags <= kernel.MOST_TAGS:
-            raise ConfigError(f"max_tags must be 1 to {kernel.MOST_TAGS}, got {self.max_tags}")
-        if not 0 < self.tag_share <= 1:
-            raise ConfigError(f"tag_share must be over 0 and at most 1, got {self.tag_share}")
-        require_choice("nesting", self.nesting, NESTINGS)
-        if not self.mix >= 0:
-            raise ConfigError(f"mix must be 0 or more, got {self.mix}")
-        if not 1 <= self.variants <= 100:
-            raise ConfigError(f"variants must be 1 to 100, got {self.variants}")
-        require_choice("words", self.words, ("words", "whitespace"))
-        if not 0 <= self.seed < 1 << 63:
-            raise ConfigError(f"seed must be 0 to {(1 << 63) - 1}, got {self.seed}")
-
-    @property
-    def tagged_share(self) -> float:
-        """Return the share of pairs that get tagged rows."""
-        return min(1.0, self.mix / self.variants)
-
-    @property
-    def plain_share(self) -> float:
-        """Return the share of pairs that get a plain row."""
-        return 1.0 if self.mix <= self.variants else self.variants / self.mix
+# By form code; an empty pair is a pair.
+_FORMS = pa.array(["pair", "self_closing", "self_closing", "open", "close", "pair", "pair"])
+_AT_START = np.array([0, 1, 0, 1, 0, 1, 0], np.bool_)
+_AT_END = np.array([0, 0, 1, 0, 1, 0, 1], np.bool_)
 
 
 class TagSpan(NamedTuple):
@@ -112,10 +69,14 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
     pair left without any row, which can only be one whose plain row the mix did not want, is to be
     rejected (`Reject.NO_PHRASE_PAIR`).
 
+    A phrase pair that would part an element of the text's own HTML or XML is not tagged
+    (`transforms.own_markup`). Tags that are no plain pairs stand where the half of the pair would
+    that they are made of; a tag in two parts has two entries of one number in ``tags``.
+
     A tag opens before the first code point of its phrase and closes after the last, so the text
     without its tags is the original. A later variant that would repeat an earlier one is drawn anew
     and, if there is no other, left out (`transforms.kernels.tags.choose_tags`). All draws depend on
-    the seed, the pair and the variant alone.
+    the seed, the pair and the variant alone. With ``take_all`` only numbers and forms are drawn.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`), whose tokens neither begin
@@ -136,49 +97,122 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
 
 def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     seed = np.uint64(config.seed)
+    free = int(config.nesting == "free")
     keys = ids.pair_keys(table.column("id"))
-    phrase_offsets, phrase_fields = fields_of(table.column("phrases"))
-    boxes = np.stack(
-        [
-            phrase_fields[f"{side}_{end}"]
-            for side in ("source", "target")
-            for end in ("start", "end")
-        ]
-    )
-    row_pair, row_variant, row_tags, phrases, numbers = kernel.choose_tags(
-        seed,
-        keys,
-        _limits(table, config),
-        sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share)),
-        sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share)),
-        phrase_offsets,
-        boxes,
-        config.variants,
-        int(config.nesting == "free"),
-    )
+    phrases = keep_whole(table, _phrases(table, config))
+    is_plain = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share))
+    if config.take_all:
+        made = kernel.take_all(seed, keys, is_plain, phrases.offsets, phrases.boxes)
+    else:
+        made = kernel.choose_tags(
+            seed,
+            keys,
+            _limits(table, config),
+            is_plain,
+            sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share)),
+            phrases.offsets,
+            phrases.boxes,
+            config.variants,
+            free,
+            phrases.weights,
+            *_shape(table, phrases, config),
+        )
+    row_pair, row_variant, row_tags, chosen, numbers, codes = made
+    boxes = phrases.boxes[:, chosen]
+    again = np.zeros(len(numbers), np.uint8)
+    if not config.plain_pairs_only:
+        row_keys = keys[row_pair]
+        split_share = config.split_share
+        if config.profile is None:
+            shares = (config.self_closing_share, config.damage_share, config.empty_share)
+            codes = tag_shapes.draw_forms(
+                seed, row_keys, row_variant, row_tags, *map(np.float64, shares)
+            )
+        else:
+            split_share = config.profile.split_share
+        partners = tag_shapes.find_partners(
+            seed,
+            row_keys,
+            row_pair,
+            row_variant,
+            row_tags,
+            chosen,
+            codes,
+            phrases.offsets,
+            phrases.boxes,
+            np.float64(split_share),
+            free,
+        )
+        row_tags, boxes, numbers, codes, again = tag_shapes.lay_out(
+            row_tags, chosen, partners, numbers, codes, phrases.boxes
+        )
+    tags = _Ranges(row_pair, row_tags, boxes, numbers, codes, again)
+    rows = _rows(table, config, row_variant, tags)
+    if not config.plain_pairs_only and config.variants > 1:
+        rows, row_pair = _without_repetitions(rows, row_pair)
+    if not is_indexed(config.representation):
+        rows = _rendered(rows, config)
+    return rows, np.bincount(row_pair, minlength=len(keys)) == 0
+
+
+def _phrases(table: pa.Table, config: TagConfig) -> Phrases:
+    offsets, fields = fields_of(table.column("phrases"))
+    boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
+    return Phrases(offsets, boxes, weights_of(fields["score"], ConfidenceConfig(draw=config.draw)))
+
+
+def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape:
+    if config.profile is None:
+        return NO_SHAPE
+    ruler = Ruler.of(table.column("source"), config.words, table.column("source_lang"))
+    text = np.repeat(np.arange(len(table)), np.diff(phrases.offsets))
+    inside = slice(phrases.offsets[0], phrases.offsets[-1])
+    start, end = _borders(table.column("source_tokens"), text, *phrases.boxes[:2, inside])
+    whole = shape_of(config.profile, phrases, ruler, start, end)
+    cells = np.zeros((tag_text.CODES, phrases.boxes.shape[1]), np.uint8)
+    cells[:, inside] = whole.cells
+    return whole._replace(cells=cells)
+
+
+class _Ranges(NamedTuple):
+    """The ranges of tags of rows, as `transforms.kernels.tag_shapes.lay_out` returns them."""
+
+    row_pair: np.ndarray
+    row_tags: np.ndarray
+    boxes: np.ndarray
+    numbers: np.ndarray
+    codes: np.ndarray
+    again: np.ndarray
+
+
+def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ranges) -> pa.Table:
+    """Return TAGGED rows with indexed tags."""
+    row_pair, row_tags, boxes, numbers, codes, again = tags
     tag_pair = np.repeat(row_pair, np.diff(row_tags))
-    fields = {"index": numbers, "form": pa.repeat("pair", len(numbers))}
+    fields = {"index": numbers, "form": _FORMS.take(pa.array(codes))}
+    shift = config.whitespace_shift and config.plain_pairs_only
     texts = {}
     for place, side in ((0, "source"), (2, "target")):
-        opens, closes = _borders(
-            table.column(f"{side}_tokens"),
-            tag_pair,
-            boxes[place, phrases],
-            boxes[place + 1, phrases],
-        )
-        fields |= {f"{side}_start": opens, f"{side}_end": closes}
+        tokens = table.column(f"{side}_tokens")
+        opens, closes = _borders(tokens, tag_pair, boxes[place], boxes[place + 1])
+        fields[f"{side}_start"] = np.where(_AT_END[codes], closes, opens)
+        fields[f"{side}_end"] = np.where(_AT_START[codes], opens, closes)
+        once = again != (tag_shapes.SOURCE_AGAIN if side == "source" else tag_shapes.TARGET_AGAIN)
         texts[side] = text_column(
-            *kernel.insert_tags(
+            *tag_text.insert_tags(
                 *texts_of(table.column(side)),
                 row_pair,
-                row_tags,
-                opens,
-                closes,
-                numbers,
-                int(config.whitespace_shift),
+                np.concatenate([np.zeros(1, np.int64), np.cumsum(once)])[row_tags],
+                opens[once],
+                closes[once],
+                numbers[once],
+                codes[once],
+                int(shift),
                 codepoints.properties(),
             )
         )
+        if config.whitespace_shift and not shift:
+            texts[side] = pa.array(map(shift_whitespace, texts[side].to_pylist()), pa.string())
     pairs = pa.array(row_pair)
     columns = {
         **{name: chunk_of(table.column(name)).take(pairs) for name in _KEPT},
@@ -187,11 +221,27 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
         "kind": pa.array(["plain", "tagged"]).take(pa.array((row_variant > 0).astype(np.int8))),
         "tags": list_column(row_tags, fields, schemas.list_of(schemas.TAG)),
     }
-    rows = pa.table([columns[name] for name in schemas.TAGGED.names], schema=schemas.TAGGED)
-    return rows, np.bincount(row_pair, minlength=len(keys)) == 0
+    return pa.table([columns[name] for name in schemas.TAGGED.names], schema=schemas.TAGGED)
 
 
-_KEPT = ("id", "source_lang", "target_lang", "corpus")
+def _without_repetitions(rows: pa.Table, row_pair: np.ndarray) -> tuple[pa.Table, np.ndarray]:
+    """Drop tagged rows that read like an earlier variant, which forms can make of other phrases."""
+    seen: set[tuple[int, str, str]] = set()
+    kept = np.ones(len(row_pair), np.bool_)
+    columns = (rows.column(name).to_pylist() for name in ("source", "target", "variant"))
+    for row, (source, target, variant) in enumerate(zip(*columns, strict=True)):
+        reading = int(row_pair[row]), source, target
+        kept[row] = not variant or reading not in seen
+        seen.add(reading)
+    return rows.filter(pa.array(kept)), row_pair[kept]
+
+
+def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
+    source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
+    rendered = render_columns(source, target, config.representation)
+    for side, texts in zip(("source", "target"), rendered, strict=True):
+        rows = rows.set_column(rows.schema.get_field_index(side), schemas.TAGGED.field(side), texts)
+    return rows
 
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
@@ -229,11 +279,12 @@ def _borders(
 def symbols(config: TagConfig) -> list[str]:
     """Return all tags that a run may write: what a subword model must not split.
 
+    Every number may be drawn, however few tags a row has.
+
     >>> symbols(TagConfig())[::10]
     ['<a_0>', '</a_0>']
     """
-    del config  # every number may be drawn, however few tags a row has
-    return [f"<{slash}a_{index}>" for slash in ("", "/") for index in range(kernel.INDICES)]
+    return symbols_of(config.representation, self_closing=config.self_closing)
 
 
 def strip_tags(text: str) -> str:
@@ -248,11 +299,11 @@ def strip_tags(text: str) -> str:
 def parse_tags(text: str) -> tuple[str, list[TagSpan]]:
     """Return a text without its tags, and the tags by where they open, outer ones first.
 
-    Tags may cross. White space that was shifted must be put back before
-    (`transforms.whitespace.unshift_whitespace`).
+    Tags may cross; they are indexed and whole pairs. White space that was shifted must be put back
+    before (`transforms.whitespace.unshift_whitespace`).
 
     Raises:
-        ValueError: A tag is opened twice, closed without being open, or never closed.
+        ValueError: A tag is opened twice, closed without being open, never closed or self-closing.
 
     >>> parse_tags("<a_4>a <a_0>b</a_0></a_4>")
     ('a b', [TagSpan(number=4, start=0, end=3), TagSpan(number=0, start=2, end=3)])
@@ -267,6 +318,8 @@ def parse_tags(text: str) -> tuple[str, list[TagSpan]]:
         length += match.start() - done
         done = match.end()
         tag = match.group()
+        if tag[-2] == "/":
+            raise ValueError(f"{tag} is self-closing in {text!r}")
         number = int(tag[-2])
         if tag[1] != "/":
             if number in opened or any(span.number == number for *_, span in spans):

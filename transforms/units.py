@@ -5,9 +5,19 @@ import re
 from typing import Any
 
 from transforms.errors import ConfigError
+from transforms.markup import find_syntax
 
-FORMATS = ("moses", "tsv", "jsonl", "parquet", "po")
-"""``moses`` is line-parallel text: one sentence a line, one file a side."""
+FORMATS = ("moses", "tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm")
+"""``moses`` is line-parallel text: one sentence a line, one file a side; ``lxm`` is a JSON file a
+side, whose texts have identifiers."""
+
+XML_FORMATS = ("tmx", "xliff")
+PARALLEL_FORMATS = ("moses", "lxm")
+"""Formats with a file for each side."""
+
+INLINE_TAGS = ("raw", "strip", "index", "reject")
+TAGS_DIFFER = ("reject", "keep")
+XLIFF_STATES = ("untranslated", "doubtful")
 
 PO_STATES = ("fuzzy", "obsolete")
 
@@ -68,6 +78,14 @@ class CorpusInput:
             have; if not given, ``translation`` is read where there is one.
         field_count: TSV: fields in each line; default as many as the first line has.
         po_take: Which of `PO_STATES` to read as pairs instead of rejecting them.
+        xliff_take: Which of `XLIFF_STATES` to read likewise, where there is a translation.
+        inline_tags: What becomes of tags inside texts: ``raw`` leaves them as they stand,
+            ``strip`` takes them out, ``index`` takes them out and keeps them beside the pair,
+            ``reject`` rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
+        inline_syntax: What is a tag in a format whose tags are characters of its texts
+            (`transforms.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
+        tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
+            other lacks, or kept.
     """
 
     source_lang: str | None = None
@@ -83,6 +101,10 @@ class CorpusInput:
     translation_field: str | None = None
     field_count: int | None = None
     po_take: tuple[str, ...] = ()
+    xliff_take: tuple[str, ...] = ()
+    inline_tags: str | None = None
+    inline_syntax: str | None = None
+    tags_differ: str = "reject"
 
     def __post_init__(self) -> None:
         label = f"corpus {self.name}" if self.name else "input"
@@ -95,10 +117,15 @@ class CorpusInput:
             raise ConfigError("a corpus name must not be empty")
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(f"{label}: format must be one of {', '.join(FORMATS)}")
-        if (parallel and self.format not in (None, "moses")) or (
-            self.input and self.format == "moses"
+        if (parallel and self.format not in (None, *PARALLEL_FORMATS)) or (
+            self.input and self.format in PARALLEL_FORMATS
         ):
-            raise ConfigError(f"{label}: format moses goes with source_input and target_input")
+            raise ConfigError(
+                f"{label}: format {' or '.join(PARALLEL_FORMATS)} goes with source_input and "
+                "target_input, every other with input"
+            )
+        if self.format == "lxm" and self.translation_input:
+            raise ConfigError(f"{label}: the format lxm has no translation_input")
         if self.target_lang is None:
             raise ConfigError(f"{label}: target_lang is missing")
         for lang in (self.source_lang, self.target_lang):
@@ -106,6 +133,19 @@ class CorpusInput:
                 raise ConfigError(f"{label}: {lang!r} is no language tag such as en or pt-BR")
         if self.field_count is not None and self.field_count < 2:
             raise ConfigError(f"{label}: field_count must be 2 or more, got {self.field_count}")
+        if self.inline_syntax is not None:
+            find_syntax(self.inline_syntax)
+        for name, value, known in (
+            ("inline_tags", self.inline_tags, (None, *INLINE_TAGS)),
+            ("tags_differ", self.tags_differ, TAGS_DIFFER),
+        ):
+            if value not in known:
+                names = ", ".join(choice for choice in known if choice)
+                raise ConfigError(f"{label}: {name} must be one of {names}, got {value!r}")
+        if unknown := set(self.xliff_take) - set(XLIFF_STATES):
+            raise ConfigError(
+                f"{label}: xliff_take knows {' and '.join(XLIFF_STATES)}, got {min(unknown)!r}"
+            )
         if unknown := set(self.po_take) - set(PO_STATES):
             raise ConfigError(
                 f"{label}: po_take knows {' and '.join(PO_STATES)}, got {min(unknown)!r}"
@@ -172,6 +212,10 @@ class Unit:
         skip_lines: Lines before the first row that are no rows (a header in a compressed file).
         row_group: Parquet's row group, else None.
         po_take: See `CorpusInput`.
+        xliff_take: Likewise.
+        inline_tags: Likewise, one of `INLINE_TAGS`.
+        inline_syntax: Likewise, the name of a syntax.
+        tags_differ: Likewise.
     """
 
     index: int
@@ -186,6 +230,10 @@ class Unit:
     skip_lines: int = 0
     row_group: int | None = None
     po_take: tuple[str, ...] = ()
+    xliff_take: tuple[str, ...] = ()
+    inline_tags: str = "raw"
+    inline_syntax: str = "xml"
+    tags_differ: str = "reject"
 
     @property
     def file(self) -> str:
@@ -215,8 +263,8 @@ class Unit:
             for part in value["parts"]
         )
         columns = value["columns"] and Columns(**value["columns"])
-        po_take = tuple(value["po_take"])
-        return cls(**{**value, "parts": parts, "columns": columns, "po_take": po_take})
+        lists = {name: tuple(value[name]) for name in ("po_take", "xliff_take")}
+        return cls(**{**value, "parts": parts, "columns": columns, **lists})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -249,7 +297,8 @@ class Notice:
     """Something about a file that is no error but that its owner should know.
 
     Attributes:
-        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns`` or ``duplicate_file``.
+        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file`` or
+            ``tags_stripped``.
         file: The file as the user named it.
         count: How often; 1 where counting means nothing.
         message: The notice in words.

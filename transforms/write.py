@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from transforms import agreement, aligned_by, files, schemas
 from transforms.errors import WorkerError
+from transforms.pair_markup import PairMarkup
 
 RECEIPTS = "_receipts"
 REJECTS = "rejects"
@@ -83,8 +84,24 @@ def encode_parquet(table: pa.Table, signature: str, model: str | None = None) ->
 
 
 def rejects_of(rows: pa.Table) -> pa.Table:
-    """Return rejected rows as `schemas.REJECTS`."""
+    """Return rejected rows as `schemas.REJECTS`; inline tags stand in their texts again."""
+    rows = _with_tags(rows)
     return rows.select(schemas.REJECTS.names).cast(schemas.REJECTS)
+
+
+def _with_tags(rows: pa.Table) -> pa.Table:
+    markup = rows.column("markup")
+    if markup.null_count == len(markup):
+        return rows
+    for side in ("source", "target"):
+        texts = [
+            PairMarkup.from_json(line).original(side, text) if line is not None else text
+            for line, text in zip(markup.to_pylist(), rows.column(side).to_pylist(), strict=True)
+        ]
+        field = rows.schema.field(side)
+        place = rows.schema.get_field_index(side)
+        rows = rows.set_column(place, field, pa.array(texts, field.type))
+    return rows
 
 
 def write_shard(

@@ -114,6 +114,21 @@ def test_viterbi_links_a_word_at_most_once(corpus):
         assert len({i for i, _ in row}) == len(row)
 
 
+def test_a_lower_threshold_gives_more_links_and_keeps_the_others(corpus, model):
+    soft = model.with_threshold(0.05)
+    assert soft.digest != model.digest
+    assert model.with_threshold(model.config.threshold).digest == model.digest
+    for name in ("forward", "reverse"):
+        found = zip(*(m.align(corpus)[name].to_pylist() for m in (soft, model)), strict=True)
+        more = 0
+        for many, few in found:
+            assert all(link in many for link in few)
+            more += len(many) - len(few)
+        assert more > 0
+    with pytest.raises(ConfigError, match="threshold"):
+        model.with_threshold(0)
+
+
 def test_sides_may_be_empty_or_one_word(model):
     made = model.align(plain_table([("", ""), ("", "das haus"), ("house", ""), ("house", "haus")]))
     assert links(made, "forward") == [[], [], [], [(0, 0)]]

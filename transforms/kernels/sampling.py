@@ -18,6 +18,10 @@ STEP_MASK_START = np.uint64(8)
 STEP_MASK_LENGTH = np.uint64(9)
 STEP_MASK_PLACE = np.uint64(10)
 STEP_HINT = np.uint64(11)
+STEP_TAG_FORMS = np.uint64(12)
+STEP_TAG_SPLITS = np.uint64(13)
+STEP_TAG_SHAPES = np.uint64(14)
+STEP_FRAGMENTS = np.uint64(15)
 STEP_TRAINING_ORDER = np.uint64(32)
 STEP_NEGATIVE = np.uint64(33)
 STEP_DROPOUT = np.uint64(34)
@@ -90,3 +94,12 @@ def units(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.nda
     for pair in range(len(pair_keys)):
         draws[pair] = unit_interval(draw(run_seed, pair_keys[pair], step, np.uint64(0)))
     return draws
+
+
+@numba.njit(nogil=True, cache=True)
+def draws(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.ndarray:
+    """Return the bits that `picked` compares with a share, uint64 ``[pair]``."""
+    bits = np.empty(len(pair_keys), dtype=np.uint64)
+    for pair in range(len(pair_keys)):
+        bits[pair] = draw(run_seed, pair_keys[pair], step, np.uint64(0))
+    return bits

@@ -1,6 +1,5 @@
 """From texts and problems to ROWS: every row that was planned comes out, kept or with a reason."""
 
-import dataclasses
 import re
 from collections.abc import Mapping
 
@@ -9,11 +8,12 @@ import pyarrow as pa
 
 from transforms import schemas
 from transforms.read.identity import pair_ids
+from transforms.read.inline import InlinePair, TextColumns, treat_pairs, treat_texts
+from transforms.read.problems import RAW_BYTES, Problem
 from transforms.rejects import Reject, Stage
 from transforms.units import Unit
 
-RAW_BYTES = 4096
-"""How much of a line that could not be read goes into the rejects."""
+__all__ = ["RAW_BYTES", "SIDES", "Problem", "RowMaker", "control_problem", "read_text", "too_long"]
 
 _STAGES = pa.array([Stage.READ.value])
 _REASONS = pa.array([reason.value for reason in Reject])
@@ -26,21 +26,6 @@ SIDES = ("source", "target", "translation")
 # stray. DEL, C1 (U+0085 among them), U+2028 and U+2029 are text like any other.
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
 _CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a row is rejected.
-
-    Attributes:
-        reason: The code.
-        detail: Where and what, for a person.
-        raw: Up to `RAW_BYTES` of what could not be made into text.
-    """
-
-    reason: Reject
-    detail: str
-    raw: bytes | None = None
 
 
 def read_text(
@@ -115,6 +100,7 @@ class RowMaker:
         lines: np.ndarray,
         texts: Mapping[str, pa.StringArray],
         problems: Mapping[int, Problem],
+        inline: Mapping[int, InlinePair] | None = None,
     ) -> pa.RecordBatch:
         """Make one batch.
 
@@ -123,14 +109,25 @@ class RowMaker:
             texts: Column by side ``[row]``; null where a side could not be read. Without
                 ``translation`` no row has one.
             problems: By row of the batch, from 0; these rows are rejected.
+            inline: The rows with tags, for a format whose tags are no characters of its texts.
         """
         count = len(lines)
         unit = self._unit
-        source, target = texts["source"], texts["target"]
-        translation = texts.get("translation", pa.nulls(count, pa.string()))
+        if inline is not None:
+            treated = treat_pairs(texts, inline, problems, unit)
+        elif unit.inline_tags != "raw":
+            treated = treat_texts(texts, problems, unit)
+        else:
+            treated = TextColumns(texts, texts, None, problems)
+        nothing = pa.nulls(count, pa.string())
+        source, target, translation = (treated.texts.get(side, nothing) for side in SIDES)
         zeros = pa.array(np.zeros(count, dtype=np.int32))
         names = [pa.DictionaryArray.from_arrays(zeros, name) for name in self._names]
-        ids = pair_ids(unit.source_lang, unit.target_lang, source, target, translation)
+        ids = pair_ids(
+            unit.source_lang,
+            unit.target_lang,
+            *(treated.id_texts.get(side, nothing) for side in SIDES),
+        )
         columns = [
             pa.array(np.full(count, unit.index, dtype=np.int32)),
             ids,
@@ -139,7 +136,8 @@ class RowMaker:
             source,
             target,
             translation,
-            *self._reject_columns(count, problems),
+            *self._reject_columns(count, treated.problems),
+            nothing if treated.markup is None else treated.markup,
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
 

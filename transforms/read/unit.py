@@ -6,10 +6,13 @@ import pyarrow as pa
 
 from transforms.errors import WorkerError
 from transforms.read.jsonl import read_jsonl
+from transforms.read.lxm import read_lxm
 from transforms.read.moses import read_moses
 from transforms.read.parquet import read_parquet
 from transforms.read.po import read_po
+from transforms.read.tmx import read_tmx
 from transforms.read.tsv import read_tsv
+from transforms.read.xliff import read_xliff
 from transforms.units import ReadLimits, Unit
 
 Reader = Callable[[Unit, ReadLimits, int], Iterator[pa.RecordBatch]]
@@ -20,6 +23,9 @@ READERS: dict[str, Reader] = {
     "jsonl": read_jsonl,
     "parquet": read_parquet,
     "po": read_po,
+    "tmx": read_tmx,
+    "xliff": read_xliff,
+    "lxm": read_lxm,
 }
 
 

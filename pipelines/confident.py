@@ -1,0 +1,90 @@
+"""The steps from screened rows to phrase pairs, with scores of the aligner's where they count."""
+
+import apache_beam as beam
+import pyarrow as pa
+
+from models import store
+from pipelines.aligning import aligned_shards, linked_shards
+from pipelines.fitting import fitted_aligner
+from pipelines.options import AugmentOptions
+from pipelines.run import Run
+from pipelines.steps import EachShard, tokenize
+from transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
+from transforms.errors import ConfigError
+from transforms.phrases import PhraseConfig, extract_phrases
+from transforms.shards import Batches, MakeShards, Shards
+from transforms.symmetrize import SymmetrizeConfig, symmetrize
+
+
+def phrase_shards(
+    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+) -> Shards:
+    """Shuffle rows into shards, align them and extract their phrase pairs.
+
+    Of two aligners the links are joined and beliefs are not, so their phrase pairs have no scores.
+
+    What an aligner believes of links that it does not make is kept inside one step: it is larger
+    than the links, and needed only where the options ask for scores.
+    """
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    phrases = PhraseConfig(options.max_words, options.unaligned_words)
+    confidence = ConfidenceConfig(options.min_confidence, options.draw)
+    if confidence.scores and run.second is not None:
+        raise ConfigError(
+            "--min_confidence and --draw confident score phrase pairs by one aligner's beliefs; "
+            "leave out these options or --second_aligner"
+        )
+    if not confidence.scores:
+        return aligned_shards(pipeline, rows, run, wanted) | "ExtractPhrases" >> EachShard(
+            extract_phrases, config=phrases
+        )
+    links = SymmetrizeConfig(options.heuristic)
+    if options.aligner != "hmm":
+        return linked_shards(pipeline, rows, run, wanted) | "ScorePhrases" >> EachShard(
+            scored_phrases, links=links, phrases=phrases, confidence=confidence
+        )
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    model = fitted_aligner(pipeline, rows, run)
+    return (
+        shards
+        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
+        | "ScorePhrases"
+        >> EachShard(aligned_phrases, model, links=links, phrases=phrases, confidence=confidence)
+    )
+
+
+def aligned_phrases(
+    table: pa.Table,
+    reference: store.ModelReference,
+    links: SymmetrizeConfig,
+    phrases: PhraseConfig,
+    confidence: ConfidenceConfig,
+) -> pa.Table:
+    """Turn TOKENS rows into PHRASES rows with the scores of a fitted aligner.
+
+    The phrase pairs are those that its own links give; scores count links down to `BELIEF`.
+    """
+    model = store.load(reference).model
+    config = model.config
+    if config.decode == "posterior" and config.threshold <= BELIEF:
+        return scored_phrases(model.align(table), links, phrases, confidence)
+    believed = model.with_threshold(BELIEF).align(table)
+    # Posteriors do not depend on the threshold, so likely beliefs are the model's own links.
+    if config.decode == "posterior":
+        linked = keep_likely(believed, config.threshold)
+    else:
+        linked = model.align(table)
+    found = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(found, believed, confidence)
+
+
+def scored_phrases(
+    linked: pa.Table,
+    links: SymmetrizeConfig,
+    phrases: PhraseConfig,
+    confidence: ConfidenceConfig,
+) -> pa.Table:
+    """Turn LINKED rows into PHRASES rows with scores, where all beliefs are links."""
+    found = extract_phrases(symmetrize(linked, links), phrases)
+    return score_phrases(found, linked, confidence)

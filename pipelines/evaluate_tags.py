@@ -1,0 +1,65 @@
+"""The commands ``evaluate tags`` and ``evaluate judgements``."""
+
+import sys
+from collections.abc import Sequence
+
+from pipelines import finished, flags
+from pipelines.options import EvaluateTagsOptions, JudgementOptions
+from transforms import files
+from transforms.errors import ConfigError
+from transforms.judgement import agree, draw_sheet, read_sheets, write_sheet
+from transforms.tag_metrics import evaluate_tags
+from transforms.tag_texts import is_json, read_texts
+from transforms.xml_metrics import XmlConfig
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure outputs with tags from the command line."""
+    options, _ = flags.parse(
+        EvaluateTagsOptions,
+        "pairweave evaluate tags",
+        "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), F1 over tagged words (Ryu "
+        "et al. 2022), places of tags (Zenkel et al. 2021), flagrant failures (Hanneman and Dinu "
+        "2020)",
+        arguments,
+        beam=False,
+    )
+    texts = read_texts(options.hypothesis, options.reference, options.source)
+    json = is_json(options.reference)
+    language = options.target_lang or texts.language
+    words = options.bleu_words or ("moses" if json else "13a")
+    config = XmlConfig(
+        rule=options.syntax or ("lxm" if json else "xml"),
+        words=None if words == "off" else words,
+        language=None if language is None else language.split("-")[0].lower(),
+    )
+    scores = evaluate_tags(texts, config, shift=options.tag_shift)
+    if options.lines is not None:
+        files.write_bytes(options.lines, scores.render_lines().encode())
+    sys.stdout.write(f"{scores.render()}\n")
+    return 0
+
+
+def judgements(arguments: Sequence[str]) -> int:
+    """Write a sheet of tags to be judged, or read judged sheets, from the command line."""
+    options, _ = flags.parse(
+        JudgementOptions,
+        "pairweave evaluate judgements",
+        "a sheet of tags for people to judge, and what several of them said (Hanneman and Dinu "
+        "2020, section 3.2)",
+        arguments,
+        beam=False,
+    )
+    if (options.sample is None) == (not options.sheets):
+        raise ConfigError("give either --sample RUN --output SHEET.tsv, or --sheets A.tsv B.tsv")
+    if options.sample is None:
+        sys.stdout.write(f"{agree(read_sheets(options.sheets)).render()}\n")
+        return 0
+    if options.output is None:
+        raise ConfigError("--sample needs --output SHEET.tsv to write to")
+    found = finished.open_manifest(options.sample)
+    rows = draw_sheet(options.sample, found, options.number, options.seed)
+    write_sheet(options.output, rows)
+    pairs = len({(row.id, row.variant) for row in rows})
+    sys.stdout.write(f"{options.output}: {len(rows)} tags of {pairs} pairs to judge\n")
+    return 0

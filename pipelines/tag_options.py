@@ -1,0 +1,103 @@
+"""The options of ``tags encode``, ``tags decode`` and ``tags vocabulary``."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pipelines.options import Options
+from transforms.errors import ConfigError
+from transforms.markup import find_syntax
+from transforms.representations import SELF_TRANSLATED, find_representation
+from transforms.tag_coding import Coding
+from transforms.tag_symbols import Representation
+
+SyntaxName = Literal["xml", "html", "xliff", "indexed"]
+RepresentationName = Literal["indexed", "xliff", "masked", "html", "template"]
+
+
+class SymbolOptions(Options):
+    """What tags look like."""
+
+    representation: RepresentationName | None = Field(
+        None,
+        description="what tags become: indexed <a_0>, xliff <g id=...>, masked XLF_OPENG,1, html "
+        "<b>, or a --template (default indexed)",
+    )
+    template: tuple[str, ...] = Field(
+        (),
+        description="forms of opening, closing and self-closing tags, such as '⟦{index}⟧' "
+        "'⟦/{index}⟧' '⟦{index}/⟧'",
+    )
+
+    def find(self) -> Representation:
+        """Return the representation that is asked for."""
+        if (self.representation == "template") > bool(self.template):
+            raise ConfigError("--representation template needs --template with three forms")
+        if self.template:
+            if self.representation not in (None, "template"):
+                raise ConfigError(
+                    f"--template and --representation {self.representation} exclude each other"
+                )
+            return find_representation(self.template)
+        return find_representation(self.representation or "indexed")
+
+
+class CodingOptions(SymbolOptions):
+    """How tags are encoded."""
+
+    syntax: SyntaxName = Field("xml", description="what is a tag in the text")
+    whitespace_shift: bool = Field(
+        default=False, description="move the space before an opening tag behind it, and back"
+    )
+
+    def coding(self) -> Coding:
+        """Return how tags are encoded."""
+        return Coding(self.find(), find_syntax(self.syntax), self.whitespace_shift)
+
+
+class TagsEncodeOptions(CodingOptions):
+    """Options of ``tags encode``."""
+
+    input: str = Field(min_length=1, description="tagged text, one a line [.gz .zst]")
+    output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")
+    table: str = Field(
+        min_length=1, description="file of what the symbols stand for, JSON lines [.gz .zst]"
+    )
+    target_input: str | None = Field(
+        None, description="its tagged translation: what is the same tag gets the same number"
+    )
+    target_output: str | None = Field(None, description="file of the translation with symbols")
+    target_table: str | None = Field(None, description="file of the translation's table")
+
+
+class TagsDecodeOptions(CodingOptions):
+    """Options of ``tags decode``."""
+
+    input: str = Field(min_length=1, description="text with symbols, one a line [.gz .zst]")
+    output: str = Field(min_length=1, description="file of the text with real tags [.gz .zst]")
+    table: str | None = Field(
+        None, description="the table that tags encode wrote; says how tags were encoded, too"
+    )
+    source: str | None = Field(
+        None,
+        description="in its stead, the tagged text that was encoded, with the same --syntax, "
+        "--representation and --whitespace_shift",
+    )
+
+
+class TagsVocabularyOptions(SymbolOptions):
+    """Options of ``tags vocabulary``."""
+
+    max_tags: int = Field(
+        SELF_TRANSLATED, ge=1, le=10_000, description="numbers to list symbols of"
+    )
+    output: str | None = Field(None, description="file of the symbols, one a line")
+    self_translations: str | None = Field(
+        None, description="file of rows (TSV) whose two sides are one symbol, as training data"
+    )
+    sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
+    output_model: str | None = Field(None, description="file of the extended model")
+    tokenizer: str | None = Field(
+        None, description="directory of a Hugging Face tokenizer to extend"
+    )
+    output_tokenizer: str | None = Field(None, description="directory of the extended tokenizer")

@@ -1,0 +1,88 @@
+"""The command ``tags profile``: the shapes of the tags of real documents."""
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from pipelines import flags
+from pipelines.options import TagsProfileOptions
+from transforms import files
+from transforms.errors import InputError
+from transforms.markup import find_syntax
+from transforms.read.streams import decompress, stored_chunks
+from transforms.tag_profile import learn_profile
+from transforms.units import ReadLimits
+from transforms.write import to_json
+
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsProfileOptions,
+        "pairweave tags profile",
+        "learn numbers, forms, lengths, places and nesting of tags, for augment --tag_profile",
+        arguments,
+        beam=False,
+    )
+    sources = read_texts(options.input)
+    targets = None
+    if options.target_input is not None:
+        targets = _in_order(sources, options.input, options.target_input)
+    texts = list(sources.values())
+    profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
+    files.write_bytes(options.output, to_json(profile))
+    facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
+    sys.stdout.write(f"{orjson.dumps({**facts, 'output': options.output}).decode()}\n")
+    return 0
+
+
+def read_texts(path: str) -> Mapping[str, str]:
+    """Return the lines of a text file by their numbers, or the texts of an LXM JSON file by id.
+
+    Raises:
+        InputError: The file is no UTF-8, or no such JSON.
+    """
+    ending = path[path.rfind(".") :]
+    stored = stored_chunks(path, 0, None, 1 << 20)
+    data = b"".join(decompress(stored, _COMPRESSIONS.get(ending, "none"), path, ReadLimits()))
+    if ending == ".json":
+        return _read_json(data, path)
+    texts = {}
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    for number, line in enumerate(lines[:-1] if lines[-1] == b"" else lines, 1):
+        try:
+            texts[str(number)] = line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                "invalid_utf8",
+                path,
+                f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
+            ) from error
+    return texts
+
+
+def _read_json(data: bytes, path: str) -> Mapping[str, str]:
+    try:
+        texts = orjson.loads(data)["text"]
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise TypeError("a text is no string")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            "bad_json", path, f"expected LXM JSON with texts by id under 'text': {error}"
+        ) from error
+    return texts
+
+
+def _in_order(sources: Mapping[str, str], source: str, target: str) -> list[str]:
+    targets = read_texts(target)
+    if targets.keys() != sources.keys():
+        odd = min(targets.keys() ^ sources.keys(), key=lambda key: (len(key), key))
+        raise InputError(
+            "line_count_mismatch",
+            target,
+            f"has {len(targets)} texts, {source} has {len(sources)}; {odd} is in one alone",
+        )
+    return [targets[key] for key in sources]

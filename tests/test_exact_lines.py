@@ -1,0 +1,41 @@
+"""Lines come back byte for byte, whatever ends them."""
+
+import gzip
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.errors import InputError
+from transforms.exact_lines import read_in_step, read_lines
+
+PIECES = st.sampled_from(["a", "\r", "\n", "\r\n", "\u2028", "\x0b", "\ufeff", "é", " "])
+
+
+@given(st.lists(PIECES).map("".join))
+def test_a_file_is_written_as_it_was_read(tmp_path_factory, text):
+    folder = tmp_path_factory.mktemp("lines")
+    (folder / "in").write_bytes(text.encode())
+    lines = list(read_lines(str(folder / "in")))
+    assert b"".join(line.with_text(line.text) for line in lines) == text.encode()
+    assert len(lines) == text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+def test_compression_follows_the_name(tmp_path):
+    for name, pack in (("a.gz", gzip.compress), ("a.zst", zstandard.compress)):
+        (tmp_path / name).write_bytes(pack(b"x\ny"))
+        assert [line.text for line in read_lines(str(tmp_path / name))] == ["x", "y"]
+
+
+def test_a_line_that_is_no_utf8_is_named(tmp_path):
+    (tmp_path / "a").write_bytes(b"x\n\xff\n")
+    with pytest.raises(InputError, match="line 2: byte 0 is not UTF-8"):
+        list(read_lines(str(tmp_path / "a")))
+
+
+def test_files_of_unlike_length_are_refused(tmp_path):
+    (tmp_path / "a").write_bytes(b"x\ny\n")
+    (tmp_path / "b").write_bytes(b"x\n")
+    with pytest.raises(InputError, match=r"b: ends after line 1, but .*a goes on"):
+        list(read_in_step(str(tmp_path / "a"), str(tmp_path / "b")))

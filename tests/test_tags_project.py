@@ -1,0 +1,112 @@
+"""The command ``tags project`` puts tags onto lines of text, from links of every kind."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from tests.runs import run_here, run_well_here
+
+SOURCE = '<g id="1">the red</g> house<x id="2"/>\n\nno tags\nold <g id="1">car</g>\r\n'
+TARGET = "das haus rot\n\nohne\nauto alt\r\n"
+LINKS = "0-0 1-2 2-1\n\n\n0-1 1-0\n"
+MADE = '<g id="1">das haus rot</g><x id="2"/>\n\nohne\n<g id="1">auto</g> alt\r\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in (("s", SOURCE), ("t", TARGET), ("l", LINKS)):
+        (tmp_path / name).write_bytes(text.encode())
+    return tmp_path
+
+
+def command(folder, *more):
+    sides = ("--source_input", folder / "s", "--target_input", folder / "t")
+    return ("tags", "project", *sides, "--output", folder / "out", *more)
+
+
+def test_links_of_a_file_place_the_tags_and_counts_are_told(folder):
+    out = run_well_here(*command(folder, "--links", folder / "l", "--rules", "paper"))
+    assert (folder / "out").read_bytes().decode() == MADE
+    assert json.loads(out.splitlines()[-1]) == {
+        "lines": 4,
+        "tagged_lines": 2,
+        "tags": 5,
+        "rules": "paper",
+        "output": str(folder / "out"),
+    }
+
+
+def test_attention_of_a_file_places_the_tags(folder):
+    one = np.eye(4)[[0, 2, 1, 3]]
+    two = np.eye(3)[[1, 0, 2]]
+    np.savez(folder / "a.npz", one, np.zeros((1, 1)), np.zeros((2, 2)), two)
+    given = ("--attention", folder / "a.npz", "--attention_method", "naive")
+    run_well_here(*command(folder, *given))
+    lines = (folder / "out").read_bytes().decode().splitlines()
+    assert lines[3] == '<g id="1">auto</g> alt'
+
+
+def test_an_aligner_is_fitted_on_the_files(folder):
+    words = {"the": "das", "red": "rot", "house": "haus", "old": "alt", "car": "auto"}
+    pairs = [(a, b) for a in words for b in words for _ in range(3)]
+    (folder / "fs").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    (folder / "ft").write_text("".join(f"{words[b]} {words[a]}\n" for a, b in pairs))
+    fit = ("--fit_source_input", folder / "fs", "--fit_target_input", folder / "ft")
+    run_well_here(*command(folder, *fit))
+    assert (folder / "out").read_bytes().decode().splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+def test_files_may_be_compressed(folder):
+    (folder / "s.gz").write_bytes(gzip.compress(SOURCE.encode()))
+    run_well_here(
+        *("tags", "project", "--source_input", folder / "s.gz", "--target_input", folder / "t"),
+        *("--output", folder / "out.gz", "--links", folder / "l"),
+    )
+    made = gzip.decompress((folder / "out.gz").read_bytes()).decode()
+    assert made.splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("l", "0-0\n\n\n", "has links of 3 lines, but"),
+        ("l", "0-0\n\n\n0-7\n", "line 4: 0-7 is no link of 2 source and 2 target tokens"),
+        ("t", "x\n", "ends after line 1"),
+        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "line 3 holds what xliff calls a tag"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content, message):
+    (folder / name).write_text(content)
+    status, _, errors = run_here(*command(folder, "--links", folder / "l"))
+    assert (status, message in errors) == (2, True), errors
+    assert not (folder / "out").exists()
+
+
+def test_links_come_from_one_place(folder):
+    status, _, errors = run_here(*command(folder, "--links", "l", "--model", "m"))
+    assert status == 2
+    assert "--links and --model both say where links come from" in errors
+    status, _, errors = run_here(*command(folder, "--fit_source_input", folder / "s"))
+    assert status == 2
+    assert "give as many on each side" in errors
+
+
+def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(folder):
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from tests.encoders import write_bert
+
+    words = [f"word{number}" for number in range(40)]
+    write_bert(folder / "bert", words, layers=2, max_position_embeddings=30)
+    lines = ["a <x/>b", f"<b>{' '.join(words)}</b>", "", "word1 <b>word2</b>"]
+    (folder / "s").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "t").write_text(f"b a\n{' '.join(words)}\n\nword1 word2\n")
+    given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
+    for rules in ("best", "paper"):
+        more = ("--long_pairs", "reject", "--source_syntax", "xml", "--rules", rules)
+        run_well_here(*command(folder, *given, *more))
+        made = (folder / "out").read_text().split("\n")
+        assert [line.count("<") for line in made] == [1, 2, 0, 2, 0]
+        assert made[3] == "word1 <b>word2</b>"
+    assert run_here(*command(folder, *given, "--head", "no"))[0] == 2

@@ -1,0 +1,109 @@
+"""The text's own markup: which phrases hold whole elements."""
+
+import numba
+import numpy as np
+
+from transforms.kernels.integers import Integer
+
+
+@numba.njit(nogil=True, cache=True)
+def _holds_whole(start: Integer, end: Integer, tags: np.ndarray, element: Integer) -> bool:
+    """Tell whether a range holds both tags of an element or neither, and splits none."""
+    held = 0
+    for tag in (0, 2):
+        if tags[tag, element] < end and start < tags[tag + 1, element]:
+            if tags[tag, element] < start or end < tags[tag + 1, element]:
+                return False
+            held += 1
+    return held != 1
+
+
+@numba.njit(nogil=True, cache=True)
+def hold_whole(
+    phrase_offsets: np.ndarray,
+    first: np.ndarray,
+    behind: np.ndarray,
+    token_offsets: np.ndarray,
+    token_starts: np.ndarray,
+    token_ends: np.ndarray,
+    element_offsets: np.ndarray,
+    element_tags: np.ndarray,
+    fits: np.ndarray,
+) -> None:
+    """Strike out the phrases that hold one tag of an element without the other, or a part of one.
+
+    Args:
+        phrase_offsets: Where each pair's phrases begin, int64 ``[pair + 1]``.
+        first: First token of each phrase ``[phrase]``.
+        behind: The token behind its last ``[phrase]``.
+        token_offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
+        token_starts: Where they start, in code points ``[token]``.
+        token_ends: Where they end ``[token]``.
+        element_offsets: Where each pair's elements begin, int64 ``[pair + 1]``.
+        element_tags: Start and end of the first and of the last tag of each element, in code
+            points; the same twice if it has one tag, int32 ``[4, element]``.
+        fits: What is left of the phrases, bool ``[phrase]``; changed in place.
+    """
+    for pair in range(len(phrase_offsets) - 1):
+        elements = range(element_offsets[pair], element_offsets[pair + 1])
+        if len(elements) == 0:
+            continue
+        for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
+            start = token_starts[token_offsets[pair] + first[phrase]]
+            end = token_ends[token_offsets[pair] + behind[phrase] - 1]
+            for element in elements:
+                if not _holds_whole(start, end, element_tags, element):
+                    fits[phrase] = False
+                    break
+
+
+@numba.njit(nogil=True, cache=True)
+def keep_phrases(phrase_offsets: np.ndarray, fits: np.ndarray) -> np.ndarray:
+    """Return where each pair's phrases begin when only some are left, int64 ``[pair + 1]``."""
+    kept = np.zeros(len(phrase_offsets), np.int64)
+    for pair in range(len(phrase_offsets) - 1):
+        kept[pair + 1] = kept[pair]
+        for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
+            kept[pair + 1] += fits[phrase]
+    return kept
+
+
+@numba.njit(nogil=True, cache=True)
+def measure_depths(
+    text_elements: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Measure how elements lie in each other, by their offsets alone.
+
+    One holds another if it begins no later and ends no sooner; of two of the same range the
+    earlier holds the later. What has no length is held where it is strictly inside.
+
+    Args:
+        text_elements: Where each text's elements begin, int64 ``[text + 1]``, from 0.
+        starts: Where each element starts, int64 ``[element]``.
+        ends: Where it ends.
+
+    Returns:
+        How many elements hold each, int64 ``[element]``; and whether an element and an earlier one
+        of its text hold one another, bool ``[element]``.
+    """
+    depths = np.zeros(len(starts), np.int64)
+    nested = np.zeros(len(starts), np.bool_)
+    for text in range(len(text_elements) - 1):
+        for one in range(text_elements[text], text_elements[text + 1]):
+            for other in range(text_elements[text], one):
+                if _holds(starts, ends, other, one):
+                    depths[one] += 1
+                    nested[one] = True
+                elif _holds(starts, ends, one, other):
+                    depths[other] += 1
+                    nested[one] = True
+    return depths, nested
+
+
+@numba.njit(nogil=True, cache=True)
+def _holds(starts: np.ndarray, ends: np.ndarray, one: Integer, other: Integer) -> bool:
+    if starts[one] == ends[one]:
+        return False
+    if starts[other] == ends[other]:
+        return starts[one] < starts[other] < ends[one]
+    return starts[one] <= starts[other] and ends[other] <= ends[one]

@@ -1,0 +1,125 @@
+"""Translations of fragments, put together of translations of their words."""
+
+import numba
+import numpy as np
+
+from transforms.kernels.integers import Integer
+
+SWAP = 0.3
+"""What it costs two neighbouring words to change places (flat from 0.1 to 1)."""
+
+
+@numba.njit(nogil=True, cache=True)
+def _insert(
+    score: float,
+    origin: np.ndarray,
+    scores: np.ndarray,
+    origins: np.ndarray,
+    count: Integer,
+) -> Integer:
+    """Put a translation among the best so far, behind its equals; return their number."""
+    most = len(scores)
+    place = min(count, most - 1)
+    while place > 0 and scores[place - 1] < score:
+        scores[place] = scores[place - 1]
+        for part in range(3):
+            origins[place, part] = origins[place - 1, part]
+        place -= 1
+    scores[place] = score
+    for part in range(3):
+        origins[place, part] = origin[part]
+    return min(count + 1, most)
+
+
+@numba.njit(nogil=True, cache=True)
+def combine_words(
+    offsets: np.ndarray,
+    numbers: np.ndarray,
+    choice_offsets: np.ndarray,
+    choices: np.ndarray,
+    weights: np.ndarray,
+    most: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the best translations of fragments, word by word.
+
+    The words keep their order, but neighbours may change places in pairs. A translation weighs as
+    much as the product of its words' weights, and `SWAP` for each change.
+
+    Args:
+        offsets: Where each fragment's words begin, int64 ``[fragment + 1]``, from 0.
+        numbers: Their rows in the table of choices, int64 ``[word]``.
+        choice_offsets: Where each row's choices begin, int64 ``[row + 1]``.
+        choices: Hashes of target words, uint64 ``[choice]``.
+        weights: Their weights, falling within a row, float32 ``[choice]``.
+        most: Most translations of a fragment.
+
+    Returns:
+        Where each fragment's translations begin, best first, int64 ``[fragment + 1]``; where each
+        translation's words begin, int64 ``[translation + 1]``; and the words, uint64.
+    """
+    fragments = len(offsets) - 1
+    longest = 0
+    room = 0
+    for fragment in range(fragments):
+        length = offsets[fragment + 1] - offsets[fragment]
+        longest = max(longest, length)
+        room += length
+    begins = np.zeros(fragments + 1, np.int64)
+    word_offsets = np.zeros(fragments * most + 1, np.int64)
+    words = np.empty(room * most, np.uint64)
+    # The best translations of the first words of a fragment; and of each, which one of fewer words
+    # it goes on from, by which choice, and by which other one, -1 for none, that comes after it.
+    scores = np.empty((longest + 1, most), np.float64)
+    origins = np.empty((longest + 1, most, 3), np.int64)
+    counts = np.empty(longest + 1, np.int64)
+    origin = np.empty(3, np.int64)
+    found = 0
+    for fragment in range(fragments):
+        first = offsets[fragment]
+        length = offsets[fragment + 1] - first
+        counts[: length + 1] = 0
+        counts[0] = 1
+        scores[0, 0] = 1.0
+        for word in range(length):
+            row = numbers[first + word]
+            begin, end = choice_offsets[row], choice_offsets[row + 1]
+            to = word + 1
+            origin[2] = -1
+            for before in range(counts[word]):
+                origin[0] = before
+                for choice in range(begin, end):
+                    score = scores[word, before] * weights[choice]
+                    if counts[to] == most and score <= scores[to, most - 1]:
+                        break
+                    origin[1] = choice
+                    counts[to] = _insert(score, origin, scores[to], origins[to], counts[to])
+            if word == 0:
+                continue
+            row = numbers[first + word - 1]
+            other_begin, other_end = choice_offsets[row], choice_offsets[row + 1]
+            for before in range(counts[word - 1]):
+                origin[0] = before
+                for choice in range(begin, end):
+                    origin[1] = choice
+                    ahead = scores[word - 1, before] * SWAP * weights[choice]
+                    for other in range(other_begin, other_end):
+                        score = ahead * weights[other]
+                        if counts[to] == most and score <= scores[to, most - 1]:
+                            break
+                        origin[2] = other
+                        counts[to] = _insert(score, origin, scores[to], origins[to], counts[to])
+        for translation in range(counts[length] if length else 0):
+            begin = word_offsets[found]
+            place, at = length, translation
+            while place > 0:
+                one, two = origins[place, at, 1], origins[place, at, 2]
+                at = origins[place, at, 0]
+                if two >= 0:
+                    place -= 1
+                    words[begin + place] = choices[two]
+                place -= 1
+                words[begin + place] = choices[one]
+            word_offsets[found + 1] = begin + length
+            found += 1
+        begins[fragment + 1] = found
+    return begins, word_offsets[: found + 1].copy(), words[: word_offsets[found]].copy()

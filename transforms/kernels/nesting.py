@@ -1,0 +1,52 @@
+"""How phrase pairs lie to each other: apart, nested or crossing; and their order in a row."""
+
+import numba
+import numpy as np
+
+from transforms.kernels.integers import Integer
+
+
+@numba.njit(nogil=True, cache=True)
+def are_apart(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+    """Tell whether two phrase pairs share no token on either side.
+
+    Args:
+        boxes: Source start, source end, target start and target end of the phrase pairs, in
+            tokens, half-open, ``[4, phrase pair]``.
+        one: A phrase pair.
+        other: Another.
+    """
+    return (boxes[1, one] <= boxes[0, other] or boxes[1, other] <= boxes[0, one]) and (
+        boxes[3, one] <= boxes[2, other] or boxes[3, other] <= boxes[2, one]
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def holds(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+    """Tell whether a phrase pair holds another on both sides, or is equal to it."""
+    return (
+        boxes[0, one] <= boxes[0, other]
+        and boxes[1, other] <= boxes[1, one]
+        and boxes[2, one] <= boxes[2, other]
+        and boxes[3, other] <= boxes[3, one]
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def nests(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+    """Tell whether two phrase pairs are apart on both sides, or one holds the other on both."""
+    if boxes[1, one] <= boxes[0, other] or boxes[1, other] <= boxes[0, one]:
+        return boxes[3, one] <= boxes[2, other] or boxes[3, other] <= boxes[2, one]
+    return holds(boxes, one, other) or holds(boxes, other, one)
+
+
+@numba.njit(nogil=True, cache=True)
+def comes_before(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+    """Tell whether a tag stands before another in a row: it begins first, or holds the other."""
+    if boxes[0, one] != boxes[0, other]:
+        return boxes[0, one] < boxes[0, other]
+    if boxes[1, one] != boxes[1, other]:
+        return boxes[1, one] > boxes[1, other]
+    if boxes[2, one] != boxes[2, other]:
+        return boxes[2, one] < boxes[2, other]
+    return boxes[3, one] > boxes[3, other]

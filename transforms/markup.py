@@ -1,0 +1,301 @@
+"""Text with inline markup, taken apart and put together again without losing a character.
+
+A tag is what a text's syntax says it is; all else is text, exactly as it stands (entities are not
+resolved). Offsets count Unicode code points of the text without its tags.
+"""
+
+import dataclasses
+import enum
+import functools
+import re
+from collections.abc import Iterable, Sequence
+
+from transforms.errors import ConfigError
+
+
+class Kind(enum.StrEnum):
+    """What a tag does, whatever it looks like: XLIFF's ``<bx/>`` opens."""
+
+    OPEN = "open"
+    CLOSE = "close"
+    EMPTY = "self_closing"
+
+
+class Form(enum.StrEnum):
+    """What an element is: a pair of tags, an empty tag, or half a pair without the other half."""
+
+    PAIR = "pair"
+    SELF_CLOSING = "self_closing"
+    OPEN = "open"
+    CLOSE = "close"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tag:
+    """One tag as it stands in a text.
+
+    Attributes:
+        kind: What it does.
+        name: Its name, without an identifier: ``g``, ``a``, ``bx``.
+        key: What tells it from others of its name, such as XLIFF's ``id``; empty if nothing does.
+            An opening and a closing tag with unlike keys are no pair, but a closing tag without a
+            key closes any.
+        raw: Its characters.
+        offset: Code points of text before it.
+    """
+
+    kind: Kind
+    name: str
+    key: str
+    raw: str
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Marked:
+    """A text without its tags, and the tags in their order.
+
+    Attributes:
+        text: The text without tags.
+        tags: The tags; their offsets never fall.
+    """
+
+    text: str
+    tags: tuple[Tag, ...]
+
+    def __str__(self) -> str:
+        """Return the text with its tags."""
+        parts, done = [], 0
+        for tag in self.tags:
+            parts += [self.text[done : tag.offset], tag.raw]
+            done = tag.offset
+        parts.append(self.text[done:])
+        return "".join(parts)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Element:
+    """A pair of tags, or a tag without a partner.
+
+    Attributes:
+        form: Which of these.
+        opening: Number of its opening tag in `Marked.tags`; of an empty tag, its number; None if
+            it only closes.
+        closing: Number of its closing tag; None if there is none.
+        start: Offset of its first tag.
+        end: Offset of its last tag; equal to ``start`` if it has one.
+    """
+
+    form: Form
+    opening: int | None
+    closing: int | None
+    start: int
+    end: int
+
+    @property
+    def first(self) -> int:
+        """Return the number of its first tag."""
+        number = self.closing if self.opening is None else self.opening
+        assert number is not None
+        return number
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Syntax:
+    """What is a tag.
+
+    Attributes:
+        name: What a user calls it.
+        names: The only names of tags; none for any name.
+        empty: Names that never have a closing tag, as HTML's ``br``.
+        opens: Names of empty tags that open, with the name they share with what closes them.
+        closes: Names of empty tags that close, likewise.
+        keys: Attributes that tell a tag from others; the first that is there counts.
+        folds: Whether case does not count in names, as in HTML; those above are lower case.
+    """
+
+    name: str
+    names: frozenset[str] = frozenset()
+    empty: frozenset[str] = frozenset()
+    opens: tuple[tuple[str, str], ...] = ()
+    closes: tuple[tuple[str, str], ...] = ()
+    keys: tuple[str, ...] = ()
+    folds: bool = False
+
+
+XML = Syntax("xml")
+
+# The elements that the HTML standard calls void.
+HTML = Syntax(
+    "html",
+    empty=frozenset(
+        {
+            *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"),
+            *("source", "track", "wbr"),
+        }
+    ),
+    folds=True,
+)
+
+# XLIFF 1.2, section 2.4 (inline elements), and XLIFF 2.1, section 4.2.3.
+XLIFF = Syntax(
+    "xliff",
+    names=frozenset({"g", "x", "bx", "ex", "mrk", "pc", "ph", "sc", "ec"}),
+    opens=(("bx", "bx"), ("sc", "sc")),
+    closes=(("ex", "bx"), ("ec", "sc")),
+    keys=("rid", "startRef", "id"),
+)
+
+# What stands for a tag in this project's own data: <a_0>, </a_0>, <a_0/>.
+INDEXED = Syntax("indexed")
+
+SYNTAXES = {syntax.name: syntax for syntax in (XML, HTML, XLIFF, INDEXED)}
+
+_NAME = r"[A-Za-z_][\w.\-]*(?::[A-Za-z_][\w.\-]*)?"
+_ATTRIBUTE = r"""[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
+_TAG = re.compile(
+    rf"<(?:(?P<close>/)(?P<closed>{_NAME})\s*"
+    rf"|(?P<opened>{_NAME})(?P<attributes>(?:\s+{_ATTRIBUTE})*)\s*(?P<empty>/)?"
+    r"|!--.*?--)>",
+    re.DOTALL,
+)
+_INDEXED = re.compile(r"<(?P<close>/)?a_(?P<index>[0-9]+)(?P<empty>/)?>")
+
+
+def find_syntax(name: str) -> Syntax:
+    """Return the syntax of a name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if name not in SYNTAXES:
+        raise ConfigError(f"no syntax is called {name!r}; there are {', '.join(sorted(SYNTAXES))}")
+    return SYNTAXES[name]
+
+
+def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
+    """Take a text with tags apart; ``str`` of the result is the same string.
+
+    Whatever is no tag is text, a lone ``<`` as well. A comment is an empty tag named ``!--``.
+
+    >>> marked = parse_markup('see <g id="1">page <x id="2"/>9</g>', XLIFF)
+    >>> marked.text
+    'see page 9'
+    >>> [(tag.kind.value, tag.name, tag.key, tag.offset) for tag in marked.tags]
+    [('open', 'g', '1', 4), ('self_closing', 'x', '2', 9), ('close', 'g', '', 10)]
+    """
+    texts, tags, done, offset = [], [], 0, 0
+    for match in (_INDEXED if syntax is INDEXED else _TAG).finditer(string):
+        facts = _indexed_facts(match) if syntax is INDEXED else _facts(match, syntax)
+        if facts is None:
+            continue
+        before = string[done : match.start()]
+        texts.append(before)
+        offset += len(before)
+        tags.append(Tag(*facts, match[0], offset))
+        done = match.end()
+    texts.append(string[done:])
+    return Marked("".join(texts), tuple(tags))
+
+
+def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str] | None:
+    if match["close"] and match["empty"]:
+        return None
+    kind = Kind.CLOSE if match["close"] else Kind.EMPTY if match["empty"] else Kind.OPEN
+    return kind, "a", match["index"]
+
+
+def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None:
+    """Return a tag's kind, name and key; None if the syntax knows no such tag."""
+    name = match["opened"] or match["closed"]
+    if name is None:
+        return None if syntax.names else (Kind.EMPTY, "!--", "")
+    if syntax.names and name not in syntax.names:
+        return None
+    if syntax.folds:
+        name = name.lower()
+    if match["close"]:
+        return Kind.CLOSE, name, ""
+    key = _key(match["attributes"], syntax.keys)
+    if not match["empty"]:
+        return (Kind.EMPTY if name in syntax.empty else Kind.OPEN), name, key
+    opens, closes = dict(syntax.opens), dict(syntax.closes)
+    if name in opens:
+        return Kind.OPEN, opens[name], key
+    if name in closes:
+        return Kind.CLOSE, closes[name], key
+    return Kind.EMPTY, name, key
+
+
+def _key(attributes: str, names: Sequence[str]) -> str:
+    found = dict(_values(attributes)) if names and attributes else {}
+    return next((found[name] for name in names if name in found), "")
+
+
+def _values(attributes: str) -> Iterable[tuple[str, str]]:
+    for match in _pairs().finditer(attributes):
+        yield match[1], match[2].strip("\"'")
+
+
+@functools.cache
+def _pairs() -> re.Pattern[str]:
+    return re.compile(r"""([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+)""")
+
+
+def find_elements(tags: Sequence[Tag]) -> list[Element]:
+    """Put opening and closing tags together, in the order of the elements' first tags.
+
+    A closing tag belongs to the last open tag of its name whose key does not differ. Pairs may
+    cross; a tag that finds no partner is an element by itself.
+    """
+    partner: dict[int, int] = {}
+    waiting: list[int] = []
+    for number, tag in enumerate(tags):
+        if tag.kind is Kind.OPEN:
+            waiting.append(number)
+        elif tag.kind is Kind.CLOSE:
+            found = next((place for place in reversed(waiting) if closes(tags[place], tag)), None)
+            if found is not None:
+                waiting.remove(found)
+                partner[found] = number
+    closed = set(partner.values())
+    elements = []
+    for number, tag in enumerate(tags):
+        at = tag.offset
+        if tag.kind is Kind.EMPTY:
+            elements.append(Element(Form.SELF_CLOSING, number, None, at, at))
+        elif number in partner:
+            closing = partner[number]
+            elements.append(Element(Form.PAIR, number, closing, at, tags[closing].offset))
+        elif tag.kind is Kind.OPEN:
+            elements.append(Element(Form.OPEN, number, None, at, at))
+        elif number not in closed:
+            elements.append(Element(Form.CLOSE, None, number, at, at))
+    return elements
+
+
+def closes(opening: Tag, closing: Tag) -> bool:
+    """Tell whether a closing tag can close an opening one."""
+    if opening.name != closing.name:
+        return False
+    return not closing.key or closing.key == opening.key
+
+
+def is_nested(tags: Sequence[Tag]) -> bool:
+    """Tell whether every tag has its partner and pairs hold each other or lie apart."""
+    waiting: list[Tag] = []
+    for tag in tags:
+        if tag.kind is Kind.OPEN:
+            waiting.append(tag)
+        elif tag.kind is Kind.CLOSE and not (waiting and closes(waiting.pop(), tag)):
+            return False
+    return not waiting
+
+
+def strip_markup(string: str, syntax: Syntax = XML) -> str:
+    """Return a text without its tags.
+
+    >>> strip_markup("a <b>bold</b> < b")
+    'a bold < b'
+    """
+    return parse_markup(string, syntax).text

@@ -1,0 +1,23 @@
+"""Why a row cannot be kept, as a reader says it."""
+
+import dataclasses
+
+from transforms.rejects import Reject
+
+RAW_BYTES = 4096
+"""How much of a line that could not be read goes into the rejects."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a row is rejected.
+
+    Attributes:
+        reason: The code.
+        detail: Where and what, for a person.
+        raw: Up to `RAW_BYTES` of what could not be made into text.
+    """
+
+    reason: Reject
+    detail: str
+    raw: bytes | None = None
