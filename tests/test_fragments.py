@@ -16,11 +16,11 @@ from transforms import ids, schemas
 from transforms.errors import ConfigError
 from transforms.fragments import (
     FragmentConfig,
-    TextFragments,
     Translations,
     find_fragments,
     hash_words,
 )
+from transforms.text_fragments import TextFragments
 from transforms.tokens import TokenConfig, add_tokens, pair_cuts, tokenize
 
 WORDS = TokenConfig()
