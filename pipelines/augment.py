@@ -6,6 +6,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from models import store
+from models.translator_store import TranslatorReference
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
 from pipelines.confident import phrase_shards
@@ -14,6 +15,7 @@ from pipelines.options import AugmentOptions
 from pipelines.representation import representation_of
 from pipelines.run import Run, execute, prepare
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
+from transforms.errors import ConfigError
 from transforms.fragments import FragmentConfig
 from transforms.kept_tags import keep_or_inject_tags, own_symbols
 from transforms.rejects import Reject, Stage
@@ -32,6 +34,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(name, options)
     if options.method == "fragment":
         check_fragments(run, tag_config(run))
+    elif options.translator is not None:
+        raise ConfigError("--translator translates fragments; give --method fragment as well")
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, extra_files(run))
@@ -89,7 +93,11 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     tags = tag_config(run)
     if options.method == "fragment":
         shards, model = token_shards(pipeline, rows, run, wanted)
-        settings = {"tags": tags, "fragments": fragment_config(options, tags)}
+        settings = {
+            "tags": tags,
+            "fragments": fragment_config(options, tags),
+            "translator": run.translator,
+        }
         step = WriteShards(finish_fragments, config, model, **settings, own_tags=keeps_tags(run))
     else:
         shards = phrase_shards(pipeline, rows, run, wanted)
@@ -126,10 +134,11 @@ def finish_fragments(
     reference: store.ModelReference,
     tags: TagConfig,
     fragments: FragmentConfig,
+    translator: TranslatorReference | None,
     *,
     own_tags: bool = False,
 ) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
     """Find fragments, tag them, and count what was done and what came out."""
-    phrases, done = find(table, reference, fragments)
+    phrases, done = find(table, reference, fragments, translator)
     kept, rejected, tagged, counts = finish(kept, rejected, phrases, tags, own_tags=own_tags)
     return kept, rejected, tagged, {**counts, **done}

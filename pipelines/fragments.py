@@ -1,21 +1,24 @@
 """The job ``augment --method fragment``: fragments that are found translated, instead of links."""
 
+import dataclasses
 import functools
+from collections.abc import Sequence
 
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from models.encoder_store import EncoderReference
+from models import store, translator_store
 from models.lexical_translator import LexicalTranslator
+from models.translator_store import TranslatorReference
 from pipelines.fitting import fitted_aligner
 from pipelines.options import AugmentOptions
 from pipelines.run import Run
 from pipelines.steps import EachShard, tokenize
 from transforms.errors import ConfigError
-from transforms.fragments import FragmentConfig, find_fragments
+from transforms.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from transforms.shards import Batches, MakeShards, Shards
 from transforms.tag_config import TagConfig
+from transforms.text_fragments import TextFragments
 
 
 def token_shards(
@@ -51,7 +54,7 @@ def check_fragments(run: Run, tags: TagConfig) -> None:
     options = run.options
     assert isinstance(options, AugmentOptions)
     fragment_config(options, tags)
-    if options.aligner == "encoder" or isinstance(run.model, EncoderReference):
+    if options.aligner != "hmm":
         raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")
     if run.tokens is None or run.tokens.model is not None:
         raise ConfigError(
@@ -72,15 +75,42 @@ def check_fragments(run: Run, tags: TagConfig) -> None:
 
 
 def find(
-    table: pa.Table, reference: store.ModelReference, config: FragmentConfig
+    table: pa.Table,
+    reference: store.ModelReference,
+    config: FragmentConfig,
+    translator: TranslatorReference | None,
 ) -> tuple[pa.Table, dict[str, int]]:
-    """Turn TOKENS rows into PHRASES rows of fragments, and count what was done."""
-    found = find_fragments(table, translator_of(reference), config)
+    """Turn TOKENS rows into PHRASES rows of fragments, and count what was done.
+
+    Args:
+        table: Pairs with tokens.
+        reference: The fitted aligner, whose tokens these are.
+        config: Which fragments are sought.
+        translator: What translates them; None for the aligner's own lexicon.
+    """
+    found = find_fragments(table, translator_of(reference, translator), config)
     return found.table, found.counts
 
 
 @functools.lru_cache(maxsize=2)
-def translator_of(reference: store.ModelReference) -> LexicalTranslator:
-    """Return a fitted model as a translator, once in a process."""
+def translator_of(
+    reference: store.ModelReference, translator: TranslatorReference | None = None
+) -> FragmentTranslator:
+    """Return what translates fragments, once in a process."""
     fitted = store.load(reference)
+    if translator is not None:
+        return TextFragments(_Loaded(translator), fitted.tokens)
     return LexicalTranslator(fitted.model.parts, fitted.tokens)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Loaded:
+    """The translator that a process has loaded, for `TextFragments`."""
+
+    reference: TranslatorReference
+
+    def translate(
+        self, texts: Sequence[str], source_lang: str, target_lang: str
+    ) -> Sequence[object]:
+        """Translate texts; a rejection is no string."""
+        return translator_store.translate(self.reference, texts, source_lang, target_lang)

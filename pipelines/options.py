@@ -405,13 +405,14 @@ FRAGMENT_DEFAULTS = {
 """What ``--method fragment`` does if nothing else is said (Hanneman and Dinu 2020, section 5.1)."""
 
 
-class AugmentOptions(AlignerOptions, JobOptions):
+class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     """Options of ``augment``."""
 
     method: Literal["alignment", "fragment"] = Field(
         "alignment",
         description="what tags are put round: alignment, phrase pairs of word links; fragment, "
-        "pieces of the source whose translation by the model's lexicon stands in the target "
+        "pieces of the source whose translation, by the model's lexicon or --translator, stands in "
+        "the target "
         "(then max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
         json_schema_extra=UNSAID,
     )
