@@ -11,7 +11,7 @@ import pyarrow as pa
 from pipelines import flags, plan_text
 from pipelines.aligning import aligned_shards
 from pipelines.cli import COMMANDS
-from pipelines.options import AlignOptions
+from pipelines.job_options import AlignOptions
 from pipelines.run import Run, execute, prepare
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
 from transforms import files, manifest, schemas

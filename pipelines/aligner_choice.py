@@ -11,7 +11,8 @@ from models.external_store import ExternalReference
 from models.ter_aligner import TerAligner
 from pipelines import external_choice
 from pipelines.external_choice import EXTERNAL_ONLY
-from pipelines.options import AlignerOptions, AlignerSettings, FinetuneOptions, FitSettings
+from pipelines.job_options import FinetuneOptions
+from pipelines.options import AlignerOptions, AlignerSettings, FitSettings
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.tokens import TokenConfig, tokenize

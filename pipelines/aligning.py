@@ -7,7 +7,8 @@ from models.ter_aligner import TerAligner
 from pipelines.aligner_choice import HOSTING
 from pipelines.external_aligning import AlignExternally, learned_aligner
 from pipelines.fitting import fitted_aligner
-from pipelines.options import AlignerSettings, AlignOptions, AugmentOptions
+from pipelines.job_options import AlignOptions, AugmentOptions
+from pipelines.options import AlignerSettings
 from pipelines.run import Run
 from pipelines.second_aligner import AlignAgain
 from pipelines.steps import EachShard, align, tokenize

@@ -11,7 +11,7 @@ from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
 from pipelines.confident import phrase_shards
 from pipelines.fragments import check_fragments, find, fragment_config, token_shards
-from pipelines.options import AugmentOptions
+from pipelines.job_options import AugmentOptions
 from pipelines.representation import representation_of
 from pipelines.run import Run, execute, prepare
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards

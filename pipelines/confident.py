@@ -6,7 +6,7 @@ import pyarrow as pa
 from models import store
 from pipelines.aligning import aligned_shards, linked_shards
 from pipelines.fitting import fitted_aligner
-from pipelines.options import AugmentOptions
+from pipelines.job_options import AugmentOptions
 from pipelines.run import Run
 from pipelines.steps import EachShard, tokenize
 from transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases

@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 
 from pipelines import augment, flags, plan_text, preview
 from pipelines.cli import COMMANDS
-from pipelines.options import AugmentOptions, CorpusOptions, DemoOptions
+from pipelines.command_options import DemoOptions
+from pipelines.job_options import AugmentOptions
+from pipelines.options import CorpusOptions
 from pipelines.run import execute, prepare
 from transforms import files
 from transforms.errors import ConfigError

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pipelines import engines, flags
 from pipelines.cli import COMMANDS
-from pipelines.options import DoctorOptions
+from pipelines.command_options import DoctorOptions
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
 EXTRAS = {

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipelines import evaluate_tags, finished, flags
-from pipelines.options import (
+from pipelines.command_options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,
     EvaluateSuggestionsOptions,

@@ -19,7 +19,7 @@ from models.external_config import PROGRAMS, ExternalConfig
 from models.hmm import HmmConfig, fit
 from pipelines import flags
 from pipelines.aligner_names import AlignerName, read_name
-from pipelines.options import EvaluateAlignersOptions
+from pipelines.command_options import EvaluateAlignersOptions
 from transforms import schemas
 from transforms.errors import ConfigError, InputError
 from transforms.link_metrics import LinkScores, evaluate_links, version

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from pipelines import finished, flags
-from pipelines.options import EvaluateTagsOptions, JudgementOptions
+from pipelines.command_options import EvaluateTagsOptions, JudgementOptions
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.judgement import agree, draw_sheet, read_sheets, write_sheet

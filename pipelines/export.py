@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pipelines import finished, flags
 from pipelines.cli import COMMANDS
-from pipelines.options import ExportOptions
+from pipelines.command_options import ExportOptions
 from transforms.errors import ConfigError
 from transforms.export import export
 

@@ -19,7 +19,7 @@ from models.encoder_store import EncoderReference
 from models.finetune_config import FinetuneConfig
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
-from pipelines.options import FinetuneOptions
+from pipelines.job_options import FinetuneOptions
 from pipelines.run import LOG, Run, note_run, prepare
 from transforms import files, manifest
 from transforms.errors import ConfigError, WorkerError

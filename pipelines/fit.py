@@ -9,7 +9,7 @@ from models import store
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
 from pipelines.fitting import fitted_aligner
-from pipelines.options import FitOptions
+from pipelines.job_options import FitOptions
 from pipelines.run import Run, execute, prepare
 from pipelines.steps import ReadUnits, Screen, WriteShards
 from transforms import files, manifest, sealed

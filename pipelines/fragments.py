@@ -11,7 +11,7 @@ from models import store, translator_store
 from models.lexical_translator import LexicalTranslator
 from models.translator_store import TranslatorReference
 from pipelines.fitting import fitted_aligner
-from pipelines.options import AugmentOptions
+from pipelines.job_options import AugmentOptions
 from pipelines.run import Run
 from pipelines.steps import EachShard, tokenize
 from transforms.errors import ConfigError

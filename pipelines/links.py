@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipelines import flags
 from pipelines.cli import COMMANDS
-from pipelines.options import PhrasesOptions, SymmetrizeOptions
+from pipelines.command_options import PhrasesOptions, SymmetrizeOptions
 from transforms.pharaoh import phrase_files, symmetrize_files
 
 

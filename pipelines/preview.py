@@ -9,7 +9,7 @@ import rich.text
 
 from pipelines import finished, flags
 from pipelines.cli import COMMANDS
-from pipelines.options import PreviewOptions
+from pipelines.command_options import PreviewOptions
 from transforms import run_samples
 from transforms.shown_text import linked_words, pieces, visible_line
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pipelines import finished, flags
 from pipelines.cli import COMMANDS
-from pipelines.options import ReportOptions
+from pipelines.command_options import ReportOptions
 from transforms import files, manifest, report, run_samples
 from transforms.errors import ConfigError
 

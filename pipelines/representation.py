@@ -1,6 +1,7 @@
 """What tags look like, as the options say it."""
 
-from pipelines.options import AugmentOptions, JobOptions
+from pipelines.job_options import AugmentOptions
+from pipelines.options import JobOptions
 from transforms.errors import ConfigError
 from transforms.tag_rendering import Name, is_indexed, symbol_pattern
 

@@ -29,13 +29,8 @@ from pipelines.aligner_choice import (
     tokens_text,
     unused_options,
 )
-from pipelines.options import (
-    AugmentOptions,
-    CorpusOptions,
-    InputOptions,
-    JobOptions,
-    unsaid_options,
-)
+from pipelines.job_options import AugmentOptions
+from pipelines.options import CorpusOptions, InputOptions, JobOptions, unsaid_options
 from pipelines.progress import Progress
 from pipelines.representation import symbols_in_text
 from pipelines.scorer_choice import PairScorer, choose_scorer

@@ -6,13 +6,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pipelines.options import (
-    AlignerSettings,
-    Heuristic,
-    JobOptions,
-    Patterns,
-    TranslatorOptions,
-)
+from pipelines.options import AlignerSettings, Heuristic, JobOptions, Patterns, TranslatorOptions
 
 
 def _split(value: object) -> object:

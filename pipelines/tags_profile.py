@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from pipelines import flags
-from pipelines.options import TagsProfileOptions
+from pipelines.command_options import TagsProfileOptions
 from transforms import files
 from transforms.errors import InputError
 from transforms.markup import find_syntax

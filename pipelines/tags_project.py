@@ -18,7 +18,7 @@ from models.hmm import HmmConfig, fit
 from models.ter_aligner import TerAligner
 from pipelines import flags
 from pipelines.aligner_choice import choose_aligner
-from pipelines.options import TagsProjectOptions
+from pipelines.command_options import TagsProjectOptions
 from transforms import schemas
 from transforms.attention import Attention
 from transforms.errors import ConfigError, InputError

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pipelines.options import AlignOptions, AugmentOptions, FitOptions
+from pipelines.job_options import AlignOptions, AugmentOptions, FitOptions
 from tests import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")

@@ -3,7 +3,8 @@ import math
 import pytest
 
 from pipelines import flags
-from pipelines.options import AlignOptions, AugmentOptions, EvaluateLinksOptions
+from pipelines.command_options import EvaluateLinksOptions
+from pipelines.job_options import AlignOptions, AugmentOptions
 from transforms.errors import ConfigError
 
 

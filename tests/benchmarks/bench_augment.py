@@ -16,7 +16,7 @@ import pytest
 
 from models import store
 from pipelines import augment, flags
-from pipelines.options import AugmentOptions
+from pipelines.job_options import AugmentOptions
 from pipelines.run import prepare
 from tests import runs
 from transforms.phrases import PhraseConfig, extract_phrases
