@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from pipelines import finished, flags
+from pipelines import export_markup, finished, flags
 from pipelines.cli import COMMANDS
 from pipelines.command_options import ExportOptions
 from transforms.errors import ConfigError
@@ -22,6 +22,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"{options.output} lies in the run {run}, which stays as its manifest says; "
             "give another directory: --output DIR"
         )
+    if options.format in export_markup.FORMATS:
+        path = f"{options.output.rstrip('/')}/pairs.{export_markup.SUFFIXES[options.format]}"
+        rows = export_markup.export_markup(options.directory, options.format, path, options.rows)
+        sys.stdout.write(f"{path}\n{rows} rows\n")
+        return 0
+    if options.rows is not None:
+        raise ConfigError(f"--rows: {options.format} holds them all; leave it out")
     done = export(options.directory, found, options.format, options.output, options.unfit)
     for path in done.paths:
         sys.stdout.write(f"{path}\n")

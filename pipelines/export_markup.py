@@ -16,7 +16,8 @@ from transforms.write import check_file, shard_name
 from transforms.write_tmx import write_tmx
 from transforms.write_xliff import write_xliff
 
-FORMATS = ("tmx", "xliff", "xliff2")
+SUFFIXES = {"tmx": "tmx", "xliff": "xlf", "xliff2": "xlf"}
+FORMATS = tuple(SUFFIXES)
 ROWS = ("tagged", "plain", "all")
 BATCH_ROWS = 8_192
 

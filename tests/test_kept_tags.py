@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines import export
 from pipelines.export_markup import export_markup
 from tests import check_tagged, runs
 from tests.reading import corpus, read_all
@@ -200,6 +201,17 @@ def test_an_aligned_memory_has_no_tags_in_its_texts(directory):
     assert "the house 0 is very big" in table.column("source").to_pylist()
     written = directory / "aligned.xlf"
     assert export_markup(str(directory / "aligned"), "xliff", str(written)) == table.num_rows
+
+
+def test_the_command_exports_markup_too(directory, capsys):
+    words = [str(directory / "out"), "--format", "tmx", "--output", str(directory / "exported")]
+    assert export.main("export", [*words, "--rows", "all"]) == 0
+    path, rows = capsys.readouterr().out.splitlines()
+    assert path == str(directory / "exported" / "pairs.tmx")
+    (part,) = (directory / "out").glob("part-*.parquet")
+    assert rows == f"{pq.read_metadata(part).num_rows} rows"
+    with pytest.raises(ConfigError, match="--rows: tsv holds them all"):
+        export.main("export", [*words[:2], "tsv", *words[3:], "--rows", "all"])
 
 
 @pytest.mark.parametrize(
