@@ -22,14 +22,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"{options.output} lies in the run {run}, which stays as its manifest says; "
             "give another directory: --output DIR"
         )
-    if options.format in export_markup.FORMATS:
-        path = f"{options.output.rstrip('/')}/pairs.{export_markup.SUFFIXES[options.format]}"
-        rows = export_markup.export_markup(options.directory, options.format, path, options.rows)
+    form = options.format
+    if form == "tmx" or form == "xliff" or form == "xliff2":
+        path = f"{options.output.rstrip('/')}/pairs.{export_markup.SUFFIXES[form]}"
+        rows = export_markup.export_markup(options.directory, form, path, options.rows)
         sys.stdout.write(f"{path}\n{rows} rows\n")
         return 0
     if options.rows is not None:
-        raise ConfigError(f"--rows: {options.format} holds them all; leave it out")
-    done = export(options.directory, found, options.format, options.output, options.unfit)
+        raise ConfigError(f"--rows: {form} holds them all; leave it out")
+    done = export(options.directory, found, form, options.output, options.unfit)
     for path in done.paths:
         sys.stdout.write(f"{path}\n")
     out = f", {done.left_out} left out" if done.left_out else ""

@@ -278,4 +278,7 @@ def test_what_is_no_run_of_suggestions_is_refused(tmp_path):
     )
     assert (status, "a run of augment has no suggestions" in errors) == (2, True)
     status, _, errors = runs.run_here("evaluate", "beads")
-    assert (status, "there are: evaluate links, evaluate suggestions" in errors) == (2, True)
+    assert (
+        status,
+        "there are: evaluate links, evaluate aligners, evaluate suggestions" in errors,
+    ) == (2, True)

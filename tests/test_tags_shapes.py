@@ -193,7 +193,7 @@ def test_self_closing_tags_are_among_the_symbols_where_there_can_be_any():
 REPRESENTATIONS = [
     ("xliff", r'<(g|x|bx|ex) id="([0-9]+)"/?>|</g>'),
     ("masked", r"XLF_(OPENG|CLOSEG|X|BX|EX),[0-9]+_?"),
-    ("html", r"</?[a-z]+>"),
+    ("html", r'</?[a-z]+( id="[0-9]")?>'),
     (("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧"), r"⟦/?[0-9]/?⟧"),
 ]
 FORMS = {"self_closing_share": 0.3, "damage_share": 0.2, "empty_share": 0.1, "split_share": 0.3}
