@@ -7,7 +7,10 @@ _NEURAL = (
     *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
     *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
     "models/translator_transformers.py",
-    *(f"tests/{name}.py" for name in ("awesome", "encoders", "toy_language", "translators")),
+    *(
+        f"tests/{name}.py"
+        for name in ("awesome", "encoders", "poisoned", "toy_language", "translators")
+    ),
 )
 
 _INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("torch", reason="needs the extra `neural`")
+
 from models import external_text
 from models.external import ExternalAligner, learn
 from models.external_config import ExternalConfig

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest.importorskip("torch", reason="needs the extra `neural`")
+
 from models.external import ExternalAligner, learn
 from tests.encoders import links_of, real_pairs, token_table, write_bert
 from tests.fake_programs import installed

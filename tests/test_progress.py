@@ -6,6 +6,14 @@ from transforms import files
 from transforms.write import shard_receipt_name, unit_receipt_name
 
 
+def wait_for(caplog, ending, seconds=30.0):
+    """Wait until the last line ends in this; on a busy machine that takes its time."""
+    until = time.monotonic() + seconds
+    while not (caplog.records and caplog.records[-1].getMessage().endswith(ending)):
+        assert time.monotonic() < until, f"no line ends in {ending!r}"
+        time.sleep(0.01)
+
+
 def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr("pipelines.progress.LOCAL_SECONDS", 0.01)
     monkeypatch.setattr("pipelines.progress.LOG_SECONDS", 0.0)
@@ -14,14 +22,14 @@ def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypa
     output = str(tmp_path)
     model = files.join(output, "about.json")
     with Progress(output, units=2, shards=4, pairs=4000, model=model):
-        time.sleep(0.1)
+        wait_for(caplog, "reading")
         for unit in range(2):
             files.write_bytes(files.join(output, unit_receipt_name(unit)), b"{}")
-        time.sleep(0.1)
+        wait_for(caplog, "fitting the aligner")
         files.write_bytes(model, b"{}")
-        time.sleep(0.1)
+        wait_for(caplog, "shards 0 of 4")
         files.write_bytes(files.join(output, shard_receipt_name(0, 4)), b"{}")
-        time.sleep(0.1)
+        wait_for(caplog, "left")
     lines = [record.getMessage() for record in caplog.records]
     assert lines[0] == "0 of 2 units read, shards 0 of 4, reading"
     assert "2 of 2 units read, shards 0 of 4, fitting the aligner" in lines
