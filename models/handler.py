@@ -5,15 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import apache_beam as beam
-import numpy as np
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
 from models.encoder_store import EncoderReference
 from models.hosted import Alignment, HostedAligner, from_stream, to_stream
 from transforms import aligned_by
 from transforms.errors import ConfigError
-from transforms.rejects import Reject, Stage
-from transforms.shards import Shard, Shards, reject
+from transforms.shards import Shard, Shards, give_up
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -139,11 +137,5 @@ def _with_alignment(shard: Shard, alignment: Alignment) -> Shard:
     Kept rows, rejected rows and working table stay in step.
     """
     number, kept, rejected, _ = shard
-    given_up = alignment.rejected
-    reasons = np.array([given_up.get(row, ("",))[0] for row in range(kept.num_rows)], dtype=object)
-    for reason in sorted({reason for reason, _ in given_up.values()}):
-        marks = reasons == reason
-        details = [detail for why, detail in given_up.values() if why == reason]
-        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
-        reasons = reasons[~marks]
+    kept, rejected = give_up(kept, rejected, alignment.rejected)
     return number, aligned_by.mark(kept, alignment.digest), rejected, alignment.linked

@@ -9,7 +9,7 @@ from models import store
 from models.translator_store import TranslatorReference
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
-from pipelines.confident import phrase_shards
+from pipelines.confident import check_confidence, phrase_shards
 from pipelines.fragments import check_fragments, find, fragment_config, token_shards
 from pipelines.job_options import AugmentOptions
 from pipelines.representation import representation_of
@@ -32,6 +32,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         AugmentOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
     run = prepare(name, options)
+    check_confidence(run)
     if options.method == "fragment":
         check_fragments(run, tag_config(run))
     elif options.translator is not None:

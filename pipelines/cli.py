@@ -109,10 +109,7 @@ def usage() -> str:
 
 
 def _set_up_logging() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    handler.addFilter(worker.Noise())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    worker.log_to_stderr("%(asctime)s %(message)s", "%H:%M:%S")
     logging.getLogger("pairweave").setLevel(logging.INFO)
 
 

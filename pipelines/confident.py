@@ -21,8 +21,6 @@ def phrase_shards(
 ) -> Shards:
     """Shuffle rows into shards, align them and extract their phrase pairs.
 
-    Of two aligners the links are joined and beliefs are not, so their phrase pairs have no scores.
-
     What an aligner believes of links that it does not make is kept inside one step: it is larger
     than the links, and needed only where the options ask for scores.
     """
@@ -30,11 +28,6 @@ def phrase_shards(
     assert isinstance(options, AugmentOptions)
     phrases = PhraseConfig(options.max_words, options.unaligned_words)
     confidence = ConfidenceConfig(options.min_confidence, options.draw)
-    if confidence.scores and run.second is not None:
-        raise ConfigError(
-            "--min_confidence and --draw confident score phrase pairs by one aligner's beliefs; "
-            "leave out these options or --second_aligner"
-        )
     if not confidence.scores:
         return aligned_shards(pipeline, rows, run, wanted) | "ExtractPhrases" >> EachShard(
             extract_phrases, config=phrases
@@ -52,6 +45,21 @@ def phrase_shards(
         | "ScorePhrases"
         >> EachShard(aligned_phrases, model, links=links, phrases=phrases, confidence=confidence)
     )
+
+
+def check_confidence(run: Run) -> None:
+    """Refuse scores where two aligners' links are joined, for their beliefs are not.
+
+    Raises:
+        ConfigError: Says so.
+    """
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    if run.second is not None and ConfidenceConfig(options.min_confidence, options.draw).scores:
+        raise ConfigError(
+            "--min_confidence and --draw confident score phrase pairs by one aligner's beliefs; "
+            "leave out these options or --second_aligner"
+        )
 
 
 def aligned_phrases(

@@ -4,7 +4,6 @@ import functools
 from collections.abc import Iterable, Mapping
 
 import apache_beam as beam
-import numpy as np
 import pyarrow as pa
 
 from models import external_store
@@ -14,11 +13,11 @@ from models.external_store import ExternalReference
 from pipelines.external_choice import external_config
 from pipelines.options import AlignerOptions
 from pipelines.run import Run
+from pipelines.steps import GatherSample
 from transforms import schemas
 from transforms.errors import ConfigError, WorkerError
-from transforms.rejects import Reject, Stage
-from transforms.sample import gather_sample, sample_rows, sample_share
-from transforms.shards import Batches, Shard, Shards, reject
+from transforms.sample import gather_sample, sample_share
+from transforms.shards import Batches, Shard, Shards, give_up
 from transforms.tokens import TokenConfig, add_tokens
 
 Learned = beam.PCollection[ExternalReference]
@@ -67,7 +66,7 @@ class LetLearn(beam.PTransform[Batches, Learned]):
         allow_empty: bool,
     ) -> None:
         super().__init__()
-        self._sample = functools.partial(sample_rows, share=share, seed=seed)
+        self._gather = GatherSample(share, seed)
         self._learn = functools.partial(
             learn_from_sample,
             directory=directory,
@@ -79,20 +78,7 @@ class LetLearn(beam.PTransform[Batches, Learned]):
 
     def expand(self, batches: Batches) -> Learned:
         """Sample, gather under one key, learn."""
-        nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
-        sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
-            tuple[int, pa.Table]
-        )
-        return (
-            (sample, nothing)
-            | beam.Flatten()
-            | "Gather" >> beam.GroupByKey()
-            | "Learn" >> beam.Map(self._learn)
-        )
-
-
-def _nothing(_: None) -> tuple[int, pa.Table]:
-    return 0, schemas.ROWS.empty_table()
+        return batches | self._gather | "Learn" >> beam.Map(self._learn)
 
 
 def learn_from_sample(
@@ -156,24 +142,3 @@ def no_links(table: pa.Table) -> pa.Table:
     if table.num_rows:
         raise WorkerError(f"{table.num_rows} pairs to align, but none was there to learn from")
     return schemas.LINKED.empty_table()
-
-
-def give_up(
-    kept: pa.Table, rejected: pa.Table, given_up: Mapping[int, tuple[str, str]]
-) -> tuple[pa.Table, pa.Table]:
-    """Move rows that an aligner cannot take from the kept to the rejected.
-
-    Args:
-        kept: Kept rows (`transforms.schemas.ROWS`).
-        rejected: Rejected rows.
-        given_up: Reason and detail, by kept row.
-    """
-    if not given_up:
-        return kept, rejected
-    rows = np.arange(kept.num_rows)
-    for reason in sorted({reason for reason, _ in given_up.values()}):
-        marks = np.array([given_up.get(int(row), ("",))[0] == reason for row in rows])
-        details = [given_up[int(row)][1] for row in rows[marks]]
-        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
-        rows = rows[~marks]
-    return kept, rejected

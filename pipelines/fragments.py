@@ -63,7 +63,7 @@ def check_fragments(run: Run, tags: TagConfig) -> None:
         )
     if options.variants > 1:
         raise ConfigError("--method fragment makes one tagged row of a pair; leave --variants out")
-    for name in ("tag_profile", "min_confidence"):
+    for name in ("tag_profile", "min_confidence", "second_aligner"):
         if getattr(options, name):
             raise ConfigError(f"--method fragment knows no --{name}; leave it out")
     if any(unit.inline_tags == "index" for unit in run.plan.units):

@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from models import external_store, store
 from models.external_store import ExternalReference
-from pipelines.external_aligning import give_up
 from pipelines.second_choice import Reference
 from transforms import agreement, schemas
 from transforms.combine import Agreement, combine
-from transforms.shards import Shard, Shards
+from transforms.shards import Shard, Shards, give_up
 from transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 _encoders: dict[str, Any] = {}

@@ -21,6 +21,7 @@ from transforms.write import REJECTS, WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
+Samples = beam.PCollection[tuple[int, Iterable[pa.Table]]]
 View = Callable[[pa.Table], pa.Table]
 
 NO_MODEL = store.ModelReference("", "")
@@ -73,6 +74,19 @@ class Screen(beam.PTransform[Batches, Batches]):
         return batches | "Rules" >> screened.with_output_types(pa.RecordBatch)
 
 
+class GatherSample(beam.PTransform[Batches, Samples]):
+    """Row batches, an empty one among them, become the parts of one sample under one key."""
+
+    def __init__(self, share: float, seed: int) -> None:
+        super().__init__()
+        self._sample = functools.partial(sample_rows, share=share, seed=seed)
+
+    def expand(self, batches: Batches) -> Samples:
+        """Sample each batch, gather."""
+        sample = beam.FlatMap(self._sample).with_output_types(tuple[int, pa.Table])
+        return batches | "Sample" >> sample | "Gather" >> beam.GroupByKey()
+
+
 class FitAligner(beam.PTransform[Batches, Model]):
     """Row batches become one fitted aligner: sample, then fit on one worker."""
 
@@ -93,7 +107,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
     ) -> None:
         super().__init__()
         self._after = after
-        self._sample = functools.partial(sample_rows, share=share, seed=seed)
+        self._gather = GatherSample(share, seed)
         self._fit = functools.partial(
             fit_aligner,
             directory=directory,
@@ -109,20 +123,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
     def expand(self, batches: Batches) -> Model:
         """Sample, gather under one key, fit; not before the receipts that are waited for."""
         waits = {} if self._after is None else {"_after": beam.pvalue.AsList(self._after)}
-        nothing = batches.pipeline | "Nothing" >> beam.Create([None]) | "Key" >> beam.Map(_nothing)
-        sample = batches | "Sample" >> beam.FlatMap(self._sample).with_output_types(
-            tuple[int, pa.Table]
-        )
-        return (
-            (sample, nothing)
-            | beam.Flatten()
-            | "Gather" >> beam.GroupByKey()
-            | "Fit" >> beam.Map(self._fit, **waits)
-        )
-
-
-def _nothing(_: None) -> tuple[int, pa.Table]:
-    return 0, schemas.ROWS.empty_table()
+        return batches | self._gather | "Fit" >> beam.Map(self._fit, **waits)
 
 
 def fit_aligner(

@@ -34,6 +34,14 @@ class Noise(logging.Filter):
         return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
+def log_to_stderr(layout: str, clock: str | None = None) -> None:
+    """Write what is worth a person's time to standard error, in a layout of `logging`."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(layout, clock))
+    handler.addFilter(Noise())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
 def start(
     worker_id: str, control: str, logs: str = "", provision: str = ""
 ) -> "subprocess.Popen[bytes]":
@@ -64,10 +72,7 @@ def start(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve one runner until it says that nothing follows."""
     _end_with_parent()
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-    handler.addFilter(Noise())
-    logging.basicConfig(handlers=[handler])
+    log_to_stderr("%(levelname)s %(name)s: %(message)s")
     parser = argparse.ArgumentParser(description="Serve one Beam runner.")
     parser.add_argument("--id", required=True)
     for name in ("control", "logging", "provision", "artifact"):

@@ -160,6 +160,22 @@ def test_what_cannot_work_is_said_before_anything_is_written(directory, more, me
     assert not (directory / "nothing").exists()
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--draw", "confident"), "or --second_aligner"),
+        (("--min_confidence", "0.5"), "or --second_aligner"),
+        (("--method", "fragment"), "knows no --second_aligner"),
+    ],
+)
+def test_augment_refuses_what_would_leave_the_second_aligner_out(directory, more, message):
+    given = ("--model", "first/models/hmm", "--second_aligner", "hmm:first/models/hmm", *more)
+    status, _, errors = runs.run_here(*command("augment", "nothing", *given), cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert not (directory / "nothing").exists()
+
+
 def test_agreement_adds_up_over_shards():
     parts = [Agreement(4, 6, 3), Agreement(0, 0, 0), Agreement(2, 0, 0)]
     assert sum(parts, Agreement()) == Agreement(6, 6, 3)

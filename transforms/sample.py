@@ -26,14 +26,15 @@ def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tupl
         seed: The run's seed.
 
     Yields:
-        The picked rows under key 0; nothing if there is none.
+        The picked rows under key 0, if there are any; of an empty batch none, so that the key is
+        there where no row is picked.
     """
     kept = pa.Table.from_batches([batch]).filter(batch.column("reason").is_null())
     if kept.num_rows and share < 1:
         keys = ids.pair_keys(kept.column("id"))
         chosen = sampling.picked(np.uint64(seed), keys, sampling.STEP_FIT_SAMPLE, np.float64(share))
         kept = kept.filter(pa.array(chosen))
-    if kept.num_rows:
+    if kept.num_rows or not batch.num_rows:
         yield 0, kept
 
 

@@ -1,6 +1,6 @@
 """The shuffle: row batches become shard tables, sorted by id, every id once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import apache_beam as beam
 import numpy as np
@@ -198,6 +198,27 @@ def reject(
     moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, details)
     together = pa.concat_tables([rejected, moved]).unify_dictionaries().combine_chunks()
     return kept.filter(pa.array(~marks)), together.take(pa.array(_order(together)[0]))
+
+
+def give_up(
+    kept: pa.Table, rejected: pa.Table, given_up: Mapping[int, tuple[str, str]]
+) -> tuple[pa.Table, pa.Table]:
+    """Move rows that an aligner cannot take from the kept to the rejected.
+
+    Args:
+        kept: Kept rows (`schemas.ROWS`).
+        rejected: Rejected rows.
+        given_up: Reason and detail, by kept row.
+    """
+    if not given_up:
+        return kept, rejected
+    rows = np.arange(kept.num_rows)
+    for reason in sorted({reason for reason, _ in given_up.values()}):
+        marks = np.array([given_up.get(int(row), ("",))[0] == reason for row in rows])
+        details = [given_up[int(row)][1] for row in rows[marks]]
+        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
+        rows = rows[~marks]
+    return kept, rejected
 
 
 def mark_rejected(

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import engines
+from pipelines import engines, worker
 from transforms.arrow_coder import TableCoder
 from transforms.errors import ConfigError, WorkerError
 
@@ -180,4 +180,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    worker.log_to_stderr("%(message)s")  # as the command line does
     sys.exit(main())
