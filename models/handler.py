@@ -8,8 +8,9 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
 from models.encoder_store import EncoderReference
-from models.hosted import Alignment, HostedAligner, from_stream, to_stream
+from models.hosted import Alignment, HostedAligner
 from transforms import aligned_by
+from transforms.arrow_streams import from_stream, to_stream
 from transforms.errors import ConfigError
 from transforms.shards import Shard, Shards, give_up
 
@@ -67,7 +68,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         aligned = []
         for number, kept, rejected, table in batch:
             if self.share_model_across_processes():
-                stream, given_up, digest = model.align_stream(to_stream(table))
+                stream, given_up, digest = model.align_stream(to_stream(table).to_pybytes())
                 alignment = Alignment(from_stream(stream), given_up, digest)
             else:
                 alignment = model.align(table)

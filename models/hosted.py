@@ -12,6 +12,7 @@ from models import encoder_store
 from models.encoder_store import EncoderReference, Stamp
 from models.isolate import Rejected, align_isolated, check_sound
 from transforms import schemas
+from transforms.arrow_streams import from_stream, to_stream
 from transforms.errors import ConfigError, WorkerError
 
 _log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class HostedAligner:
     def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:
         """Do what `align` does with tables as Arrow streams, for a caller in another process."""
         linked, rejected, digest = self.align(from_stream(stream))
-        return to_stream(linked), rejected, digest
+        return to_stream(linked).to_pybytes(), rejected, digest
 
     def _align(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
         """Align; an error names no path, for it becomes a rejected pair's detail."""
@@ -127,17 +128,3 @@ class HostedAligner:
                 f"{watched}: changes while it is read; publish a model by moving a link or "
                 "renaming a directory"
             )
-
-
-def to_stream(table: pa.Table) -> bytes:
-    """Encode a table as one Arrow stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
-def from_stream(stream: bytes) -> pa.Table:
-    """Decode what `to_stream` encoded."""
-    with pa.ipc.open_stream(stream) as reader:
-        return reader.read_all()

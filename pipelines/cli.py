@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipelines import worker
+from pipelines import forks, worker
 from transforms.errors import ConfigError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
@@ -60,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pairweave {importlib.metadata.version('pairweave')}")
         return DONE
     _set_up_logging()
+    if arguments is None:
+        forks.allow()
     signal.signal(signal.SIGTERM, _on_terminate)
     try:
         return _run(words)

@@ -6,10 +6,13 @@ together must stay under 2 GiB. Here
 
 - a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
 - a worker takes the next bundle when it is done with its last, so a slow shard holds nobody up;
-- shuffled values wait in an unnamed temporary file, of which nothing is left after a kill;
+- shuffled values wait in unnamed temporary files, of which nothing is left after a kill; with
+  several workers these write tables to a file that they share, and only the places pass through
+  here (`transforms.exchange`);
 - what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
   thread and without a lock, and what is written meanwhile is lost;
-- workers are processes that end with their launcher, and no port is open to other machines.
+- workers are processes that end with their launcher, forked where that is safe (`pipelines.forks`),
+  and no port is open to other machines.
 
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
 """
@@ -37,7 +40,7 @@ from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, 
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import windowed_value
 
-from pipelines import worker
+from pipelines import forks, worker
 from transforms.errors import WorkerError
 
 BUNDLES = 256
@@ -263,17 +266,19 @@ def _merge(
 class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     """One worker process, started by the launcher and ended with it."""
 
-    def __init__(self, _payload: bytes, *args: Any) -> None:
+    def __init__(self, file: bytes, *args: Any) -> None:
+        """Stand for a worker that shares an open file, whose number is given, with others."""
         super().__init__(*args)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._file = int(file)
+        self._process: subprocess.Popen[bytes] | forks.Fork | None = None
         self._stopping = False
 
     def start_worker(self) -> None:
         """Start the process."""
-        self._process = worker.start(self.worker_id, self.control_address)
+        self._process = worker.start(self.worker_id, self.control_address, file=self._file)
         threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
 
-    def _watch(self, process: "subprocess.Popen[bytes]") -> None:
+    def _watch(self, process: "subprocess.Popen[bytes] | forks.Fork") -> None:
         code = process.wait()
         if self._stopping:
             return
@@ -318,13 +323,13 @@ class LocalRunner(fn_runner.FnApiRunner):
 
     def run_via_runner_api(self, pipeline_proto: Any, options: Any) -> Any:
         """Run a graph; worker processes are ours, not Beam's."""
-        for environment in pipeline_proto.components.environments.values():
-            if environment.urn == python_urns.SUBPROCESS_SDK:
-                environment.urn = WORKER_URN
-                environment.payload = b""
         self._spilled: list[weakref.finalize[Any, Any]] = []
         try:
-            with _own_servers():
+            with tempfile.TemporaryFile() as shared, _own_servers():
+                for environment in pipeline_proto.components.environments.values():
+                    if environment.urn == python_urns.SUBPROCESS_SDK:
+                        environment.urn = WORKER_URN
+                        environment.payload = str(shared.fileno()).encode()
                 return super().run_via_runner_api(pipeline_proto, options)
         finally:
             for close in self._spilled:

@@ -17,7 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from models import encoder_store, store, translator_store
 from models.encoder_store import EncoderReference
 from models.translator_store import TranslatorReference
-from pipelines import engines, external_choice, plan_facts, second_choice
+from pipelines import engines, external_choice, plan_facts, second_choice, worker
 from pipelines.aligner_choice import (
     HOSTING,
     Reference,
@@ -130,6 +130,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     Raises:
         ConfigError: The options or the input cannot be used.
     """
+    if options.engine == "local" and options.workers > 1:
+        worker.prepare_forks()  # now, before anything that may start a thread
     version = importlib.metadata.version("pairweave")
     limits = ReadLimits(
         max_line_bytes=options.max_line_bytes,

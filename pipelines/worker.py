@@ -15,6 +15,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipelines import forks
+from transforms import exchange
+
 OURS = ("pairweave", "pipelines", "transforms", "models")
 REPEATED = (
     "apache_beam.runners.common",
@@ -43,8 +46,12 @@ def log_to_stderr(layout: str, clock: str | None = None) -> None:
 
 
 def start(
-    worker_id: str, control: str, logs: str = "", provision: str = ""
-) -> "subprocess.Popen[bytes]":
+    worker_id: str,
+    control: str,
+    logs: str = "",
+    provision: str = "",
+    file: int | None = None,
+) -> "subprocess.Popen[bytes] | forks.Fork":
     """Start a worker process that finds modules where this process does.
 
     Args:
@@ -52,32 +59,55 @@ def start(
         control: Address of the runner's control service.
         logs: Address of the runner's logging service; none if empty.
         provision: Address of the runner's provision service; none if empty.
+        file: The open file of a `transforms.exchange` that it joins.
     """
+    arguments = [
+        f"--id={worker_id}",
+        f"--control_endpoint={control}",
+        f"--logging_endpoint={logs}",
+        f"--provision_endpoint={provision}",
+    ]
+    files = [] if file is None else [file]
+    forked = forks.start(arguments, files)
+    if forked is not None:
+        return forked
     path = [entry or str(Path.cwd()) for entry in sys.path]
+    arguments += [f"--file={number}" for number in files]
     # -P: a folder that is named like one of ours, where the user stands, is not imported.
     # Its own session: Ctrl-C goes to whoever started it, who then ends it.
     return subprocess.Popen(
-        [
-            *(sys.executable, "-P", "-m", "pipelines.worker"),
-            f"--id={worker_id}",
-            f"--control_endpoint={control}",
-            f"--logging_endpoint={logs}",
-            f"--provision_endpoint={provision}",
-        ],
+        [sys.executable, "-P", "-m", "pipelines.worker", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         start_new_session=True,
+        pass_fds=files,
     )
+
+
+def prepare_forks() -> None:
+    """Let workers that start later be forks of this process as it is now, where that is safe.
+
+    They start at once then. What is imported later, each imports for itself.
+    """
+    import grpc
+    from apache_beam.runners.worker import sdk_worker_main
+
+    del grpc, sdk_worker_main
+    forks.prepare(main)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve one runner until it says that nothing follows."""
     _end_with_parent()
+    logging.getLogger().handlers.clear()  # a fork has those of the command line
     log_to_stderr("%(levelname)s %(name)s: %(message)s")
     parser = argparse.ArgumentParser(description="Serve one Beam runner.")
     parser.add_argument("--id", required=True)
     for name in ("control", "logging", "provision", "artifact"):
         parser.add_argument(f"--{name}_endpoint", default="")
+    parser.add_argument("--file", type=int)
     flags = parser.parse_args(arguments)
+    if flags.file is not None:
+        exchange.join(exchange.Exchange(flags.file))
 
     import grpc
     from apache_beam.runners.worker import sdk_worker, sdk_worker_main

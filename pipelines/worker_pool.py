@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from apache_beam.portability.api import beam_fn_api_pb2, beam_fn_api_pb2_grpc
 
-from pipelines import worker
+from pipelines import forks, worker
 
 
 class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
@@ -26,7 +26,7 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
 
     def __init__(self) -> None:
         """Start with no worker."""
-        self._workers: list[subprocess.Popen[bytes]] = []
+        self._workers: list[subprocess.Popen[bytes] | forks.Fork] = []
 
     def StartWorker(  # noqa: N802 - Beam's name
         self, request: beam_fn_api_pb2.StartWorkerRequest, context: grpc.ServicerContext

@@ -31,6 +31,7 @@ from tests import corpora, poisoned, rows, runs  # noqa: E402
 from tests.encoders import token_table  # noqa: E402
 from tests.poisoned import command  # noqa: E402
 from transforms import aligned_by  # noqa: E402
+from transforms.arrow_streams import from_stream, to_stream  # noqa: E402
 from transforms.errors import ConfigError, WorkerError  # noqa: E402
 from transforms.shards import Shard, make_shard  # noqa: E402
 from transforms.tokens import TokenConfig, add_tokens  # noqa: E402
@@ -159,9 +160,9 @@ def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(director
     held = hosted.HostedAligner(encoder_store.find(config(directory)))
     assert weakref.ref(held)() is held
     table = numbered(0)[3]
-    linked, rejected, digest = held.align_stream(hosted.to_stream(table))
+    linked, rejected, digest = held.align_stream(to_stream(table).to_pybytes())
     assert isinstance(linked, bytes)
-    assert hosted.from_stream(linked).equals(held.align(table).linked)
+    assert from_stream(linked).equals(held.align(table).linked)
     assert (rejected, digest) == ({}, find_digest(config(directory)))
 
 

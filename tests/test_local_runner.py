@@ -185,14 +185,19 @@ def toy(output: Path, *flags: str, **settings) -> dict[str, object]:
     return {**json.loads(done.stdout), "stderr": done.stderr, "status": done.returncode}
 
 
-def test_two_processes_make_what_one_makes_and_share_the_work(tmp_path, capsys):
+STARTS = pytest.mark.parametrize("start", [(), ("--forks",)], ids=["programs", "forks"])
+"""How worker processes come into being."""
+
+
+@STARTS
+def test_two_processes_make_what_one_makes_and_share_the_work(tmp_path, capsys, start):
     # A folder in which the user stands must not stand in for ours.
     (tmp_path / "pipelines").mkdir()
     (tmp_path / "pipelines" / "__init__.py").write_text("raise ImportError('not this one')\n")
     work = ("--shards", "8", "--work", "sleep", "--seconds", "0.1", "--slow", "0")
     toy_shards.main(["--output", str(tmp_path / "one"), "--workers", "1", "--shards", "8"])
     one = json.loads(capsys.readouterr().out)
-    two = toy(tmp_path / "two", "--workers", "2", *work)
+    two = toy(tmp_path / "two", "--workers", "2", *work, *start)
     assert two["digest"] == one["digest"]
     assert len(one["pids"]) == 1
     assert len(two["pids"]) == 2
@@ -202,18 +207,20 @@ def test_two_processes_make_what_one_makes_and_share_the_work(tmp_path, capsys):
 
 
 @pytest.mark.slow
+@STARTS
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_failure_is_one_message(tmp_path, workers):
-    failed = toy(tmp_path / "out", "--workers", workers, "--fault", "config")
+def test_a_failure_is_one_message(tmp_path, workers, start):
+    failed = toy(tmp_path / "out", "--workers", workers, "--fault", "config", *start)
     assert failed["status"] == 1
     assert failed["error"] == "toy.txt: shard 1 cannot be made: mend the file"
     assert "Traceback" not in failed["stderr"]
     assert failed["mendable"]
 
 
+@STARTS
 @pytest.mark.slow
-def test_a_killed_worker_is_named_and_nothing_stays_behind(tmp_path):
-    failed = toy(tmp_path / "out", "--workers", "2", "--fault", "kill")
+def test_a_killed_worker_is_named_and_nothing_stays_behind(tmp_path, start):
+    failed = toy(tmp_path / "out", "--workers", "2", "--fault", "kill", *start)
     assert failed["status"] == 1
     assert "was killed (signal 9)" in failed["error"]
     assert not failed["mendable"]

@@ -2,32 +2,29 @@
 
 Importing this module registers the coders. Beam then picks them by the annotation of a step's
 function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, where a slice
-carries the whole of its parent. An encoded slice here holds only its own rows.
+carries the whole of its parent. An encoded slice here holds only its own rows. Workers that share
+files (`transforms.exchange`) send the place of a large table instead of the table.
 """
 
 import apache_beam as beam
 import pyarrow as pa
 from apache_beam.coders import Coder
 
+from transforms import exchange
+from transforms.arrow_streams import from_stream, to_stream
+
 
 class TableCoder(Coder):
-    """Encode a table as one IPC stream: its schema, then its chunks as they are.
-
-    Chunks, dictionaries (also those that differ from chunk to chunk) and schema metadata survive.
-    Decoding is zero-copy: the table's buffers are the received bytes.
-    """
+    """Encode a table as one IPC stream; decoding is zero-copy: the buffers are the bytes."""
 
     def encode(self, value: pa.Table) -> bytes:
-        """Return the table as bytes."""
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, value.schema) as writer:
-            writer.write_table(value)
-        return sink.getvalue().to_pybytes()
+        """Return the table as bytes, or where other workers find it."""
+        stream = to_stream(value)
+        return exchange.leave(memoryview(stream)) or stream.to_pybytes()
 
     def decode(self, encoded: bytes) -> pa.Table:
-        """Return the table that lies in the bytes."""
-        with pa.ipc.open_stream(encoded) as reader:
-            return reader.read_all()
+        """Return the table that lies in the bytes, or where they say."""
+        return from_stream(exchange.fetch(encoded))
 
     def is_deterministic(self) -> bool:
         """Say no: equal tables may differ in chunks and dictionaries, so no table is a key."""

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import engines, worker
+from pipelines import engines, forks, worker
 from transforms.arrow_coder import TableCoder
 from transforms.errors import ConfigError, WorkerError
 
@@ -140,9 +140,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--slow", type=int, default=-1)
     parser.add_argument("--fault", default="")
+    parser.add_argument("--forks", action="store_true", help="fork workers, do not start them")
     ours, extra = parser.parse_known_args(arguments)
     output = Path(ours.output).resolve()
     output.mkdir(parents=True, exist_ok=True)
+    if ours.forks:
+        forks.allow()
+        worker.prepare_forks()
     begin = time.time()
     with engines.beam_options(ours.engine, ours.workers, "toy", extra) as flags:
         try:

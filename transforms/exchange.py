@@ -1,0 +1,101 @@
+"""Where the worker processes of one machine leave tables for each other.
+
+What a worker sends to another passes through the process that started both, over two connections.
+Workers that have joined an exchange write large streams to a file instead, and send where they
+lie. The file has no name, so nothing is left of it however the processes end.
+"""
+
+import fcntl
+import os
+import struct
+import threading
+
+MARK = b"in file\0"
+"""How a place begins; an Arrow stream begins with four bytes of ones."""
+
+LEAST_BYTES = 64 << 10
+"""What is smaller is sent as it is."""
+
+_PLACE = struct.Struct("<8sQQ")
+
+
+class Exchange:
+    """A file that several processes have open: each writes to its end, all read it.
+
+    Attributes:
+        file: Its descriptor in this process.
+    """
+
+    def __init__(self, file: int) -> None:
+        """Take part as one of the processes."""
+        self.file = file
+        self._lock = threading.Lock()
+
+    def leave(self, stream: memoryview) -> bytes:
+        """Write a stream to the file and return its place."""
+        left = stream.cast("B")
+        size = len(left)
+        start = place = self._reserve(size)
+        while left:
+            written = os.pwrite(self.file, left, place)
+            place += written
+            left = left[written:]
+        return _PLACE.pack(MARK, start, size)
+
+    def _reserve(self, size: int) -> int:
+        """Make the file so much longer and return where it ended."""
+        with self._lock:  # the lock of the file is the process's, not the thread's
+            fcntl.lockf(self.file, fcntl.LOCK_EX)
+            try:
+                start = os.fstat(self.file).st_size
+                os.ftruncate(self.file, start + size)
+            finally:
+                fcntl.lockf(self.file, fcntl.LOCK_UN)
+        return start
+
+    def fetch(self, place: bytes) -> bytes:
+        """Return the stream at a place.
+
+        Raises:
+            EOFError: The file ends before the stream does.
+        """
+        _, start, size = _PLACE.unpack(place)
+        parts = []
+        while size:
+            part = os.pread(self.file, size, start)
+            if not part:
+                raise EOFError(f"{size} bytes are missing in the file that workers share")
+            parts.append(part)
+            start += len(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+_joined: Exchange | None = None
+
+
+def join(exchange: Exchange | None) -> None:
+    """Let this process leave and fetch streams there from now on; None ends that."""
+    global _joined
+    _joined = exchange
+
+
+def leave(stream: memoryview) -> bytes | None:
+    """Return the place of a stream that was left for others; None where it is to be sent."""
+    if _joined is None or stream.nbytes < LEAST_BYTES:
+        return None
+    return _joined.leave(stream)
+
+
+def fetch(sent: bytes) -> bytes:
+    """Return the stream that was sent: these bytes, or what lies at the place they tell.
+
+    Raises:
+        RuntimeError: It is a place, and this process shares no file with the sender.
+        EOFError: See `Exchange.fetch`.
+    """
+    if not sent.startswith(MARK):
+        return sent
+    if _joined is None:
+        raise RuntimeError("a table lies in a file that other processes share")
+    return _joined.fetch(sent)
