@@ -40,15 +40,13 @@ _SAY_SECONDS = 10.0
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run the job from its command line."""
-    options, extra = flags.parse(
-        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    options, _ = flags.parse(
+        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    if extra:
-        raise ConfigError(f"{extra[0]}: finetune runs no Beam pipeline and takes no such option")
     config = config_of(options)
     run = prepare(name, options)
     if options.plan_only:
-        return plan_text.show(run, _no_graph, extra)
+        return plan_text.show(run, _no_graph, ())
     output = _claim(run)
     if not _is_finished(output, run.digest):
         started = time.time()
