@@ -4,6 +4,7 @@ import importlib.util
 
 _NEURAL = (
     *(f"models/{name}.py" for name in ("blocks", "encoder", "heads", "neural", "transport")),
+    "models/transformers_weights.py",
     *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
     *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
     "models/translator_transformers.py",

@@ -1,21 +1,19 @@
 """A multilingual encoder, cut after the layer in use."""
 
-import contextlib
 import copy
 import dataclasses
 import hashlib
 import json
 import logging
-import warnings
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 import transformers
-from safetensors import SafetensorError
 
 from models.encoder_config import EncoderConfig
+from models.transformers_weights import is_no_pooler, load_model, quiet
 from models.weights import ModelFiles, find_model
 from transforms.errors import ConfigError
 
@@ -272,28 +270,13 @@ def _load_model(
     """Build the cut model and load its weights, and only those."""
     cut = copy.deepcopy(full)
     cut.num_hidden_layers = layer
-    try:
-        with quiet():
-            model, report = transformers.AutoModel.from_pretrained(
-                files.directory,
-                config=cut,
-                dtype=_TYPES.get(config.precision, torch.float32),
-                attn_implementation="sdpa",
-                trust_remote_code=False,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # reported below
-            )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ConfigError(f"{files.directory}: cannot be loaded: {error}") from error
-    missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
-    wrong = sorted(str(entry) for entry in report["mismatched_keys"])
-    if missing or wrong:
-        raise ConfigError(
-            f"{files.directory}: the weights do not fit config.json: "
-            f"{len(missing)} missing, {len(wrong)} of another shape, first {(missing + wrong)[0]}"
-        )
+    model = load_model(
+        transformers.AutoModel,
+        files.directory,
+        _TYPES.get(config.precision, torch.float32),
+        is_no_pooler,
+        config=cut,
+    )
     if hasattr(model, "pooler"):
         model.pooler = None
     model.eval().requires_grad_(requires_grad=False)
@@ -390,20 +373,3 @@ def _stack(model: Any, layers: int) -> Any:  # noqa: ANN401
     if not lists:
         raise ConfigError(f"{type(model).__name__}: cannot find its layers; use layer -1")
     return lists[0]
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the libraries' notes about unused weights from the user; ours say what matters."""
-    notes = transformers.utils.logging
-    level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
-    notes.set_verbosity_error()
-    notes.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        notes.set_verbosity(level)
-        if bars:
-            notes.enable_progress_bar()

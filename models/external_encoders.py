@@ -4,6 +4,7 @@ Both find one set of links, not two: it is taken for both directions, so that ev
 symmetrization leaves it as it is.
 """
 
+import abc
 import hashlib
 import tempfile
 from collections.abc import Mapping
@@ -47,65 +48,62 @@ with open(text, encoding="utf-8") as lines, open(answer, "w", encoding="utf-8") 
 """
 
 
-class AwesomeAlign:
+class _EncoderProgram(abc.ABC):
+    """A program that aligns by an encoder, which is given: it learns nothing."""
+
+    def __init__(self, config: ExternalConfig) -> None:
+        """Keep the settings."""
+        self._config = config
+
+    def learn(self, text: Text) -> dict[str, bytes]:  # noqa: ARG002 - as the encoder is
+        """Learn nothing: the encoder is given."""
+        return {}
+
+    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:  # noqa: ARG002
+        """Align text."""
+        if not len(text):
+            return Directions(b"", b"")
+        with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
+            directory = Path(name)
+            (directory / "text").write_text(text.joined(), encoding="utf-8")
+            return self._answer(directory)
+
+    @abc.abstractmethod
+    def _answer(self, directory: Path) -> Directions:
+        """Run the program on the file `text` of a directory."""
+
+
+class AwesomeAlign(_EncoderProgram):
     """The command ``awesome-align``; cuts sentences at its encoder's limit."""
 
-    def __init__(self, config: ExternalConfig) -> None:
-        """Keep the settings."""
-        self._config = config
-
-    def learn(self, text: Text) -> dict[str, bytes]:  # noqa: ARG002 - as the encoder is
-        """Learn nothing: the encoder is given."""
-        return {}
-
-    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:  # noqa: ARG002
-        """Align text."""
+    def _answer(self, directory: Path) -> Directions:
         config = self._config
-        if not len(text):
-            return Directions(b"", b"")
-        with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
-            directory = Path(name)
-            (directory / "text").write_text(text.joined(), encoding="utf-8")
-            command = find_program(config)
-            start: tuple[str, ...] = (command,)
-            if Path(command).name.startswith("python"):
-                start = (command, "-m", "awesome_align.run_align")
-            arguments = (
-                *start,
-                *("--data_file", "text", "--output_file", "links"),
-                *("--model_name_or_path", str(config.model_path())),
-                *("--align_layer", str(config.layer), "--extraction", config.extraction),
-                # With more it splits the file by bytes, and reads lines of a short one twice.
-                *("--batch_size", str(_BATCH_PAIRS), "--num_workers", "1"),
-            )
-            run("awesome-align", arguments, config.timeout_seconds, directory)
-            links = read_answer(directory / "links", "awesome-align")
-            return Directions(links, links)
+        command = find_program(config)
+        start: tuple[str, ...] = (command,)
+        if Path(command).name.startswith("python"):
+            start = (command, "-m", "awesome_align.run_align")
+        arguments = (
+            *start,
+            *("--data_file", "text", "--output_file", "links"),
+            *("--model_name_or_path", str(config.model_path())),
+            *("--align_layer", str(config.layer), "--extraction", config.extraction),
+            # With more it splits the file by bytes, and reads lines of a short one twice.
+            *("--batch_size", str(_BATCH_PAIRS), "--num_workers", "1"),
+        )
+        run("awesome-align", arguments, config.timeout_seconds, directory)
+        links = read_answer(directory / "links", "awesome-align")
+        return Directions(links, links)
 
 
-class SimAlign:
+class SimAlign(_EncoderProgram):
     """The package ``simalign``; gives up pairs longer than its encoder takes."""
 
-    def __init__(self, config: ExternalConfig) -> None:
-        """Keep the settings."""
-        self._config = config
-
-    def learn(self, text: Text) -> dict[str, bytes]:  # noqa: ARG002 - as the encoder is
-        """Learn nothing: the encoder is given."""
-        return {}
-
-    def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:  # noqa: ARG002
-        """Align text."""
+    def _answer(self, directory: Path) -> Directions:
         config = self._config
-        if not len(text):
-            return Directions(b"", b"")
-        with tempfile.TemporaryDirectory(prefix="pairweave-") as name:
-            directory = Path(name)
-            (directory / "text").write_text(text.joined(), encoding="utf-8")
-            settings = (str(config.model_path()), str(config.layer), _METHODS[config.extraction])
-            command = (find_program(config), "-c", _SIMALIGN, *settings, "text", "links")
-            run("simalign", command, config.timeout_seconds, directory)
-            lines = read_answer(directory / "links", "simalign").splitlines()
+        settings = (str(config.model_path()), str(config.layer), _METHODS[config.extraction])
+        command = (find_program(config), "-c", _SIMALIGN, *settings, "text", "links")
+        run("simalign", command, config.timeout_seconds, directory)
+        lines = read_answer(directory / "links", "simalign").splitlines()
         given_up = {}
         for number, line in enumerate(lines):
             if line.startswith(b"!"):

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from models.encoder import quiet
 from models.finetune_checkpoint import (
     CHECKPOINT,
     TEMPORARY,
@@ -30,6 +29,7 @@ from models.finetune_config import FinetuneConfig
 from models.finetune_losses import Losses
 from models.finetune_model import Loaded, Trainee, load_trainee
 from models.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
+from models.transformers_weights import quiet
 from transforms.errors import ConfigError, WorkerError
 from transforms.kernels.sampling import STEP_DROPOUT, draw
 

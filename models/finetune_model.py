@@ -7,10 +7,11 @@ import numpy as np
 import torch
 import transformers
 
-from models.encoder import Encoder, load_encoder, quiet
+from models.encoder import Encoder, load_encoder
 from models.encoder_config import EncoderConfig
 from models.finetune_config import FinetuneConfig
 from models.finetune_objectives import ParallelHead
+from models.transformers_weights import is_no_pooler, load_model
 from models.weights import ModelFiles, find_model
 from transforms.errors import ConfigError
 
@@ -180,31 +181,15 @@ def _load_whole(files: ModelFiles, *, guesses: bool) -> Any:  # noqa: ANN401
             f"{files.directory}: a {config.model_type} has no masked language model in "
             "transformers; leave the objectives mlm and tlm out"
         )
-    kind = transformers.AutoModelForMaskedLM if known else transformers.AutoModel
-    with quiet():
-        model, report = kind.from_pretrained(
-            files.directory,
-            dtype=torch.float32,
-            attn_implementation="sdpa",
-            trust_remote_code=False,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # reported below
-        )
-    head = f"{model.base_model_prefix}." if known else ""
-    lacking = sorted(
-        name
-        for name in report["missing_keys"]
-        if name.startswith(head) and not name.removeprefix(head).startswith("pooler.")
+    if not known:
+        return load_model(transformers.AutoModel, files.directory, torch.float32, is_no_pooler)
+    prefix = f"{transformers.MODEL_FOR_MASKED_LM_MAPPING[type(config)].base_model_prefix}."
+    return load_model(
+        transformers.AutoModelForMaskedLM,
+        files.directory,
+        torch.float32,
+        lambda name: name.startswith(prefix) and is_no_pooler(name.removeprefix(prefix)),
     )
-    wrong = [*lacking, *sorted(str(entry) for entry in report["mismatched_keys"])]
-    if wrong:
-        raise ConfigError(
-            f"{files.directory}: the weights do not fit config.json: {len(wrong)} missing or of "
-            f"another shape, first {wrong[0]}"
-        )
-    return model
 
 
 def pad_rows(

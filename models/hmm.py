@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from models.aligner import require_countable
 from models.hmm_config import HmmConfig
 from models.hmm_parts import Parts
 from models.hmm_storage import HEADER, digest_of, pack, unpack
 from models.hmm_training import train
 from models.hmm_vocabulary import cut
 from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
+from transforms.errors import ConfigError
 from transforms.kernels import agreement
 
 __all__ = ["HmmConfig", "HmmModel", "fit"]
-
-MAX_TOKENS = 32_767
-"""Links number tokens in 16 bits."""
 
 
 class HmmModel:
@@ -77,8 +75,7 @@ class HmmModel:
             WorkerError: A side has more tokens than links can number.
         """
         schemas.require(table, schemas.TOKENS)
-        for name in ("source_tokens", "target_tokens"):
-            _check_lengths(table, name)
+        require_countable(table)
         forward, reverse = [], []
         parts = self._parts
         for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
@@ -135,20 +132,6 @@ def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
     if threads < 1:
         raise ConfigError(f"threads must be at least 1, got {threads}")
     return HmmModel(train(table, config, threads))
-
-
-def _check_lengths(table: pa.Table, name: str) -> None:
-    """Refuse a pair with more tokens than a link can number."""
-    start = 0
-    for chunk in table[name].chunks:
-        sizes = np.diff(np.asarray(chunk.offsets))
-        if len(sizes) and sizes.max() > MAX_TOKENS:
-            row = start + int(sizes.argmax())
-            raise WorkerError(
-                f"pair {table['id'][row]}: {name} has {sizes.max()} tokens, "
-                f"links can number {MAX_TOKENS}; screen such pairs out"
-            )
-        start += len(chunk)
 
 
 def _links(

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from models.aligner import require_countable
 from models.batching import Budget, cut_batches, prefetch
 from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
 from models.encoder import OUT_OF_MEMORY, Encoder, inspect_encoder, load_encoder, measure_budget
@@ -21,9 +22,6 @@ from transforms.errors import WorkerError
 
 VERSION = 1
 """Rises when the same model and settings give other links."""
-
-MAX_TOKENS = 32_767
-"""Links number tokens in 16 bits."""
 
 _BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
 """Text whose hidden states are held at once: about 0.2 GB in fp32 on a CPU."""
@@ -89,7 +87,7 @@ class EncoderAligner:
             table = add_piece_tokens(table, self.encoder.tokenizer)
         schemas.require(table, schemas.TOKENS)
         table = table.combine_chunks()
-        _check_lengths(table)
+        require_countable(table)
         rejected: dict[int, tuple[str, str]] = {}
         rows, made = [], []
         characters = _BLOCK_CHARACTERS[self.encoder.device.type]
@@ -243,17 +241,6 @@ def _digest(config: EncoderConfig, layer: int, files: str) -> str:
     settings["head"]["threshold"] = config.head.effective_threshold
     named = {"aligner": "encoder", "version": VERSION, "files": files, **settings}
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
-
-
-def _check_lengths(table: pa.Table) -> None:
-    """Refuse a pair with more tokens than a link can number."""
-    for name in ("source_tokens", "target_tokens"):
-        sizes = flat_lists.lengths_of(table[name])
-        if len(sizes) and sizes.max() > MAX_TOKENS:
-            raise WorkerError(
-                f"pair {table['id'][int(sizes.argmax())]}: {name} has {sizes.max()} tokens, "
-                f"links can number {MAX_TOKENS}; screen such pairs out"
-            )
 
 
 def _padded(units: Tensor, starts: Tensor, width: int) -> Tensor:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
-from safetensors import SafetensorError
 
 from models import translation_pieces
 from models.encoder import OUT_OF_MEMORY, has_fast_bf16
 from models.encoder import digest_of as files_digest
 from models.piece_translator import Found, PieceTranslator
+from models.transformers_weights import load_model
 from models.translation_pieces import END, Languages
 from models.translator import TranslatorConfig, digest_of
 from models.weights import ModelFiles, find_model
@@ -210,34 +210,9 @@ def _device(config: TranslatorConfig) -> torch.device:
 
 
 def _load_model(config: TranslatorConfig, found: Inspected, device: torch.device) -> Any:  # noqa: ANN401
-    directory = found.files.directory
-    notes = transformers.utils.logging
-    level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
-    notes.set_verbosity_error()
-    notes.disable_progress_bar()
-    try:
-        model, report = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-            directory,
-            dtype=_TYPES[config.precision],
-            attn_implementation="sdpa",
-            trust_remote_code=False,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # reported below
-        )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ConfigError(f"{directory}: cannot be loaded: {error}") from error
-    finally:
-        notes.set_verbosity(level)
-        if bars:
-            notes.enable_progress_bar()
-    wrong = [*report["missing_keys"], *(str(entry) for entry in report["mismatched_keys"])]
-    if wrong:
-        raise ConfigError(
-            f"{directory}: the weights do not fit config.json: {len(wrong)} are missing or of "
-            f"another shape, first {min(wrong)}"
-        )
+    model = load_model(
+        transformers.AutoModelForSeq2SeqLM, found.files.directory, _TYPES[config.precision]
+    )
     model.eval().requires_grad_(requires_grad=False)
     if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
         model = model.float()  # the arithmetic of this CPU; weights stay rounded

@@ -11,10 +11,12 @@ import pyarrow as pa
 from pipelines import flags, plan_text
 from pipelines.aligning import aligned_shards
 from pipelines.cli import COMMANDS
+from pipelines.execute import execute
 from pipelines.job_options import AlignOptions
-from pipelines.run import Run, execute, prepare
+from pipelines.prepare import prepare
+from pipelines.run import Run
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
-from transforms import files, manifest, schemas
+from transforms import files, run_files, schemas
 from transforms.errors import ConfigError
 from transforms.link_lines import check_copies, collect_lines
 
@@ -22,7 +24,7 @@ _LEADING = ("pairs", "source")
 """Roles of the files whose lines a corpus' pairs are counted in."""
 
 _WRITTEN = (
-    manifest.CARD,
+    run_files.CARD,
     "report.html",
     "part-*",
     "_*",

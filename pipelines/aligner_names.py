@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from models.external_config import ABOUT, PROGRAMS, About
+from models.encoder_config import EncoderConfig, HeadConfig
+from models.external_config import ABOUT, PROGRAMS, About, ExternalConfig
 from transforms.errors import ConfigError
 
 ALIGNERS = ("hmm", "encoder", *PROGRAMS)
@@ -49,6 +50,40 @@ class AlignerName:
             return int(self.settings.get("layer", "8"))
         except ValueError as error:
             raise ConfigError(f"{self.option} {self.text}: layer must be a number") from error
+
+    def program_config(self, timeout_seconds: int) -> ExternalConfig:
+        """Return how an external program is run.
+
+        Args:
+            timeout_seconds: How long one call of it may take.
+
+        Raises:
+            ConfigError: A setting is not one of a program's, or out of range.
+        """
+        self.require_settings("layer", "head", "path")
+        return ExternalConfig(
+            program=self.aligner,
+            path=self.settings.get("path"),
+            model=self.model,
+            layer=self.layer,
+            head=self.settings.get("head"),
+            timeout_seconds=timeout_seconds,
+        )
+
+    def encoder_config(self) -> EncoderConfig:
+        """Return how an encoder aligns.
+
+        Raises:
+            ConfigError: It has no model, or a setting is not one of an encoder's or out of range.
+        """
+        self.require_settings("layer", "head", "precision")
+        if self.model is None:
+            raise ConfigError(
+                f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
+            )
+        head = HeadConfig(self.settings.get("head", "softmax"))
+        precision = self.settings.get("precision", "fp32")
+        return EncoderConfig(self.model, layer=self.layer, head=head, precision=precision)
 
     def require_settings(self, *known: str) -> None:
         """Refuse settings that the aligner does not know.

@@ -10,10 +10,12 @@ from models.translator_store import TranslatorReference
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
 from pipelines.confident import check_confidence, phrase_shards
+from pipelines.execute import execute
 from pipelines.fragments import check_fragments, find, fragment_config, token_shards
 from pipelines.job_options import AugmentOptions
+from pipelines.prepare import prepare
 from pipelines.representation import representation_of
-from pipelines.run import Run, execute, prepare
+from pipelines.run import Run
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
 from transforms.errors import ConfigError
 from transforms.fragments import FragmentConfig

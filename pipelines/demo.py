@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 from pipelines import augment, flags, plan_text, preview
 from pipelines.cli import COMMANDS
 from pipelines.command_options import DemoOptions
+from pipelines.execute import execute
 from pipelines.job_options import AugmentOptions
 from pipelines.options import CorpusOptions
-from pipelines.run import execute, prepare
+from pipelines.prepare import prepare
 from transforms import files
 from transforms.errors import ConfigError
 from transforms.write import shard_name

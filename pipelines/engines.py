@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from pipelines import attached
 from pipelines.failures import failure_message as failure_message
 from transforms.errors import ConfigError
 
@@ -292,19 +293,12 @@ def _next_prime(number: int) -> int:
 def _attached(script: Path, program: str) -> Path:
     """Write a script that runs a program and ends it when whoever called the script ends.
 
-    Beam stops its servers with SIGINT on a normal exit, and leaves them behind if it is killed.
+    The program ends too when the script is interrupted or killed (`pipelines.attached`).
     """
-    return _script(
-        script,
-        f'{shlex.quote(program)} "$@" &',
-        "child=$!",
-        "trap 'kill $child 2>/dev/null; wait $child; exit' INT TERM",
-        "while kill -0 $PPID 2>/dev/null && kill -0 $child 2>/dev/null; do",
-        "  sleep 1 & wait $!",
-        "done",
-        "kill $child 2>/dev/null",
-        "wait $child",
-    )
+    # Without site-packages Python starts in a few hundredths of a second.
+    words = (sys.executable, "-I", "-S", attached.__file__)
+    command = " ".join(shlex.quote(word) for word in words)
+    return _script(script, f'exec {command} "$PPID" {shlex.quote(program)} "$@"')
 
 
 def _script(path: Path, *lines: str) -> Path:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from models import store
 from models.aligner import Aligner
 from models.external import ExternalAligner, find_digest, learn
-from models.external_config import PROGRAMS, ExternalConfig
+from models.external_config import PROGRAMS
 from models.hmm import HmmConfig, fit
 from pipelines import flags
 from pipelines.aligner_names import AlignerName, read_name
@@ -105,30 +105,15 @@ def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
         return lambda texts: fit(texts.training, config, threads=os.cpu_count() or 1)
     if name.aligner == "encoder":
         return _encoder(name)
-    name.require_settings("layer", "head", "path")
-    external = ExternalConfig(
-        program=name.aligner,
-        path=name.settings.get("path"),
-        model=name.model,
-        layer=name.layer,
-        head=name.settings.get("head"),
-        timeout_seconds=options.program_timeout,
-    )
+    external = name.program_config(options.program_timeout)
     find_digest(external, {})
     return lambda texts: ExternalAligner(external, learn(external, texts.training))
 
 
 def _encoder(name: AlignerName) -> Make:
     from models import encoder_store
-    from models.encoder_config import EncoderConfig, HeadConfig
 
-    name.require_settings("layer", "head", "precision")
-    if name.model is None:
-        raise ConfigError("--aligners encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    head = HeadConfig(name.settings.get("head", "softmax"))
-    precision = name.settings.get("precision", "fp32")
-    config = EncoderConfig(name.model, layer=name.layer, head=head, precision=precision)
-    reference = encoder_store.find(config)
+    reference = encoder_store.find(name.encoder_config())
     return lambda _: encoder_store.load(reference)
 
 

@@ -20,8 +20,12 @@ from models.finetune_config import FinetuneConfig
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
 from pipelines.job_options import FinetuneOptions
-from pipelines.run import LOG, Run, note_run, prepare
-from transforms import files, manifest
+from pipelines.prepare import prepare
+from pipelines.progress import LOG
+from pipelines.run import Run
+from pipelines.run_note import note_run
+from transforms import files, run_files
+from transforms.claim import claim
 from transforms.errors import ConfigError, WorkerError
 from transforms.read.unit import read_unit
 from transforms.rejects import Reject, Stage
@@ -40,15 +44,13 @@ _SAY_SECONDS = 10.0
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Run the job from its command line."""
-    options, extra = flags.parse(
-        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    options, _ = flags.parse(
+        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    if extra:
-        raise ConfigError(f"{extra[0]}: finetune runs no Beam pipeline and takes no such option")
     config = config_of(options)
     run = prepare(name, options)
     if options.plan_only:
-        return plan_text.show(run, _no_graph, extra)
+        return plan_text.show(run, _no_graph, ())
     output = _claim(run)
     if not _is_finished(output, run.digest):
         started = time.time()
@@ -146,23 +148,23 @@ def _claim(run: Run) -> str:
     output = files.absolute(run.options.output)
     if files.is_uri(output):
         raise ConfigError(f"--output {output}: finetune writes to a local directory; copy it then")
-    if not files.exists(files.join(output, manifest.PLAN)):
+    if not files.exists(files.join(output, run_files.PLAN)):
         for name in files.list_names(output):
             if name.endswith((".json", ".safetensors", ".txt", ".model")):
                 raise ConfigError(
-                    f"{output} already has {name}, and no {manifest.PLAN} that says it is this "
+                    f"{output} already has {name}, and no {run_files.PLAN} that says it is this "
                     "run's; give another --output or an empty directory"
                 )
-    manifest.claim(output, run.document)
+    claim(output, run.document)
     return output
 
 
 def _is_finished(output: str, plan: str) -> bool:
     """Tell whether the directory holds this plan's manifest and every file that it names."""
-    path = files.join(output, manifest.MANIFEST)
+    path = files.join(output, run_files.MANIFEST)
     if not files.exists(path):
         return False
-    found = manifest.read_json(path)
+    found = run_files.read_json(path)
     if found.get("plan_sha256") != plan:
         return False
     for entry in found["files"]:
@@ -213,7 +215,7 @@ def _commit(run: Run, output: str, made: "Finetuned", rejected: pa.Table, passed
         "counts": {"steps": made.updates},
         "files": [_entry(output, name) for name in sorted([*made.files, rejects, TRAINING])],
     }
-    files.write_bytes(files.join(output, manifest.MANIFEST), to_json(document))
+    files.write_bytes(files.join(output, run_files.MANIFEST), to_json(document))
 
 
 def _progress() -> "Progress":

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from transforms import files, manifest
+from transforms import files, run_files
 from transforms.errors import ConfigError
 
 JOBS = ("augment", "align", "suggest")
@@ -16,17 +16,17 @@ def open_manifest(directory: str) -> dict[str, Any]:
     Raises:
         ConfigError: The directory holds no finished run, or none with pairs.
     """
-    path = files.join(directory, manifest.MANIFEST)
+    path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
-        if files.exists(files.join(directory, manifest.PLAN)):
+        if files.exists(files.join(directory, run_files.PLAN)):
             raise ConfigError(
-                f"{directory}: this run is not finished, it has no {manifest.MANIFEST}; "
+                f"{directory}: this run is not finished, it has no {run_files.MANIFEST}; "
                 "repeat its command to finish it"
             )
         raise ConfigError(
-            f"{directory}: no {manifest.MANIFEST} there; give the --output of a finished run"
+            f"{directory}: no {run_files.MANIFEST} there; give the --output of a finished run"
         )
-    found = manifest.read_json(path)
+    found = run_files.read_json(path)
     if found.get("job") not in JOBS:
         raise ConfigError(
             f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
@@ -46,7 +46,7 @@ def run_of(path: str) -> str | None:
         parents = [str(parent) for parent in Path(path).resolve().parents]
     for parent in parents:
         if any(
-            files.exists(files.join(parent, name)) for name in (manifest.PLAN, manifest.MANIFEST)
+            files.exists(files.join(parent, name)) for name in (run_files.PLAN, run_files.MANIFEST)
         ):
             return parent
     return None

@@ -8,11 +8,14 @@ import pyarrow as pa
 from models import store
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
+from pipelines.execute import execute
 from pipelines.fitting import fitted_aligner
 from pipelines.job_options import FitOptions
-from pipelines.run import Run, execute, prepare
+from pipelines.prepare import prepare
+from pipelines.run import Run
 from pipelines.steps import ReadUnits, Screen, WriteShards
-from transforms import files, manifest, sealed
+from transforms import files, run_files, sealed
+from transforms.commit import summarize, write_manifest
 from transforms.errors import ConfigError
 from transforms.shards import MakeShards
 from transforms.write import file_entry
@@ -82,7 +85,7 @@ def commit(
             not add up.
     """
     files.delete_temporary(output)
-    document, _ = manifest.summarize(output)
+    document, _ = summarize(output)
     model = sealed.read(output)
     about = files.join(output, store.ABOUT)
     fitted = sealed.parse_about(model[store.ABOUT]).get("pairs")
@@ -93,5 +96,5 @@ def commit(
         )
     document["rows"]["fitted"] = fitted
     document["files"] += [file_entry(name, data) for name, data in model.items()]
-    manifest.write_manifest(output, document)
-    return files.join(output, manifest.MANIFEST)
+    write_manifest(output, document)
+    return files.join(output, run_files.MANIFEST)

@@ -6,7 +6,7 @@ from models import store
 from models.hmm import HmmConfig
 from pipelines.run import Run
 from pipelines.steps import FitAligner, Receipts
-from transforms import manifest
+from transforms import run_files
 from transforms.monolingual import translated_only
 from transforms.sample import sample_share
 from transforms.shards import Batches
@@ -49,7 +49,7 @@ def fitted_aligner(
         threads=options.workers,
         facts=facts,
         # A fit without a model would be nothing at all.
-        allow_empty=options.allow_empty and run.job != manifest.FIT,
+        allow_empty=options.allow_empty and run.job != run_files.FIT,
         after=after,
         view=translated_only if monolingual else None,
     )

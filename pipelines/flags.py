@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import pydantic
 import yaml
 
-from pipelines.options import PATTERN_TEXTS, CorpusOptions, Options
+from pipelines.options import PATTERN_TEXTS, CorpusOptions, Options, RunOptions
 from transforms import files
 from transforms.errors import ConfigError
 
@@ -33,6 +33,8 @@ def parse(
     model: type[Model], prog: str, about: str, arguments: Sequence[str], *, beam: bool
 ) -> tuple[Model, list[str]]:
     """Read a job's options from its command line and its YAML file; a flag beats the file.
+
+    Only what makes a run has a YAML file.
 
     Args:
         model: The job's option model.
@@ -82,12 +84,15 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
+    makes_run = beam or issubclass(model, RunOptions)
     epilog = "Any further option is passed to Apache Beam." if beam else None
-    # Of so many options a list of all would be the longest part of the help and say the least.
-    usage = f"{prog} [--config FILE.yaml] [--option value ...] [any Beam option]" if beam else None
+    usage = None
+    if makes_run:
+        # Of so many options a list of all would be the longest part of the help and say the least.
+        usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
     parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}
-    if beam:
+    if makes_run:
         parser.add_argument("--config", metavar="FILE.yaml", help="options as YAML keys")
     for name, field in model.model_fields.items():
         if field.exclude or name == "corpora":
@@ -111,7 +116,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
             )
         ):
             text += f" (default {field.default})"
-        if not beam:
+        if not makes_run:
             parser.add_argument(f"--{name}", help=text, **shape)
             continue
         title = _title(model, name)
@@ -156,7 +161,10 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
         if not word.startswith("-"):
             raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
         flag, equals, _ = word.partition("=")
-        if beam and flag in beam_flags():
+        is_beams = flag in beam_flags()
+        if is_beams and not beam:
+            raise ConfigError(f"{flag}: {prog} runs no Beam pipeline and takes no such option")
+        if is_beams:
             value_may_follow = not equals and flag not in _beam_switches()
             continue
         known = [*ours, *sorted(beam_flags())] if beam else ours

@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import Literal
+from typing import Annotated, Literal
 
 import pydantic
 from pydantic import Field
@@ -16,6 +16,9 @@ from pipelines.options import (
     Patterns,
     TranslatorOptions,
 )
+
+_UnsaidShare = Annotated[float, Field(ge=0, le=1, json_schema_extra=UNSAID)]
+"""A share that settings name only where it is not the default."""
 
 
 class FitOptions(JobOptions):
@@ -136,46 +139,28 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     whitespace_shift: bool = Field(
         default=False, description="move the space before an opening tag behind it"
     )
-    min_confidence: float = Field(
+    min_confidence: _UnsaidShare = Field(
         0.0,
-        ge=0,
-        le=1,
         description="least score of a phrase pair, by what the aligner believes of its links; 0 "
         "takes all",
-        json_schema_extra=UNSAID,
     )
     draw: Literal["uniform", "confident"] = Field(
         "uniform",
         description="how phrase pairs are drawn: alike, or by the odds of their scores",
         json_schema_extra=UNSAID,
     )
-    self_closing_share: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="share of tags that are self-closing instead of a pair",
-        json_schema_extra=UNSAID,
+    self_closing_share: _UnsaidShare = Field(
+        0.0, description="share of tags that are self-closing instead of a pair"
     )
-    damage_share: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="share of pairs of tags of which one half is skipped",
-        json_schema_extra=UNSAID,
+    damage_share: _UnsaidShare = Field(
+        0.0, description="share of pairs of tags of which one half is skipped"
     )
-    empty_share: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="share of whole pairs of tags with nothing inside",
-        json_schema_extra=UNSAID,
+    empty_share: _UnsaidShare = Field(
+        0.0, description="share of whole pairs of tags with nothing inside"
     )
-    split_share: float = Field(
+    split_share: _UnsaidShare = Field(
         0.0,
-        ge=0,
-        le=1,
         description="share of whole pairs of tags in two parts on one side, where phrases allow it",
-        json_schema_extra=UNSAID,
     )
     tag_profile: str | None = Field(
         None,

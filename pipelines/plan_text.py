@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 import yaml
 
-from pipelines.run import Run, check_start
-from transforms import files, manifest
+from pipelines.execute import check_start
+from pipelines.run import Run
+from transforms import files, run_files
+from transforms.claim import check_claim, check_unclaimed
 from transforms.errors import ConfigError
 from transforms.shown_counts import short_counts
 
@@ -57,8 +59,8 @@ def _input(entry: dict[str, object]) -> str:
 def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
     """Return why the run would not start."""
     refusals = []
-    path = files.join(files.absolute(run.options.output), manifest.PLAN)
-    check = manifest.check_claim if files.exists(path) else manifest.check_unclaimed
+    path = files.join(files.absolute(run.options.output), run_files.PLAN)
+    check = check_claim if files.exists(path) else check_unclaimed
     try:
         check(run.options.output, run.document)
     except ConfigError as error:
@@ -98,7 +100,7 @@ def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None
 
 def say_where(output: str) -> None:
     """Print what came out of a run and where it lies."""
-    found = manifest.read_json(files.join(output, manifest.MANIFEST))
+    found = run_files.read_json(files.join(output, run_files.MANIFEST))
     rows = found["rows"]
     lines = [", ".join(f"{name} {number:,}" for name, number in rows.items())]
     if found.get("rejected"):
@@ -108,5 +110,5 @@ def say_where(output: str) -> None:
         counts = short_counts(found["counts"])
         lines.append(", ".join(f"{name} {number:,}" for name, number in counts.items()))
     lines += [f"notice: {notice}" for notice in found["notices"]]
-    lines += [f"data:     {output}", f"manifest: {files.join(output, manifest.MANIFEST)}"]
+    lines += [f"data:     {output}", f"manifest: {files.join(output, run_files.MANIFEST)}"]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pipelines import finished, flags
 from pipelines.cli import COMMANDS
 from pipelines.command_options import ReportOptions
-from transforms import files, manifest, report, run_samples
+from transforms import files, receipt_files, report, run_files, run_samples
 from transforms.errors import ConfigError
 
 
@@ -29,10 +29,10 @@ def render(directory: str) -> str:
         WorkerError: One of its files is missing or broken.
     """
     found = finished.open_manifest(directory)
-    receipts = manifest.read_receipts(directory, found)
+    receipts = receipt_files.read_receipts(directory, found["plan_sha256"], int(found["shards"]))
     samples = run_samples.gather(directory, found, receipts)
-    path = files.join(directory, manifest.RUN)
-    run = manifest.read_json(path) if files.exists(path) else None
+    path = files.join(directory, run_files.RUN)
+    run = run_files.read_json(path) if files.exists(path) else None
     return report.render(found, receipts, samples, run)
 
 

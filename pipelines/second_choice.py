@@ -5,9 +5,8 @@ It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DI
 """
 
 from models import encoder_store, external_store, store
-from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
-from models.external_config import PROGRAMS, ExternalConfig
+from models.external_config import PROGRAMS
 from models.external_store import ExternalReference
 from pipelines.aligner_names import AlignerName, read_name
 from pipelines.options import AlignerOptions, FitSettings
@@ -40,7 +39,7 @@ def choose_second(options: FitSettings, tokens: TokenConfig | None) -> Reference
     if name.aligner == "hmm":
         return _fitted(name, tokens)
     if name.aligner == "encoder":
-        return _encoder(name)
+        return encoder_store.find(name.encoder_config())
     return _program(name, options)
 
 
@@ -82,32 +81,14 @@ def _fitted(name: AlignerName, tokens: TokenConfig) -> store.ModelReference:
     return reference
 
 
-def _encoder(name: AlignerName) -> EncoderReference:
-    name.require_settings("layer", "head", "precision")
-    if name.model is None:
-        raise ConfigError(f"{_SECOND} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    head = HeadConfig(name.settings.get("head", "softmax"))
-    precision = name.settings.get("precision", "fp32")
-    config = EncoderConfig(name.model, layer=name.layer, head=head, precision=precision)
-    return encoder_store.find(config)
-
-
 def _program(name: AlignerName, options: FitSettings) -> ExternalReference:
     assert isinstance(options, AlignerOptions)
     assert name.aligner in PROGRAMS
-    name.require_settings("layer", "head", "path")
     if name.about.way == "whole corpus":
         raise ConfigError(
             f"{_SECOND} {name.aligner} cannot align a corpus shard by shard: {name.about.why_whole}"
         )
-    config = ExternalConfig(
-        program=name.aligner,
-        path=name.settings.get("path"),
-        model=name.model,
-        layer=name.layer,
-        head=name.settings.get("head"),
-        timeout_seconds=options.program_timeout,
-    )
+    config = name.program_config(options.program_timeout)
     if name.about.way == "pair by pair":
         return external_store.find(config)
     if name.model is None:

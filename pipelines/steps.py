@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from models import store
 from models.hmm import HmmConfig, fit
-from transforms import files, manifest, schemas
+from transforms import files, receipt_files, run_files, schemas
+from transforms.commit import commit_run
 from transforms.errors import ConfigError
 from transforms.read.unit import read_unit
 from transforms.sample import gather_sample, sample_rows
@@ -58,7 +59,7 @@ def _read(
     for batch in read_unit(unit, limits):
         rows += batch.num_rows
         yield batch
-    manifest.write_unit_receipt(output, plan, unit.index, rows)
+    receipt_files.write_unit_receipt(output, plan, unit.index, rows)
 
 
 class Screen(beam.PTransform[Batches, Batches]):
@@ -305,5 +306,5 @@ def _commit(
     allow_empty: bool,  # noqa: FBT001 - passed by name
     receipts: list[str],  # noqa: ARG001 - what the step waits for
 ) -> str:
-    manifest.commit(output, extra_files, allow_empty=allow_empty)
-    return files.join(output, manifest.MANIFEST)
+    commit_run(output, extra_files, allow_empty=allow_empty)
+    return files.join(output, run_files.MANIFEST)

@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from pipelines import flags, plan_text
 from pipelines.cli import COMMANDS
+from pipelines.execute import execute
 from pipelines.mono_aligner import align_monolingual, require_monolingual
-from pipelines.run import Run, execute, prepare
+from pipelines.prepare import prepare
+from pipelines.run import Run
 from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
 from pipelines.suggest_options import SuggestOptions
 from pipelines.translating import translated_shards

@@ -5,7 +5,9 @@ import re
 import pyarrow as pa
 
 from tests.rows import batch, row
-from transforms import manifest, schemas, write
+from transforms import receipt_files, run_files, schemas, write
+from transforms.claim import claim
+from transforms.commit import commit_run
 from transforms.shards import merge_rows
 
 SCRIPT = "<script>alert(\"1\")</script> & 'more'"
@@ -115,8 +117,8 @@ def aligned_data(kept):
 def write_run(output, data=tagged_data, counts=COUNTS, **changes):
     """Write and commit a run of four kept and six rejected pairs in two shards."""
     document = plan(**changes)
-    manifest.claim(output, document)
-    digest = manifest.plan_digest(document)
+    claim(output, document)
+    digest = run_files.plan_digest(document)
     kept_rows = [
         row(source, target, corpus="news", file="news <1>.tsv", line=10 + line)
         for line, (source, target, *_) in enumerate(PAIRS)
@@ -127,5 +129,5 @@ def write_run(output, data=tagged_data, counts=COUNTS, **changes):
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         write.write_shard(number, kept, rejected, data(kept), counts if number == 0 else {}, config)
-    manifest.write_unit_receipt(output, digest, 0, 10)
-    return manifest.commit(output, {"symbols.txt": b"<a_0>\n"})
+    receipt_files.write_unit_receipt(output, digest, 0, 10)
+    return commit_run(output, {"symbols.txt": b"<a_0>\n"})

@@ -2,25 +2,20 @@
 
 import pyarrow as pa
 
+from tests.rows import pair
 from transforms import schemas
 
 
 def token_rows(lengths):
     """Return TOKENS rows whose words have one letter, for (source words, target words)."""
     return [
-        {
-            "id": f"{row:032x}",
-            "corpus": "c",
-            "source_lang": "en",
-            "target_lang": "de",
-            "file": "f",
-            "line": row + 1,
-            "source": " ".join("s" * source),
-            "target": " ".join("t" * target),
-            "translation": None,
-            "source_tokens": [{"start": 2 * word, "end": 2 * word + 1} for word in range(source)],
-            "target_tokens": [{"start": 2 * word, "end": 2 * word + 1} for word in range(target)],
-        }
+        pair(
+            row,
+            " ".join("s" * source),
+            " ".join("t" * target),
+            source_tokens=[{"start": 2 * word, "end": 2 * word + 1} for word in range(source)],
+            target_tokens=[{"start": 2 * word, "end": 2 * word + 1} for word in range(target)],
+        )
         for row, (source, target) in enumerate(lengths)
     ]
 

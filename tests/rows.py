@@ -28,6 +28,22 @@ def row(source, target, *, corpus="c", file="f", line=1, unit=0, reason=None, **
     }
 
 
+def pair(number, source, target, **others):
+    """Return one row of PAIRS, or with ``others`` of what is made of them; its id is its number."""
+    return {
+        "id": f"{number:032x}",
+        "corpus": "c",
+        "source_lang": "en",
+        "target_lang": "de",
+        "file": "f",
+        "line": number + 1,
+        "source": source,
+        "target": target,
+        "translation": None,
+        **others,
+    }
+
+
 def batch(*rows):
     """Return rows as a batch."""
     return pa.RecordBatch.from_pylist(list(rows), schema=schemas.ROWS)

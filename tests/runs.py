@@ -48,6 +48,12 @@ def run_well(*arguments, cwd=None):
     return out
 
 
+def digest_of(arguments, output, *more):
+    """Run the command, expect success, and return the digest of what it writes."""
+    run_well(*arguments, "--output", output, *more)
+    return tree_digest(output)
+
+
 def kill_when(pattern, output, *arguments, count=1):
     """Start the command and kill all its processes once files match a pattern.
 

@@ -8,7 +8,9 @@ import pytest
 from models import store
 from tests import corpora, runs
 from tests.test_manifest import plan, written  # noqa: F401 - a fixture
-from transforms import files, manifest, sealed, write
+from transforms import files, receipt_files, run_files, sealed, write
+from transforms.claim import check_claim, claim
+from transforms.commit import commit_run
 from transforms.errors import ConfigError, WorkerError
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
@@ -107,7 +109,7 @@ def test_whatever_the_run_would_write_is_in_the_way(tmp_path, name):
     output = str(tmp_path)
     files.write_bytes(files.join(output, name), b"mine")
     with pytest.raises(ConfigError, match=f"already has {name},"):
-        manifest.claim(output, plan(models=["models/hmm"]))
+        claim(output, plan(models=["models/hmm"]))
     assert not (tmp_path / "_plan.json").exists()
 
 
@@ -115,37 +117,37 @@ def test_other_files_are_not_in_the_way(tmp_path):
     # A run with a given --model writes none, so that model may lie inside its directory.
     files.write_bytes(str(tmp_path / "models" / "hmm" / "about.json"), b"mine")
     (tmp_path / "notes.txt").write_text("mine\n")
-    manifest.claim(str(tmp_path), plan())
-    manifest.claim(str(tmp_path), plan())
+    claim(str(tmp_path), plan())
+    claim(str(tmp_path), plan())
 
 
 def test_a_fit_is_stopped_by_rejects_of_others(tmp_path):
     files.write_bytes(str(tmp_path / "rejects" / "x"), b"mine")
     with pytest.raises(ConfigError, match="already has rejects/x,"):
-        manifest.claim(str(tmp_path), plan(job="fit"))
+        claim(str(tmp_path), plan(job="fit"))
 
 
 def test_a_fit_is_stopped_by_a_model_but_not_by_a_readme(tmp_path):
     (tmp_path / "README.md").write_text("mine\n")
     (tmp_path / "about.json").write_text("{}")
     with pytest.raises(ConfigError, match=r"already has about.json"):
-        manifest.claim(str(tmp_path), plan(job="fit"))
+        claim(str(tmp_path), plan(job="fit"))
     (tmp_path / "about.json").unlink()
-    manifest.claim(str(tmp_path), plan(job="fit"))
+    claim(str(tmp_path), plan(job="fit"))
 
 
 @pytest.mark.parametrize("broken", [b"", b'{"job": "al'])
 def test_a_plan_that_is_no_json_is_written_again(tmp_path, broken):
     output = str(tmp_path)
-    manifest.claim(output, plan())
+    claim(output, plan())
     whole = (tmp_path / "_plan.json").read_bytes()
     (tmp_path / "_plan.json").write_bytes(broken)
-    manifest.check_claim(output, plan())
-    manifest.claim(output, plan())
+    check_claim(output, plan())
+    claim(output, plan())
     assert (tmp_path / "_plan.json").read_bytes() == whole
     (tmp_path / "_plan.json").write_bytes(b"[]")
     with pytest.raises(ConfigError, match="expected a JSON object"):
-        manifest.claim(output, plan())
+        claim(output, plan())
 
 
 def change(output, name, **changes):
@@ -178,22 +180,22 @@ def change(output, name, **changes):
     ],
 )
 def test_a_damaged_shard_receipt_counts_for_nothing(written, changes):  # noqa: F811
-    digest = manifest.plan_digest(plan())
-    assert manifest.finished_shards(written, digest, 1) == {0}
+    digest = run_files.plan_digest(plan())
+    assert receipt_files.finished_shards(written, digest, 1) == {0}
     change(written, SHARD, **changes)
-    assert manifest.finished_shards(written, digest, 1) == frozenset()
+    assert receipt_files.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="no usable receipt"):
-        manifest.commit(written, {})
+        commit_run(written, {})
 
 
 @pytest.mark.parametrize("changes", [{"rows": None}, {"rows": 2}, {"rows": "3"}, {"unit": 1}])
 def test_a_damaged_unit_receipt_counts_for_nothing(written, changes):  # noqa: F811
-    digest = manifest.plan_digest(plan())
-    assert manifest.unread_units(written, digest, 1) == frozenset()
+    digest = run_files.plan_digest(plan())
+    assert receipt_files.unread_units(written, digest, 1) == frozenset()
     change(written, UNIT, **changes)
-    assert manifest.unread_units(written, digest, 1) == {0}
+    assert receipt_files.unread_units(written, digest, 1) == {0}
     with pytest.raises(WorkerError):
-        manifest.commit(written, {})
+        commit_run(written, {})
 
 
 def test_damaged_receipts_are_made_again(corpus):
@@ -210,15 +212,15 @@ def test_a_planned_model_that_is_not_whole_is_not_committed(written):  # noqa: F
     document = plan(models=["models/hmm"])
     files.write_bytes(files.join(written, "_plan.json"), write.to_json(document))
     for name in (SHARD, UNIT):
-        change(written, name, plan=manifest.plan_digest(document))
+        change(written, name, plan=run_files.plan_digest(document))
     with pytest.raises(WorkerError, match=r"models/hmm/about.json: cannot be read"):
-        manifest.commit(written, {})
+        commit_run(written, {})
     about = {"files": {"a": "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"}}
     for name, data in (("about.json", write.to_json(about)), ("a", b"b"), ("stray", b"")):
         files.write_bytes(files.join(directory, name), data)
     with pytest.raises(WorkerError, match=r"models/hmm/a: not the file"):
-        manifest.commit(written, {})
+        commit_run(written, {})
     files.write_bytes(files.join(directory, "a"), b"a")
-    names = [entry["name"] for entry in manifest.commit(written, {})["files"]]
+    names = [entry["name"] for entry in commit_run(written, {})["files"]]
     assert [name for name in names if "models" in name] == ["models/hmm/a", "models/hmm/about.json"]
     assert list(sealed.read(directory)) == ["a", "about.json"]

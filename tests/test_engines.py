@@ -1,11 +1,8 @@
 """What each engine is told, and what is said when something is missing."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import apache_beam as beam
@@ -250,44 +247,3 @@ def test_the_report_loads_no_neural_library():
     code = "import sys; from pipelines import engines; engines.engine_report(); "
     code += "sys.exit(any(m in sys.modules for m in ('torch', 'apache_beam')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_a_server_ends_with_the_program_that_started_it(tmp_path):
-    """A launcher that is killed cannot tell its servers to stop."""
-    marker = tmp_path / "ran"
-    server = program(tmp_path / "server", f"echo $$ $1 > {marker}; exec sleep 60")
-    script = engines._attached(tmp_path / "script", str(server))
-    launcher = subprocess.Popen(
-        [sys.executable, "-c", f"import subprocess; subprocess.run(['{script}', 'a b'])"]
-    )
-    wait_for(lambda: marker.exists() and marker.read_text(encoding="utf-8").endswith("\n"))
-    number, argument = marker.read_text(encoding="utf-8").split(maxsplit=1)
-    assert argument == "a b\n" or argument == "a\n"
-    launcher.send_signal(signal.SIGKILL)
-    launcher.wait()
-    wait_for(lambda: not alive(int(number)))
-
-
-def test_a_server_ends_when_beam_interrupts_it(tmp_path):
-    marker = tmp_path / "ran"
-    server = program(tmp_path / "server", f"echo $$ > {marker}; exec sleep 60")
-    process = subprocess.Popen([engines._attached(tmp_path / "script", str(server))])
-    wait_for(lambda: marker.exists() and marker.read_text(encoding="utf-8").endswith("\n"))
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=10)
-    assert not alive(int(marker.read_text(encoding="utf-8")))
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "waited 20 s in vain"
-        time.sleep(0.05)
-
-
-def alive(number: int) -> bool:
-    try:
-        os.kill(number, 0)
-    except ProcessLookupError:
-        return False
-    return True

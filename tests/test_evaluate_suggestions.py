@@ -118,7 +118,7 @@ def test_a_compressed_file_is_read(tmp_path):
         file.write("ä\r\n\nletzte".encode())
     assert list(read_text_lines(str(tmp_path / "a.gz"))) == ["ä\r", "", "letzte"]
     (tmp_path / "b").write_bytes(b"a\nb\xff\n")
-    with pytest.raises(InputError, match="line 2, byte 1 is not UTF-8"):
+    with pytest.raises(InputError, match="line 2: byte 1 is not UTF-8"):
         list(read_text_lines(str(tmp_path / "b")))
 
 

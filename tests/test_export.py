@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines import export as command
 from tests import finished_runs, runs, slow_export
-from transforms import files, manifest, schemas, write
+from transforms import files, run_files, schemas, write
 from transforms.errors import ConfigError, WorkerError
 from transforms.export import escape, export
 
@@ -82,7 +82,7 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_format_of_suggestions_is_that_of_plain_python(run, tmp_path, form):
-    done = export(str(run), manifest.read_json(str(run / manifest.MANIFEST)), form, str(tmp_path))
+    done = export(str(run), run_files.read_json(str(run / run_files.MANIFEST)), form, str(tmp_path))
     assert (done.rows, done.left_out) == (3, 0)
     assert sorted(Path(path).name for path in done.paths) == sorted(
         path.name for path in tmp_path.iterdir()
@@ -201,7 +201,7 @@ def test_files_in_the_way_are_not_overwritten(run, tmp_path):
 
 
 def test_an_unfinished_run_is_refused(tmp_path):
-    (tmp_path / manifest.PLAN).write_text("{}")
+    (tmp_path / run_files.PLAN).write_text("{}")
     with pytest.raises(ConfigError, match="this run is not finished"):
         command.main("export", [str(tmp_path), "--format", "wets", "--output", "x"])
 

@@ -4,7 +4,7 @@ import pytest
 
 from pipelines import flags
 from pipelines.command_options import EvaluateLinksOptions
-from pipelines.job_options import AlignOptions, AugmentOptions
+from pipelines.job_options import AlignOptions, AugmentOptions, FinetuneOptions, FitOptions
 from transforms.errors import ConfigError
 
 
@@ -78,8 +78,20 @@ def test_a_wrong_file_is_named(tmp_path, text, message):
 def test_beam_options_are_passed_on_and_others_are_not():
     _, rest = parse("--output", "o", "--parallelism", "2", "--flink_master=host:1")
     assert rest == ["--parallelism", "2", "--flink_master=host:1"]
-    with pytest.raises(ConfigError, match="unknown option --parallelism"):
+    with pytest.raises(ConfigError, match="--parallelism: pairweave job runs no Beam pipeline"):
         parse("a", "b", "--parallelism=2", model=EvaluateLinksOptions, beam=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "beam"), [(FitOptions, True), (FinetuneOptions, False), (EvaluateLinksOptions, False)]
+)
+def test_the_help_speaks_of_beam_only_where_its_options_are_taken(model, beam, capsys):
+    with pytest.raises(SystemExit):
+        parse("--help", model=model, beam=beam)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("[any Beam option]") == beam
+    assert said.endswith("Any further option is passed to Apache Beam.") == beam
+    assert ("--config FILE.yaml" in said) == (model is not EvaluateLinksOptions)
 
 
 def test_a_switch_swallows_no_argument():

@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 
 from tests.rows import batch, row
-from transforms import files, manifest, schemas, write
+from transforms import files, receipt_files, run_files, schemas, write
+from transforms.claim import claim
+from transforms.commit import commit_run
 from transforms.errors import ConfigError, WorkerError
 from transforms.shards import merge_rows
 
@@ -34,27 +36,27 @@ def written(tmp_path):
     """A run with one shard of three rows, not yet committed."""
     output = str(tmp_path / "out")
     document = plan()
-    manifest.claim(output, document)
-    digest = manifest.plan_digest(document)
+    claim(output, document)
+    digest = run_files.plan_digest(document)
     rows = [row("a", "b", line=1), row("a", "b", line=2), row("c", "d", line=3)]
     kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
     data = kept.select(["id", "source"])
     config = write.WriteConfig(output, 1, digest, "s")
     write.write_shard(0, kept, rejected, data, {"plain rows": 2}, config)
-    manifest.write_unit_receipt(output, digest, 0, 3)
+    receipt_files.write_unit_receipt(output, digest, 0, 3)
     return output
 
 
 def test_a_directory_belongs_to_one_plan(tmp_path):
     output = str(tmp_path)
-    manifest.claim(output, plan())
-    manifest.claim(output, plan())
+    claim(output, plan())
+    claim(output, plan())
     with pytest.raises(ConfigError, match=r"configuration.seed was 1, is now 2"):
-        manifest.claim(output, plan(configuration={"seed": 2}))
+        claim(output, plan(configuration={"seed": 2}))
 
 
 def test_the_manifest_counts_and_names_every_file(written):
-    made = manifest.commit(written, {"symbols.txt": b"<a_0>\n"})
+    made = commit_run(written, {"symbols.txt": b"<a_0>\n"})
     assert made["rows"] == {"read": 3, "kept": 2, "rejected": 1}
     assert made["rejected"] == {"duplicate": 1}
     assert made["counts"] == {"plain rows": 2}
@@ -68,33 +70,33 @@ def test_the_manifest_counts_and_names_every_file(written):
 
 
 def test_a_changed_shard_is_found_and_made_again(written):
-    digest = manifest.plan_digest(plan())
-    assert manifest.finished_shards(written, digest, 1) == {0}
+    digest = run_files.plan_digest(plan())
+    assert receipt_files.finished_shards(written, digest, 1) == {0}
     path = files.join(written, write.shard_name(0, 1))
     files.write_bytes(path, files.read_bytes(path)[:-1] + b"x")
-    assert manifest.finished_shards(written, digest, 1) == frozenset()
+    assert receipt_files.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="part-00000-of-00001"):
-        manifest.commit(written, {})
+        commit_run(written, {})
 
 
 def test_a_missing_shard_is_not_committed(written):
     files.delete(files.join(written, write.shard_receipt_name(0, 1)))
     with pytest.raises(WorkerError, match="no usable receipt"):
-        manifest.commit(written, {})
+        commit_run(written, {})
     assert not files.exists(files.join(written, "_manifest.json"))
 
 
 @pytest.mark.parametrize("rows", [2, 4])
 def test_a_lost_or_added_row_stops_the_commit(written, rows):
-    manifest.write_unit_receipt(written, manifest.plan_digest(plan()), 0, rows)
+    receipt_files.write_unit_receipt(written, run_files.plan_digest(plan()), 0, rows)
     with pytest.raises(WorkerError, match=rf"3 rows planned, {rows} read, 3 kept or rejected"):
-        manifest.commit(written, {})
+        commit_run(written, {})
 
 
 def test_receipts_of_another_plan_count_for_nothing(written):
-    assert manifest.finished_shards(written, "0" * 64, 1) == frozenset()
-    assert manifest.unread_units(written, "0" * 64, 1) == {0}
-    assert manifest.unread_units(written, manifest.plan_digest(plan()), 1) == frozenset()
+    assert receipt_files.finished_shards(written, "0" * 64, 1) == frozenset()
+    assert receipt_files.unread_units(written, "0" * 64, 1) == {0}
+    assert receipt_files.unread_units(written, run_files.plan_digest(plan()), 1) == frozenset()
 
 
 def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
@@ -104,18 +106,18 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
             rows=1,
             units=[{"index": 0, "file": "f", "line": 1, "rows": 1}],
         )
-        manifest.claim(output, document)
-        digest = manifest.plan_digest(document)
+        claim(output, document)
+        digest = run_files.plan_digest(document)
         rows = batch(row("a", "b", reason="too_long"))
         kept, rejected = merge_rows([pa.Table.from_batches([rows])])
         config = write.WriteConfig(output, 1, digest, "s")
         write.write_shard(0, kept, rejected, kept.select(["id"]), {}, config)
-        manifest.write_unit_receipt(output, digest, 0, 1)
+        receipt_files.write_unit_receipt(output, digest, 0, 1)
         if allowed:
-            assert manifest.commit(output, {}, allow_empty=True)["rows"]["kept"] == 0
+            assert commit_run(output, {}, allow_empty=True)["rows"]["kept"] == 0
         else:
             with pytest.raises(ConfigError, match=r"no pair of 1 was kept \(too_long 1\)"):
-                manifest.commit(output, {})
+                commit_run(output, {})
 
 
 def test_the_same_table_gives_the_same_bytes_in_any_chunks():

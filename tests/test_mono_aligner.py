@@ -10,7 +10,7 @@ from models.hmm import HmmConfig, fit
 from models.ter_aligner import TerAligner
 from pipelines.fitting import fitted_aligner
 from pipelines.mono_aligner import align_monolingual, require_monolingual
-from pipelines.run import prepare
+from pipelines.prepare import prepare
 from pipelines.suggest_options import SuggestOptions
 from tests.translations import made_triple, pairs_table
 from transforms import schemas

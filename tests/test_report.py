@@ -6,7 +6,8 @@ import pytest
 
 from pipelines import report as command
 from tests import finished_runs
-from transforms import files, manifest, report, run_samples, write
+from transforms import files, receipt_files, report, run_files, run_samples, write
+from transforms.claim import claim
 from transforms.errors import ConfigError, WorkerError
 from transforms.html_elements import Html, bar, element, join
 from transforms.shown_text import linked_words, pieces, visible_block
@@ -23,7 +24,7 @@ def run(tmp_path_factory):
 
 def page_of(output, document):
     """Return a report made again from the files of a run."""
-    receipts = manifest.read_receipts(output, document)
+    receipts = receipt_files.read_receipts(output, document["plan_sha256"], document["shards"])
     return report.render(document, receipts, run_samples.gather(output, document, receipts))
 
 
@@ -51,7 +52,7 @@ def test_what_differs_between_runs_does_not_reach_the_committed_report(run):
     output, made, page = run
     files.write_bytes(files.join(output, "_run.json"), b'{"engine": "flink", "seconds": 3.25}')
     assert page_of(output, made) == page
-    read_again = manifest.read_json(files.join(output, "_manifest.json"))
+    read_again = run_files.read_json(files.join(output, "_manifest.json"))
     assert page_of(output, read_again) == page
     assert "3.25" not in page
     assert output not in page
@@ -231,7 +232,7 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"no _manifest.json there; give the --output"):
         command.main("report", [str(tmp_path), "--output", str(tmp_path / "x.html")])
     unfinished = str(tmp_path / "unfinished")
-    manifest.claim(unfinished, finished_runs.plan())
+    claim(unfinished, finished_runs.plan())
     with pytest.raises(ConfigError, match="not finished"):
         command.main("report", [unfinished])
     files.write_bytes(files.join(unfinished, "_manifest.json"), b'{"job": "fit"}')

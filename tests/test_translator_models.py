@@ -337,7 +337,7 @@ def test_weights_that_do_not_fit_are_refused(directory, tmp_path):
     shutil.copytree(directory / "marian", tmp_path / "m")
     settings = json.loads((tmp_path / "m" / "config.json").read_text())
     (tmp_path / "m" / "config.json").write_text(json.dumps({**settings, "encoder_layers": 3}))
-    with pytest.raises(ConfigError, match=r"do not fit config.json: \d+ are missing"):
+    with pytest.raises(ConfigError, match=r"do not fit config.json: \d+ missing"):
         translator_transformers.load(TranslatorConfig("transformers", str(tmp_path / "m")))
 
 

@@ -4,6 +4,7 @@ import gzip
 
 import pyarrow as pa
 
+from tests import rows
 from tests.corpora import ADVERBS, sentence
 from transforms import schemas
 
@@ -43,17 +44,7 @@ def pairs_table(triples):
     """Return a PAIRS table; a translation may be None."""
     return pa.Table.from_pylist(
         [
-            {
-                "id": f"{row:032x}",
-                "corpus": "c",
-                "source_lang": "en",
-                "target_lang": "de",
-                "file": "f",
-                "line": row + 1,
-                "source": source,
-                "target": reference,
-                "translation": translation,
-            }
+            rows.pair(row, source, reference, translation=translation)
             for row, (source, reference, translation) in enumerate(triples)
         ],
         schema=schemas.PAIRS,

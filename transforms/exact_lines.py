@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from transforms.errors import InputError
 from transforms.pharaoh import read_blocks
+from transforms.text_lines import decode_line
 from transforms.units import ReadLimits
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -51,14 +52,7 @@ def read_lines(path: str) -> Iterator[Line]:
             if data.endswith(b"\r"):
                 data, end = data[:-1], b"\r" + end
             number += 1
-            try:
-                yield Line(data.decode(), before, end)
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    "invalid_utf8",
-                    path,
-                    f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
-                ) from error
+            yield Line(decode_line(data, path, number), before, end)
 
 
 def read_in_step(*paths: str) -> Iterator[tuple[Line, ...]]:

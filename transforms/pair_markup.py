@@ -5,12 +5,14 @@ the character, in their own markup or as indexed tags.
 """
 
 import dataclasses
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
+from transforms.element_partners import find_partners, numbers_of_tags
 from transforms.errors import WorkerError
 from transforms.markup import Element, Form, Kind, Marked, Tag, find_elements
 from transforms.tag_table import indexed_tag
@@ -144,7 +146,7 @@ def pair_markup(source: Marked, target: Marked) -> PairMarkup:
     ours, theirs = find_elements(source.tags), find_elements(target.tags)
     facts = [_facts(source, element) for element in ours]
     other_facts = [_facts(target, element) for element in theirs]
-    partner = _match(facts, other_facts)
+    partner = find_partners(facts, other_facts, (operator.eq, _alike))
     taken = set(partner.values())
     elements = []
     for number, element in enumerate(ours):
@@ -163,8 +165,8 @@ def pair_markup(source: Marked, target: Marked) -> PairMarkup:
             )
     return PairMarkup(
         tuple(elements),
-        _side_tags(source.tags, ours, {number: number for number in range(len(ours))}),
-        _side_tags(target.tags, theirs, own),
+        _side_tags(source.tags, ours, range(len(ours))),
+        _side_tags(target.tags, theirs, [own[place] for place in range(len(theirs))]),
     )
 
 
@@ -187,37 +189,15 @@ def _identifier(raw: str) -> str:
     return next((found[name] for name in _NAMING if name in found), "")
 
 
-def _match(ours: Sequence[_Facts], theirs: Sequence[_Facts]) -> dict[int, int]:
-    """Return the number of their element that is one of ours, by number."""
-    partner: dict[int, int] = {}
-    free = dict(enumerate(theirs))
-
-    def same(one: _Facts, other: _Facts) -> bool:
-        return one == other
-
-    def alike(one: _Facts, other: _Facts) -> bool:
-        return one[:2] == other[:2] and not (one[2] and other[2])
-
-    for is_one in (same, alike):
-        for number, facts in enumerate(ours):
-            if number in partner:
-                continue
-            found = next((place for place, other in free.items() if is_one(facts, other)), None)
-            if found is not None:
-                partner[number] = found
-                del free[found]
-    return partner
+def _alike(one: _Facts, other: _Facts) -> bool:
+    """Tell whether elements of which one has no identifier have the same form and name."""
+    return one[:2] == other[:2] and not (one[2] and other[2])
 
 
 def _side_tags(
-    tags: Sequence[Tag], elements: Sequence[Element], numbers: dict[int, int]
+    tags: Sequence[Tag], elements: Sequence[Element], numbers: Sequence[int]
 ) -> tuple[SideTag, ...]:
-    element_of = {
-        place: numbers[number]
-        for number, element in enumerate(elements)
-        for place in (element.opening, element.closing)
-        if place is not None
-    }
+    element_of = numbers_of_tags(elements, numbers)
     return tuple(
         SideTag(tag.offset, tag.kind, element_of[place], tag.raw) for place, tag in enumerate(tags)
     )

@@ -15,6 +15,7 @@ from transforms.flat_texts import texts_of
 from transforms.kernels.utf8 import any_visible
 from transforms.read.streams import decompress, stored_chunks
 from transforms.rejects import Reject, Stage
+from transforms.text_lines import decode_line
 from transforms.tokens import TokenConfig, token_counts
 from transforms.units import ReadLimits
 
@@ -302,15 +303,7 @@ def _file_keys(path: str) -> list[int]:
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path[path.rfind(".") :], "none")
     stored = stored_chunks(path, 0, None, 1 << 20)
     data = b"".join(decompress(stored, compression, path, ReadLimits()))
-    sentences = []
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        try:
-            sentences.append(line.decode().strip())
-        except UnicodeDecodeError as error:
-            raise InputError(
-                "invalid_utf8",
-                path,
-                f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
-            ) from error
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    sentences = [decode_line(line, path, number).strip() for number, line in enumerate(lines, 1)]
     keys = sentence_keys(pa.array([text for text in sentences if text], type=pa.string()))
     return [int(key) for key in keys]

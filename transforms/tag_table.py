@@ -7,9 +7,12 @@ A text's tags are *numbered* when each carries as its key the number of its elem
 
 import dataclasses
 import functools
+import itertools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from transforms.element_partners import find_partners, numbers_of_tags
 from transforms.errors import ConfigError
 from transforms.markup import INDEXED, Element, Form, Kind, Marked, Tag, find_elements, parse_markup
 
@@ -249,7 +252,7 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
     numbered_source, table = number_tags(source)
     elements = find_elements(target.tags)
     found = [_entry(target, element) for element in elements]
-    numbers = _match(table.entries, found)
+    numbers = _match(tuple(table.entries.values()), found)
     numbered_target = _numbered(target, elements, numbers)
     own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
     order = (*table.order, *own)
@@ -282,19 +285,13 @@ def match_tags(marked: Marked, table: TagTable) -> Marked:
     return _numbered(marked, elements, numbers)
 
 
-def _match(known: Mapping[int, Entry], found: Sequence[Entry]) -> list[int]:
-    """Return a number for each element that was found."""
-    free = dict(known)
-    numbers: list[int | None] = [None] * len(found)
-    for alike in (lambda one, other: one == other, _same_name):
-        for place, entry in enumerate(found):
-            if numbers[place] is None:
-                number = next((number for number in free if alike(free[number], entry)), None)
-                if number is not None:
-                    del free[number]
-                    numbers[place] = number
-    following = iter(range(len(known), len(known) + len(found)))
-    complete = [next(following) if number is None else number for number in numbers]
+def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
+    """Return a number for each element that was found; known ones have theirs by their order."""
+    partners = find_partners(found, known, (operator.eq, _same_name))
+    following = itertools.count(len(known))
+    complete = [
+        partners[place] if place in partners else next(following) for place in range(len(found))
+    ]
     # Elements that look alike are told apart by their order alone, in which they are found again.
     places: dict[Entry, list[int]] = {}
     for place, entry in enumerate(found):
@@ -328,12 +325,7 @@ def _entry(marked: Marked, element: Element) -> Entry:
 
 
 def _numbered(marked: Marked, elements: Sequence[Element], numbers: Iterable[int | None]) -> Marked:
-    number_of = {
-        place: number
-        for element, number in zip(elements, numbers, strict=True)
-        for place in (element.opening, element.closing)
-        if place is not None
-    }
+    number_of = numbers_of_tags(elements, numbers)
     tags = []
     for place, tag in enumerate(marked.tags):
         number = number_of[place]

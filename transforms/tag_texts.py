@@ -1,12 +1,13 @@
 """Outputs, references and sources to measure, from line-parallel text or LXM JSON files."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from transforms import files
 from transforms.errors import InputError
+from transforms.read.lxm import parse_file
+from transforms.units import ReadLimits
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
     decide; the others must be the same, in any order.
 
     Raises:
-        InputError: A file cannot be read or has another form; the numbers of lines differ
-            (``line_count_mismatch``), or the ids (``id_mismatch``).
+        InputError: A file cannot be read or has another form (`transforms.read.lxm`); the
+            numbers of lines differ (``line_count_mismatch``), or the ids (``id_mismatch``).
     """
     paths = [hypothesis, reference] if source is None else [hypothesis, reference, source]
     if len({is_json(path) for path in paths}) > 1:
@@ -70,55 +71,45 @@ def read_lines(path: str) -> tuple[str, ...]:
     Raises:
         InputError: The file is not UTF-8 (``not_utf8``).
     """
-    text = _read(path)
+    try:
+        text = files.read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "not_utf8", path, f"byte {error.start} is no UTF-8; convert the file"
+        ) from error
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     return tuple(line.removesuffix("\r") for line in lines)
 
 
-def _read(path: str) -> str:
-    try:
-        return files.read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not_utf8", path, f"byte {error.start} is no UTF-8; convert the file"
-        ) from error
-
-
 def _from_json(paths: Sequence[str]) -> TagTexts:
-    found = [_read_object(path) for path in paths]
+    found = [_read_lxm(path) for path in paths]
     reference = paths[1]
-    ids = list(found[1]["text"])
-    for path, item in zip(paths, found, strict=True):
-        odd = sorted(set(ids) ^ item["text"].keys())
+    language, right = found[1]
+    for path, (_, texts) in zip(paths, found, strict=True):
+        odd = sorted(right.keys() ^ texts.keys())
         if odd:
-            where = "lacks" if odd[0] in found[1]["text"] else f"has, but {reference} lacks,"
+            where = "lacks" if odd[0] in right else f"has, but {reference} lacks,"
             raise InputError(
                 "id_mismatch", path, f"{where} the id {odd[0]!r} and {len(odd) - 1} others"
             )
-    language = found[1].get("lang")
-    if found[0].get("lang") != language:
+    if found[0][0] != language:
         raise InputError(
             "language_mismatch",
             paths[0],
-            f"is in {found[0].get('lang')!r}, but {reference} is in {language!r}",
+            f"is in {found[0][0]!r}, but {reference} is in {language!r}",
         )
-    texts = [tuple(item["text"][key] for key in ids) for item in found]
-    return TagTexts(texts[0], texts[1], texts[2] if len(texts) > 2 else None, reference, language)
+    lines = [tuple(texts[key] for key in right) for _, texts in found]
+    return TagTexts(lines[0], lines[1], lines[2] if len(lines) > 2 else None, reference, language)
 
 
-def _read_object(path: str) -> Mapping[str, Any]:
-    try:
-        item = json.loads(_read(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError("bad_json", path, f"is no JSON: {error}") from error
-    text = item.get("text") if isinstance(item, dict) else None
-    if not isinstance(text, dict) or not all(isinstance(value, str) for value in text.values()):
-        raise InputError(
-            "bad_json", path, 'has no object "text" of strings by id; see the LXM format'
-        )
-    language = item.get("lang")
+def _read_lxm(path: str) -> tuple[str | None, Mapping[str, str]]:
+    """Return a file's language, if it names one, and its texts."""
+    language, texts = parse_file(files.read_bytes(path), path, ReadLimits())
+    for key, text in texts.items():
+        if not isinstance(text, str):
+            raise InputError("wrong_type", path, f'"text": {key} must be a string, got {text!r}')
     if language is not None and not isinstance(language, str):
-        raise InputError("bad_json", path, f'"lang" must be a string, got {language!r}')
-    return item
+        raise InputError("wrong_type", path, f'"lang" must be a string, got {language!r}')
+    return language, cast("Mapping[str, str]", texts)

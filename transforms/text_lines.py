@@ -27,16 +27,23 @@ def read_text_lines(path: str) -> Iterator[str]:
     for chunk in decompress(stored, compression, path, ReadLimits()):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
-            yield _decoded(line, path, number)
+            yield decode_line(line, path, number)
             number += 1
     if rest:
-        yield _decoded(rest, path, number)
+        yield decode_line(rest, path, number)
 
 
-def _decoded(line: bytes, path: str, number: int) -> str:
+def decode_line(line: bytes, path: str, number: int) -> str:
+    """Decode one line of a file.
+
+    Raises:
+        InputError: It is no UTF-8 (``invalid_utf8``); names the line.
+    """
     try:
         return line.decode()
     except UnicodeDecodeError as error:
         raise InputError(
-            "invalid_utf8", path, f"line {number}, byte {error.start} is not UTF-8"
+            "invalid_utf8",
+            path,
+            f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
         ) from error

@@ -17,7 +17,7 @@ import pytest
 from models import store
 from pipelines import augment, flags
 from pipelines.job_options import AugmentOptions
-from pipelines.run import prepare
+from pipelines.prepare import prepare
 from tests import runs
 from transforms.phrases import PhraseConfig, extract_phrases
 from transforms.read.unit import read_unit

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines import engines
 from tests import corpora, runs
+from tests.cluster.conftest import ready
 
 ARGUMENTS = (
     *("augment", "--method", "fragment", "--mix", "0.5", "--source_lang", "en"),
@@ -22,25 +22,18 @@ def arguments(tmp_path_factory):
     return (*ARGUMENTS, *sides)
 
 
-def digest_of(arguments, output, *more):
-    runs.run_well(*arguments, "--output", output, *more)
-    return runs.tree_digest(output)
-
-
 @pytest.fixture(scope="module")
 def expected(arguments, tmp_path_factory):
-    return digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
+    return runs.digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
 
 
 def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):
-    assert digest_of(arguments, tmp_path / "out", "--workers", "2") == expected
+    assert runs.digest_of(arguments, tmp_path / "out", "--workers", "2") == expected
 
 
 @pytest.mark.flink
 @pytest.mark.parametrize("engine", ["prism", "flink"])
 def test_every_engine_writes_the_same_bytes(engine, arguments, expected, tmp_path):
-    state = next(state for state in engines.engine_report() if state.engine == engine)
-    if not state.ready:
-        pytest.skip(state.render())
+    ready(engine)
     output = tmp_path / "out"
-    assert digest_of(arguments, output, "--engine", engine, "--workers", "2") == expected
+    assert runs.digest_of(arguments, output, "--engine", engine, "--workers", "2") == expected

@@ -5,6 +5,7 @@ import re
 
 import pyarrow as pa
 
+from tests import rows
 from transforms import schemas
 
 # As `words` cuts English and French, near enough: numbers whole, elided words on their own.
@@ -21,19 +22,13 @@ def tokens_table(pairs):
     names = ("start", "end")
     return pa.Table.from_pylist(
         [
-            {
-                "id": f"{row:032x}",
-                "corpus": "c",
-                "source_lang": "en",
-                "target_lang": "de",
-                "file": "f",
-                "line": row + 1,
-                "source": source,
-                "target": target,
-                "translation": None,
-                "source_tokens": [dict(zip(names, span, strict=True)) for span in source_spans],
-                "target_tokens": [dict(zip(names, span, strict=True)) for span in target_spans],
-            }
+            rows.pair(
+                row,
+                source,
+                target,
+                source_tokens=[dict(zip(names, span, strict=True)) for span in source_spans],
+                target_tokens=[dict(zip(names, span, strict=True)) for span in target_spans],
+            )
             for row, (source, source_spans, target, target_spans) in enumerate(pairs)
         ],
         schema=schemas.TOKENS,

@@ -10,6 +10,7 @@ the edit distance behind the stretch meet what the rest costs from there, comput
 """
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -28,6 +29,23 @@ MOST_CANDIDATES = 1000
 
 _FAR = np.int32(1 << 29)
 """The cost of what lies outside the beam."""
+
+
+class Rows(NamedTuple):
+    """The cells of the edit distance that lie in the beam.
+
+    Row ``i`` is what the first ``i`` words cost, cell ``j`` as the first ``j`` others.
+
+    Attributes:
+        low: First cell of each row, int64 ``[row]``.
+        high: Cell behind its last, int64 ``[row]``.
+        begins: Where its cells begin where those of all rows follow each other, int64
+            ``[row + 1]``.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    begins: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -80,11 +98,9 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
     Returns:
         Edits, shifts included, and shifts alone.
     """
-    low, high = _beam(len(words), len(others))
-    begins = np.zeros(len(low) + 1, dtype=np.int64)
-    begins[1:] = np.cumsum(high - low)
-    ahead = np.empty(begins[-1], dtype=np.int32)
-    behind = np.empty(begins[-1], dtype=np.int32)
+    rows = _beam(len(words), len(others))
+    ahead = np.empty(rows.begins[-1], dtype=np.int32)
+    behind = np.empty(rows.begins[-1], dtype=np.int32)
     line = np.empty(len(others) + 1, dtype=np.int32)
     places = np.arange(len(words))
     path = np.empty(len(words), dtype=np.int32)
@@ -92,14 +108,14 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
     shifts = 0
     tried = 0
     while True:
-        _fill_ahead(words, others, low, high, begins, line, ahead)
-        cost = ahead[begins[-1] - 1]
-        _trace(words, others, low, high, begins, ahead, path, insertions)
+        _fill_ahead(words, others, rows, line, ahead)
+        cost = ahead[rows.begins[-1] - 1]
+        _trace(words, others, rows, ahead, path, insertions)
         if cost == 0:
             break
-        _fill_behind(words, others, low, high, begins, behind)
+        _fill_behind(words, others, rows, behind)
         gain, start, middle, end, tried = _best_shift(
-            words, others, low, high, begins, line, ahead, behind, path, insertions, tried
+            words, others, rows, line, ahead, behind, path, insertions, tried
         )
         if tried >= MOST_CANDIDATES or gain <= 0:
             break
@@ -112,11 +128,8 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
 
 
 @numba.njit(nogil=True, cache=True)
-def _beam(words: int, others: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first cell of each row of the edit distance, and the cell behind the last.
-
-    Row ``i`` is what the first ``i`` words cost, cell ``j`` as the first ``j`` others.
-    """
+def _beam(words: int, others: int) -> Rows:
+    """Return which cells of the edit distance are looked at."""
     low = np.zeros(words + 1, dtype=np.int64)
     high = np.full(words + 1, others + 1, dtype=np.int64)
     slope = others / words
@@ -128,7 +141,9 @@ def _beam(words: int, others: int) -> tuple[np.ndarray, np.ndarray]:
         low[row] = max(0, diagonal - width)
         if row < words:
             high[row] = min(others + 1, diagonal + width)
-    return low, high
+    begins = np.zeros(len(low) + 1, dtype=np.int64)
+    begins[1:] = np.cumsum(high - low)
+    return Rows(low, high, begins)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -171,9 +186,7 @@ def _advance(
 def _fill_ahead(
     words: np.ndarray,
     others: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    begins: np.ndarray,
+    rows: Rows,
     line: np.ndarray,
     ahead: np.ndarray,
 ) -> None:
@@ -182,12 +195,11 @@ def _fill_ahead(
     Args:
         words: The sentence.
         others: The other.
-        low: From `_beam`.
-        high: From `_beam`.
-        begins: Where each row's cells begin in ``ahead``.
+        rows: Their cells.
         line: Scratch.
         ahead: Receives the cells of all rows.
     """
+    low, high, begins = rows
     for at in range(len(line)):
         line[at] = at
     ahead[: len(line)] = line
@@ -200,12 +212,11 @@ def _fill_ahead(
 def _fill_behind(
     words: np.ndarray,
     others: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    begins: np.ndarray,
+    rows: Rows,
     behind: np.ndarray,
 ) -> None:
     """Compute what the ends of both sentences cost, behind each cell; arguments as before."""
+    low, high, begins = rows
     row = len(words)
     for at in range(low[row], high[row]):
         behind[begins[row] + at - low[row]] = len(others) - at
@@ -227,9 +238,7 @@ def _fill_behind(
 def _trace(
     words: np.ndarray,
     others: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    begins: np.ndarray,
+    rows: Rows,
     ahead: np.ndarray,
     path: np.ndarray,
     before: np.ndarray,
@@ -237,16 +246,15 @@ def _trace(
     """Follow the cheapest path back; it prefers keeping and replacing, then deleting.
 
     Args:
-        words: As in `_fill_ahead`, and so are the next four.
+        words: As in `_fill_ahead`, and so are the next two.
         others: See there.
-        low: See there.
-        high: See there.
-        begins: See there.
+        rows: See there.
         ahead: What it found.
         path: Receives the other word of each word, -1 for none.
         before: Receives for each other word the word that it stands for or is inserted behind,
             -1 for the beginning.
     """
+    low, high, begins = rows
     row, at = len(words), len(others)
     path[:] = -1
     while row > 0 or at > 0:
@@ -272,9 +280,7 @@ def _trace(
 def _best_shift(
     words: np.ndarray,
     others: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    begins: np.ndarray,
+    rows: Rows,
     line: np.ndarray,
     ahead: np.ndarray,
     behind: np.ndarray,
@@ -294,7 +300,7 @@ def _best_shift(
         What is saved; the two neighbouring sequences that change places, as three bounds; and
         the shifts tried.
     """
-    cost = int(ahead[begins[-1] - 1])
+    cost = int(ahead[rows.begins[-1] - 1])
     best = (-int(_FAR), 0, 0, 0)
     bounds = (0, 0, 0)
     for start in range(len(words)):
@@ -329,7 +335,7 @@ def _best_shift(
                     last_place = place
                     lower, middle, upper = _parts(start, length, place, len(words))
                     saved = cost - _shifted_cost(
-                        words, others, low, high, begins, line, ahead, behind, lower, middle, upper
+                        words, others, rows, line, ahead, behind, lower, middle, upper
                     )
                     tried += 1
                     rank = (saved, length, -start, -place)
@@ -364,9 +370,7 @@ def _parts(start: int, length: int, place: int, words: int) -> tuple[int, int, i
 def _shifted_cost(
     words: np.ndarray,
     others: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    begins: np.ndarray,
+    rows: Rows,
     line: np.ndarray,
     ahead: np.ndarray,
     behind: np.ndarray,
@@ -375,6 +379,7 @@ def _shifted_cost(
     upper: int,
 ) -> int:
     """Return the edit distance with ``words[lower:middle]`` put behind ``words[middle:upper]``."""
+    low, high, begins = rows
     line[max(low[lower] - 1, 0) : min(high[upper] + 1, len(line))] = _FAR
     line[low[lower] : high[lower]] = ahead[begins[lower] : begins[lower + 1]]
     row = lower

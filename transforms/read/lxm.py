@@ -6,6 +6,7 @@ then for those that only the target has. The files are read whole: their format 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,15 +25,26 @@ MAX_BYTES = 1 << 30
 """Largest file; the corpus that the format is of has files of 30 MB."""
 
 
+class LxmFile(NamedTuple):
+    """What a file says.
+
+    Attributes:
+        language: Its ``lang``, which should be a string; None if it has none.
+        texts: Its texts by identifier, in its order, which should be strings.
+    """
+
+    language: object
+    texts: Mapping[str, object]
+
+
 def parse_lxm(
     chunks: Iterable[bytes], name: str, wanted: str, limits: ReadLimits
 ) -> Mapping[str, object]:
     """Return the texts of a file by identifier, in its order.
 
     Raises:
-        InputError: ``file_too_large``, ``language_not_found``, or why it is no such JSON:
-            ``invalid_json``, ``invalid_utf8``, ``duplicate_key``, ``json_too_deep``,
-            ``wrong_type`` or ``missing_field``.
+        InputError: ``file_too_large``, ``language_not_found``, or why it is no such JSON
+            (`parse_file`).
     """
     data = bytearray()
     for chunk in chunks:
@@ -41,16 +53,26 @@ def parse_lxm(
             raise InputError(
                 "file_too_large", name, f"over {MAX_BYTES} bytes; LXM is read whole, split the file"
             )
-    value = parse_object(bytes(data.removeprefix(BYTE_ORDER_MARK)), limits.max_json_depth)
+    language, texts = parse_file(bytes(data), name, limits)
+    if isinstance(language, str) and wanted != ANY and not matches(wanted, language):
+        raise InputError("language_not_found", name, f"the file is {language}, wanted {wanted}")
+    return texts
+
+
+def parse_file(data: bytes, name: str, limits: ReadLimits) -> LxmFile:
+    """Parse a whole file.
+
+    Raises:
+        InputError: ``invalid_json``, ``invalid_utf8``, ``duplicate_key``, ``json_too_deep``,
+            ``wrong_type`` or ``missing_field``.
+    """
+    value = parse_object(data.removeprefix(BYTE_ORDER_MARK), limits.max_json_depth)
     if isinstance(value, Problem):
         raise InputError(str(value.reason), name, value.detail)
     texts = value.get("text")
     if not isinstance(texts, dict):
         raise InputError("missing_field", name, 'expected {"lang": ..., "text": {ID: TEXT, ...}}')
-    language = value.get("lang")
-    if isinstance(language, str) and wanted != ANY and not matches(wanted, language):
-        raise InputError("language_not_found", name, f"the file is {language}, wanted {wanted}")
-    return texts
+    return LxmFile(value.get("lang"), texts)
 
 
 def read_lxm(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:

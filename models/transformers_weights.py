@@ -1,0 +1,79 @@
+"""Weights into a model of transformers, from the disk alone."""
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import SafetensorError
+
+from transforms.errors import ConfigError
+
+
+def load_model(
+    kind: Any,  # noqa: ANN401 - one of transformers' Auto classes
+    directory: Path,
+    dtype: torch.dtype,
+    is_used: Callable[[str], bool] = lambda _: True,
+    **more: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Load a model.
+
+    Args:
+        kind: What makes it of a directory, such as `transformers.AutoModel`.
+        directory: Where it lies, its weights as safetensors.
+        dtype: Type of its numbers.
+        is_used: Tells of a weight, by its name, whether the files must have it.
+        more: What else ``kind`` is told.
+
+    Raises:
+        ConfigError: A file cannot be read, or the weights are not those of the configuration.
+    """
+    try:
+        with quiet():
+            model, report = kind.from_pretrained(
+                directory,
+                dtype=dtype,
+                attn_implementation="sdpa",
+                trust_remote_code=False,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # reported below
+                **more,
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ConfigError(f"{directory}: cannot be loaded: {error}") from error
+    missing = sorted(filter(is_used, report["missing_keys"]))
+    misshapen = sorted(str(entry) for entry in report["mismatched_keys"])
+    if missing or misshapen:
+        raise ConfigError(
+            f"{directory}: the weights do not fit config.json: {len(missing)} missing, "
+            f"{len(misshapen)} of another shape, first {(missing + misshapen)[0]}"
+        )
+    return model
+
+
+def is_no_pooler(name: str) -> bool:
+    """Tell of a weight of an encoder whether it is not the pooler's, which nothing here uses."""
+    return not name.startswith("pooler.")
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the libraries' notes about unused weights from the user; ours say what matters."""
+    notes = transformers.utils.logging
+    level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
+    notes.set_verbosity_error()
+    notes.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        notes.set_verbosity(level)
+        if bars:
+            notes.enable_progress_bar()

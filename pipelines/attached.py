@@ -1,0 +1,76 @@
+"""Runs a server that ends with its caller: `python -I -S attached.py CALLER PROGRAM ARGUMENT ...`.
+
+Beam stops its servers with SIGINT and, five seconds later, with SIGKILL; if Beam is killed itself
+it leaves them behind. A shell script cannot mend that: it cannot catch a signal that was ignored
+when it started, as SIGINT is below ``nohup pairweave … &`` in a script, nor SIGKILL. For Linux.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+WATCH_SECONDS = 1.0
+"""How often the caller is looked for."""
+
+GRACE_SECONDS = 5.0
+"""How long a server may take to end when it is told to, before it is killed."""
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_ASKED = (signal.SIGINT, signal.SIGTERM)
+_AWAITED = (*_ASKED, signal.SIGCHLD)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a program until it ends, or its caller asks for its end or has ended.
+
+    Args:
+        arguments: Process id of the caller; the program; its arguments.
+
+    Returns:
+        The program's exit status; 128 and the signal's number if a signal ended it.
+    """
+    caller, command = int(arguments[0]), arguments[1:]
+    interruptible = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    # Blocked signals wait for `sigtimedwait`, so none is lost while the program starts.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    for number in _AWAITED:
+        signal.signal(number, signal.SIG_DFL)
+    libc = ctypes.CDLL(None)
+    this = os.getpid()
+
+    def end_with_this() -> None:
+        """Make the new process die with this one, however this one dies."""
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != this:
+            os._exit(1)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's reaches this process too
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
+
+    # Safe, as there is one thread.
+    server = subprocess.Popen(command, preexec_fn=end_with_this)
+    while server.poll() is None and os.getppid() == caller:
+        told = signal.sigtimedwait(_AWAITED, WATCH_SECONDS)
+        if told is None or told.si_signo not in _ASKED:
+            continue
+        # Where the caller ignores Ctrl-C its server does; only that one is sent by no process.
+        if told.si_pid or interruptible:
+            break
+    return _end(server)
+
+
+def _end(server: "subprocess.Popen[bytes]") -> int:
+    """End a program that may have ended, and return its exit status as a shell does."""
+    server.terminate()
+    try:
+        status = server.wait(GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        status = server.wait()
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""The files that say what a run is: their names, and how they are read."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from transforms import files
+from transforms.errors import ConfigError
+from transforms.write import to_json
+
+PLAN = "_plan.json"
+MANIFEST = "_manifest.json"
+RUN = "_run.json"
+CARD = "README.md"
+
+FIT = "fit"
+"""The job that writes a model, and nothing of a pair but why it was rejected."""
+
+Json = dict[str, Any]
+
+
+def plan_digest(plan: Mapping[str, object]) -> str:
+    """Return the hex SHA-256 of a plan."""
+    return hashlib.sha256(to_json(plan)).hexdigest()
+
+
+def read_json(path: str) -> Json:
+    """Read a JSON object.
+
+    Raises:
+        ConfigError: It is no JSON object.
+    """
+    try:
+        value = orjson.loads(files.read_bytes(path))
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{path}: not JSON ({error}); was it edited?") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path}: expected a JSON object")
+    return value
