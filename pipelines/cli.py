@@ -1,5 +1,6 @@
 """The command line: finds the job, builds its options, runs it."""
 
+import contextlib
 import importlib
 import importlib.metadata
 import logging
@@ -7,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from pipelines import forks, worker
@@ -19,6 +21,19 @@ PATH_ERRORS = (
     *(NotADirectoryError, PermissionError),
 )
 """What a path that the user gave can do wrong."""
+
+
+TERMINATING = (signal.SIGTERM, signal.SIGHUP)
+"""What asks a program to end; a terminal that is closed sends the second."""
+
+
+class Terminated(SystemExit):
+    """The program was asked to end; its code is what a shell shows for that signal."""
+
+    def __init__(self, number: int) -> None:
+        """Note the signal."""
+        super().__init__(128 + number)
+        self.signal = signal.Signals(number)
 
 
 class Command(NamedTuple):
@@ -59,10 +74,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[0] in ("-V", "--version", "version"):
         print(f"pairweave {importlib.metadata.version('pairweave')}")
         return DONE
-    _set_up_logging()
     if arguments is None:
+        _open_closed_streams()
         forks.allow()
-    signal.signal(signal.SIGTERM, _on_terminate)
+    _set_up_logging()
+    for number in TERMINATING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _on_terminate)
     try:
         return _run(words)
     except ConfigError as error:
@@ -76,11 +94,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except PATH_ERRORS as error:
-        print(f"pairweave: {error.filename}: {error.strerror}", file=sys.stderr)
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"pairweave: {place}{error.strerror}", file=sys.stderr)
         return MEND
     except OSError as error:
         print(f"pairweave: {error}", file=sys.stderr)
         return FAILED
+    except Terminated as ended:
+        text = f"pairweave: ended by {ended.signal.name}; the same command again goes on"
+        with contextlib.suppress(OSError):  # the terminal is gone
+            print(text, file=sys.stderr)
+        raise
     except KeyboardInterrupt:
         print("pairweave: interrupted; the same command again goes on", file=sys.stderr)
         return 128 + signal.SIGINT
@@ -115,9 +139,22 @@ def _set_up_logging() -> None:
     logging.getLogger("pairweave").setLevel(logging.INFO)
 
 
-def _on_terminate(_signal: int, _frame: object) -> None:
+def _open_closed_streams() -> None:
+    """Let streams that were closed at the start lead nowhere.
+
+    A file that is opened later would otherwise have the number of standard output or error, and
+    whatever a library writes there would go into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - for good
+            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003
+            setattr(sys, name, stream)
+
+
+def _on_terminate(number: int, _frame: object) -> None:
     """Leave in an orderly way, so that temporary directories and workers go."""
-    raise SystemExit(128 + signal.SIGTERM)
+    raise Terminated(number)
 
 
 if __name__ == "__main__":

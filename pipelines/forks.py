@@ -57,8 +57,10 @@ class Fork:
 
     def kill(self) -> None:
         """End it now."""
-        if self.returncode is None:
-            os.kill(self.pid, signal.SIGKILL)
+        # It may have ended, and the word of that be on its way.
+        with contextlib.suppress(ProcessLookupError):
+            if self.returncode is None:
+                os.kill(self.pid, signal.SIGKILL)
 
     def end(self, returncode: int) -> None:
         """Note how it ended."""
@@ -144,6 +146,7 @@ class ForkServer:
 
 _allowed = False
 _server: ForkServer | None = None
+_started_by: int | None = None
 
 
 def allow() -> None:
@@ -166,6 +169,11 @@ def start(arguments: Sequence[str], files: Sequence[int]) -> Fork | None:
     return None if _server is None else _server.start(arguments, files)
 
 
+def parent() -> int:
+    """Return the process that started this one, which may be gone already if it forked it."""
+    return os.getppid() if _started_by is None else _started_by
+
+
 def _leave(work: Callable[[], int]) -> NoReturn:
     """End this fork when the work is done, past whatever its parent would do at its end."""
     status = 1
@@ -176,8 +184,10 @@ def _leave(work: Callable[[], int]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - nobody else shows it
         sys.excepthook(*sys.exc_info())
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            # Whoever read it may be gone. An error here would go on as this process's parent.
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
         os._exit(status)
 
 
@@ -185,7 +195,9 @@ def _serve(parent: socket.socket, run: Callable[[list[str]], int]) -> int:
     """Fork whenever the parent asks, and tell it what ends, until it is gone."""
     # Ctrl-C is for the parent, which then ends this.
     os.setsid()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     wakes, wake = os.pipe()
     os.set_blocking(wakes, False)
     os.set_blocking(wake, False)
@@ -197,6 +209,7 @@ def _serve(parent: socket.socket, run: Callable[[list[str]], int]) -> int:
 
 
 def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, wake: int) -> None:
+    server = os.getpid()
     while True:
         ready, _, _ = select.select([parent.fileno(), wakes], [], [])
         if wakes in ready:
@@ -213,13 +226,15 @@ def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, 
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in (parent.detach(), wakes, wake):
                 os.close(number)
-            _leave(functools.partial(_run, run, message, files))
+            _leave(functools.partial(_run, run, message, files, server))
         for number in files:
             os.close(number)
         parent.send(json.dumps({"started": pid}).encode())
 
 
-def _run(run: Callable[[list[str]], int], message: bytes, files: Sequence[int]) -> int:
+def _run(run: Callable[[list[str]], int], message: bytes, files: Sequence[int], server: int) -> int:
+    global _started_by
+    _started_by = server
     said = json.loads(message)
     os.setsid()
     os.environ.clear()

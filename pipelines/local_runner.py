@@ -41,6 +41,7 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import windowed_value
 
 from pipelines import forks, worker
+from transforms import exchange
 from transforms.errors import WorkerError
 
 BUNDLES = 256
@@ -90,7 +91,11 @@ class SpilledGroups:
         return len(self._places)
 
     def append(self, elements: bytes) -> None:
-        """Add encoded (key, value) elements."""
+        """Add encoded (key, value) elements.
+
+        Raises:
+            WorkerError: There is no room for them.
+        """
         stream = create_InputStream(elements)
         with self._lock:
             self._file.seek(self._end)
@@ -98,7 +103,10 @@ class SpilledGroups:
                 key, value = self._decoder.decode_from_stream(stream, True).value
                 encoded = self._value_coder.encode(value)
                 self._places[self._key_coder.encode(key)].append((self._end, len(encoded)))
-                self._file.write(encoded)
+                try:
+                    self._file.write(encoded)
+                except OSError as error:
+                    raise exchange.unwritable(error, len(encoded)) from error
                 self._end += len(encoded)
 
     def extend(self, other: object) -> None:
@@ -290,8 +298,11 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     def close(self) -> None:
         """Close the connections, then wait for the process."""
         self._stopping = True
-        self.data_conn._exception = None  # what ended the worker has been raised already
-        super().close()
+        self.control_conn.close()
+        # What ended the worker has been raised already; its thread may note it at any time.
+        with contextlib.suppress(grpc.RpcError, WorkerError):
+            self.data_conn.close()
+        self.stop_worker()
 
     def stop_worker(self) -> None:
         """Wait for the process, which ends when it is told that nothing follows."""

@@ -1,5 +1,6 @@
 """What a person is told before and after a run."""
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 
@@ -92,6 +93,7 @@ class _Labels(beam.pipeline.PipelineVisitor):
 
 def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None]) -> list[str]:
     pipeline = beam.Pipeline()
+    shutil.rmtree(pipeline.local_tempdir)  # Beam deletes it with the end of a run
     graph(pipeline, run, frozenset(range(run.shards)))
     visitor = _Labels()
     pipeline.visit(visitor)

@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _end_with_parent(seconds: float = 1.0) -> None:
     """End this process soon after the process that started it, however that ended."""
-    parent = os.getppid()
+    parent = forks.parent()
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -105,16 +105,19 @@ def kill_a_worker_when(process, pattern, output):
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         if any(Path(output).glob(pattern)):
-            workers = subprocess.run(
-                ["pgrep", "-P", str(process.pid), "-f", "pipelines.worker"],
-                capture_output=True,
-                text=True,
-                check=False,
-            ).stdout.split()
+            # A worker is a fork of the process that the launcher forked for that.
+            workers = [pid for server in children(process.pid) for pid in children(server)]
             if workers:
-                os.kill(int(workers[0]), signal.SIGKILL)
+                os.kill(workers[0], signal.SIGKILL)
                 return
         time.sleep(0.005)
+
+
+def children(pid):
+    """Return the processes that a process has started."""
+    command = ["pgrep", "-P", str(pid)]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return [int(word) for word in listed.split()]
 
 
 def run_here(*arguments, cwd=None):

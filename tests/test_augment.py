@@ -1,5 +1,6 @@
 import gzip
 import json
+import tempfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,10 +95,12 @@ def test_a_lost_shard_is_made_again_with_the_same_bytes(corpus, model, output):
     assert json.loads((output / "_run.json").read_text())["shards_reused"] == 3
 
 
-def test_a_plan_is_printed_and_nothing_written(corpus, model):
+def test_a_plan_is_printed_and_nothing_written(corpus, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "planned")
     printed = runs.run_well_here(*arguments, "--plan_only", cwd=corpus[0])
     assert not (corpus[0] / "planned").exists()
+    assert not list(tmp_path.iterdir())
     for text in ("corpus.en", "shards 5", "units 7", "max_tags: 9", "Shuffle", "InjectTags"):
         assert text in printed, text
 

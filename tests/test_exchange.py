@@ -1,6 +1,7 @@
 """Tables that pass through a file: what was left is what is fetched, whoever leaves meanwhile."""
 
 import multiprocessing
+import os
 import tempfile
 import threading
 
@@ -9,6 +10,7 @@ import pytest
 
 from transforms import exchange
 from transforms.arrow_coder import TableCoder
+from transforms.errors import WorkerError
 from transforms.exchange import LEAST_BYTES, Exchange
 
 
@@ -57,6 +59,16 @@ def test_a_stream_that_is_cut_is_noticed(joined):
     joined.truncate(1000)
     with pytest.raises(EOFError, match="bytes are missing"):
         TableCoder().decode(sent)
+
+
+@pytest.mark.usefixtures("joined")
+def test_a_full_disk_is_told_with_the_directory(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(WorkerError, match=r"No space left on device; make room there, or .*TMPDIR"):
+        TableCoder().encode(table_of(100_000))
 
 
 def leave_many(file: int, mark: int, places) -> None:

@@ -28,7 +28,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
         files.write_bytes(path, b"new")
     assert files.read_bytes(path) == b"old"
     assert files.list_names(str(tmp_path)) == ["part"]

@@ -1,5 +1,6 @@
 """Processes forked on request: they say how they ended, and nothing outlives its parent."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -32,9 +33,14 @@ def act(arguments):
         raise ValueError("no such luck")
     if word == "die":
         os.kill(os.getpid(), signal.SIGTERM)
+    if word == "say":
+        print("something")
+        return 5
     if word == "write":
         os.write(int(arguments[1].removeprefix("--file=")), os.environ["WORD"].encode())
         return 0
+    if word == "late":
+        time.sleep(1)
     worker._end_with_parent(0.05)
     time.sleep(60)
 
@@ -97,6 +103,29 @@ server.start(["end"], []).wait(20)
     assert sorted(done.stdout.splitlines()) == ["parent", "parent's end"]
 
 
+def test_a_fork_whose_output_nobody_reads_ends_all_the_same():
+    """It must not go on as the program that was forked."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", program("os.write(2, b'%d;' % server.start(['say'], []).wait(20))")],
+        cwd=Path(__file__).resolve().parents[1],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == b"5;"
+
+
+def test_a_fork_that_has_ended_may_be_killed():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    forks.Fork(gone.pid).kill()
+
+
 def test_nothing_outlives_a_killed_parent():
     body = """
 print(server.pid, server.start(["sleep"], []).pid, flush=True)
@@ -115,6 +144,19 @@ time.sleep(60)
         parent.send_signal(signal.SIGKILL)
     deadline = time.monotonic() + 20
     while any(map(alive, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_fork_whose_parent_is_gone_before_it_looks_ends_too():
+    body = """
+fork = server.start(["late"], [])
+os.kill(server.pid, signal.SIGKILL)
+print(fork.pid)
+"""
+    number = int(run(body).stdout)
+    deadline = time.monotonic() + 20
+    while alive(number):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import apache_beam as beam
+import grpc
 import pytest
 from apache_beam.coders import coders
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 from pipelines import local_runner
 from pipelines.local_runner import SpilledGroups, pieces
 from tests.cluster import toy_shards
+from transforms.errors import WorkerError
 
 TOY = Path(toy_shards.__file__)
 WINDOW = GlobalWindows().get_window_coder()
@@ -93,6 +95,42 @@ def test_a_bundle_of_large_groups_is_closed_early(monkeypatch):
     groups.append(encoded([(key, b"x" * 60) for key in range(6)]))
     assert [len(bundle) for bundle in pieces(groups, 2)] == [2, 2, 2]
     groups.close()
+
+
+def test_a_full_disk_is_told_with_the_directory():
+    class Full:
+        def seek(self, _):
+            pass
+
+        def write(self, _):
+            raise OSError(28, "No space left on device")
+
+    groups = SpilledGroups(beams_buffer())
+    groups._file = Full()
+    with pytest.raises(WorkerError, match="No space left on device; make room there"):
+        groups.append(encoded([(1, b"x")]))
+
+
+def test_a_worker_whose_connection_broke_is_waited_for():
+    """Its connection may note that after the launcher has begun to close it."""
+    ended = []
+
+    class Connection:
+        def close(self):
+            pass
+
+    class Broken:
+        def close(self):
+            raise grpc.RpcError
+
+    class Process:
+        def wait(self, timeout):
+            ended.append(timeout)
+
+    handler = local_runner.ProcessHandler.__new__(local_runner.ProcessHandler)
+    handler.control_conn, handler.data_conn, handler._process = Connection(), Broken(), Process()
+    handler.close()
+    assert ended
 
 
 class Count(beam.DoFn):

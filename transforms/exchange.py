@@ -8,7 +8,10 @@ lie. The file has no name, so nothing is left of it however the processes end.
 import fcntl
 import os
 import struct
+import tempfile
 import threading
+
+from transforms.errors import WorkerError
 
 MARK = b"in file\0"
 """How a place begins; an Arrow stream begins with four bytes of ones."""
@@ -32,14 +35,21 @@ class Exchange:
         self._lock = threading.Lock()
 
     def leave(self, stream: memoryview) -> bytes:
-        """Write a stream to the file and return its place."""
+        """Write a stream to the file and return its place.
+
+        Raises:
+            WorkerError: There is no room for it.
+        """
         left = stream.cast("B")
         size = len(left)
-        start = place = self._reserve(size)
-        while left:
-            written = os.pwrite(self.file, left, place)
-            place += written
-            left = left[written:]
+        try:
+            start = place = self._reserve(size)
+            while left:
+                written = os.pwrite(self.file, left, place)
+                place += written
+                left = left[written:]
+        except OSError as error:
+            raise unwritable(error, size) from error
         return _PLACE.pack(MARK, start, size)
 
     def _reserve(self, size: int) -> int:
@@ -69,6 +79,14 @@ class Exchange:
             start += len(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def unwritable(error: OSError, size: int) -> WorkerError:
+    """Return what to say when temporary files cannot take so many bytes more of a shuffle."""
+    return WorkerError(
+        f"{tempfile.gettempdir()}: cannot hold {size:,} more bytes of the shuffle: "
+        f"{error.strerror}; make room there, or name another directory in TMPDIR"
+    )
 
 
 _joined: Exchange | None = None

@@ -222,8 +222,10 @@ def _write_temporary(path: str, data: bytes | memoryview) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except OSError:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
+        if error.filename is None:  # as for a full disk
+            error.filename = path
         raise
     return temporary
 
