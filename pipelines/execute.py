@@ -1,5 +1,6 @@
 """How a planned job runs: claim, resume, graph, commit."""
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 
@@ -123,11 +124,17 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
 def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
     job_name = f"pairweave-{run.job}-{run.digest[:8]}"
     options = run.options
-    with engines.beam_options(options.engine, options.workers, job_name, extra) as arguments:
+    # More workers than there are units or shards would have nothing to do.
+    workers = min(options.workers, max(len(run.plan.units), run.shards))
+    with engines.beam_options(options.engine, workers, job_name, extra) as arguments:
         pipeline = beam.Pipeline(options=PipelineOptions(arguments))
-        graph(pipeline)
-        output = files.absolute(options.output)
-        model = None if run.model else files.join(run.model_directory, store.ABOUT)
-        progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
-        with progress:
-            pipeline.run().wait_until_finish()
+        try:
+            graph(pipeline)
+            output = files.absolute(options.output)
+            model = None if run.model else files.join(run.model_directory, store.ABOUT)
+            progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
+            with progress:
+                pipeline.run().wait_until_finish()
+        finally:
+            # Beam deletes it at the end of a run, and forgets it where a run never began.
+            shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)

@@ -12,6 +12,7 @@ from pipelines.run import Run
 from transforms import files, run_files
 from transforms.claim import check_claim, check_unclaimed
 from transforms.errors import ConfigError
+from transforms.rejects import Reject
 from transforms.shown_counts import short_counts
 
 MOST_LINES = 40
@@ -100,6 +101,10 @@ def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None
     return ["  " * label.count("/") + label.rpartition("/")[2] for label in visitor.labels]
 
 
+MUCH = 0.2
+"""The share of the pairs above which their rejection for one reason asks for an explanation."""
+
+
 def say_where(output: str) -> None:
     """Print what came out of a run and where it lies."""
     found = run_files.read_json(files.join(output, run_files.MANIFEST))
@@ -108,6 +113,12 @@ def say_where(output: str) -> None:
     if found.get("rejected"):
         reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
         lines.append("rejected: " + ", ".join(f"{name} {number:,}" for name, number in reasons))
+        uneven = found["rejected"].get(Reject.LENGTH_RATIO, 0)
+        if uneven > MUCH * rows.get("read", 0):
+            lines.append(
+                "much was rejected for its length ratio: where one side is written without spaces "
+                "between words, raise --max_ratio (to 3, say) or use --tokens sentencepiece"
+            )
     if found.get("counts"):
         counts = short_counts(found["counts"])
         lines.append(", ".join(f"{name} {number:,}" for name, number in counts.items()))
