@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _open_closed_streams()
         forks.allow()
+        threading.excepthook = worker.leave_out_lost_connections(threading.excepthook)
     _set_up_logging()
     for number in TERMINATING:
         if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup

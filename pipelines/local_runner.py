@@ -389,16 +389,11 @@ def _own_servers() -> Iterator[None]:
 
     Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
     """
-    shown = threading.excepthook
-
-    def show(failed: threading.ExceptHookArgs) -> None:
-        if not issubclass(failed.exc_type, grpc.RpcError):
-            shown(failed)
-
     time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
     worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
     worker_handlers.grpc = _LocalGrpc()
-    threading.excepthook = show
+    shown = threading.excepthook
+    threading.excepthook = worker.leave_out_lost_connections(shown)
     try:
         yield
     finally:

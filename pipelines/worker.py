@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipelines import forks
@@ -43,6 +43,21 @@ def log_to_stderr(layout: str, clock: str | None = None) -> None:
     handler.setFormatter(logging.Formatter(layout, clock))
     handler.addFilter(Noise())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
+def leave_out_lost_connections(
+    shown: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """Return a `threading.excepthook` that says nothing of connections that end.
+
+    Beam's threads fail when whoever they talk to is gone, and whoever waits for them says why.
+    """
+
+    def show(failed: threading.ExceptHookArgs) -> None:
+        if not failed.exc_type.__module__.startswith("grpc"):
+            shown(failed)
+
+    return show
 
 
 def start(
@@ -114,10 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     # It also prints a failed bundle's traceback, past logging.
     vars(sdk_worker)["print"] = lambda *_, **__: None
-    shown = threading.excepthook
-    threading.excepthook = lambda failed: (
-        None if issubclass(failed.exc_type, grpc.RpcError) else shown(failed)
-    )
+    threading.excepthook = leave_out_lost_connections(threading.excepthook)
     try:
         os.environ.update(_environment(flags))
         sdk_worker_main.main([])

@@ -42,9 +42,10 @@ def run(*arguments, cwd=None):
 
 
 def run_well(*arguments, cwd=None):
-    """Run the command and expect success; return its output."""
+    """Run the command and expect success without a traceback; return its output."""
     status, out, errors = run(*arguments, cwd=cwd)
     assert status == 0, errors[-4000:]
+    assert "Traceback" not in errors, errors[-4000:]
     return out
 
 

@@ -94,3 +94,23 @@ def test_a_run_needs_no_open_streams(tmp_path, closed):
     assert "Traceback" not in done.stderr
     manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text(encoding="utf-8"))
     assert manifest["rows"]["read"] == 1
+
+
+def test_threads_whose_connection_ends_say_nothing(tmp_path):
+    job = (
+        "import threading\n"
+        "    class Lost(Exception):\n"
+        "        __module__ = 'grpc._channel'\n"
+        "    def fail(error):\n"
+        "        raise error\n"
+        "    for error in (Lost('connection'), ValueError('of ours')):\n"
+        "        thread = threading.Thread(target=fail, args=(error,))\n"
+        "        thread.start()\n"
+        "        thread.join()\n"
+        "    return 0"
+    )
+    process = start(tmp_path, job)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "ValueError: of ours" in errors
+    assert "Lost" not in errors
