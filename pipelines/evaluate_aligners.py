@@ -120,15 +120,8 @@ def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
 
 def _encoder(name: AlignerName) -> Make:
     from models import encoder_store
-    from models.encoder_config import EncoderConfig, HeadConfig
 
-    name.require_settings("layer", "head", "precision")
-    if name.model is None:
-        raise ConfigError("--aligners encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    head = HeadConfig(name.settings.get("head", "softmax"))
-    precision = name.settings.get("precision", "fp32")
-    config = EncoderConfig(name.model, layer=name.layer, head=head, precision=precision)
-    reference = encoder_store.find(config)
+    reference = encoder_store.find(name.encoder_config())
     return lambda _: encoder_store.load(reference)
 
 

@@ -197,6 +197,13 @@ class AlignerSettings(FitSettings):
         8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
     )
     head: HeadName = Field("softmax", description="encoder: how links are read off")
+    head_threshold: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="encoder: what the probability of a link must be above, of the heads softmax "
+        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.1)",
+    )
     precision: Precision = Field(
         "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"
     )

@@ -5,7 +5,6 @@ It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DI
 """
 
 from models import encoder_store, external_store, store
-from models.encoder_config import EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
 from models.external_config import PROGRAMS, ExternalConfig
 from models.external_store import ExternalReference
@@ -40,7 +39,7 @@ def choose_second(options: FitSettings, tokens: TokenConfig | None) -> Reference
     if name.aligner == "hmm":
         return _fitted(name, tokens)
     if name.aligner == "encoder":
-        return _encoder(name)
+        return encoder_store.find(name.encoder_config())
     return _program(name, options)
 
 
@@ -80,16 +79,6 @@ def _fitted(name: AlignerName, tokens: TokenConfig) -> store.ModelReference:
     reference = store.find(name.model)
     assert reference is not None
     return reference
-
-
-def _encoder(name: AlignerName) -> EncoderReference:
-    name.require_settings("layer", "head", "precision")
-    if name.model is None:
-        raise ConfigError(f"{_SECOND} encoder: needs a model, as in encoder:DIRECTORY:layer=8")
-    head = HeadConfig(name.settings.get("head", "softmax"))
-    precision = name.settings.get("precision", "fp32")
-    config = EncoderConfig(name.model, layer=name.layer, head=head, precision=precision)
-    return encoder_store.find(config)
 
 
 def _program(name: AlignerName, options: FitSettings) -> ExternalReference:

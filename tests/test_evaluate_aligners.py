@@ -163,7 +163,24 @@ def test_a_name_holds_a_model_and_settings():
     assert not read_name("simalign:m").learns
     for text, message in (
         ("hmm:model:other", "'other' is no setting"),
-        ("simalign:m:layer=x", "number"),
+        ("simalign:m:layer=x", "layer must be a number"),
     ):
         with pytest.raises(ConfigError, match=message):
             assert read_name(text).layer
+
+
+def test_a_name_holds_the_settings_of_an_encoder():
+    config = read_name("encoder:bert:layer=6:head=ot:threshold=0.3:precision=bf16").encoder_config()
+    assert (config.model, config.layer, config.precision) == ("bert", 6, "bf16")
+    assert (config.head.name, config.head.effective_threshold) == ("ot", 0.3)
+    plain = read_name("encoder:bert").encoder_config()
+    assert (plain.layer, plain.head.name, plain.head.effective_threshold) == (8, "softmax", 0.001)
+    for text, message in (
+        ("encoder:bert:threshold=much", "threshold must be a number"),
+        ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
+        ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:depth=3", "does not know depth"),
+        ("encoder", "needs a model"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_name(text).encoder_config()
