@@ -59,7 +59,7 @@ class AlignerName:
             ConfigError: No model is named, or a setting is none of an encoder's or has a wrong
                 value.
         """
-        self.require_settings("layer", "head", "threshold", "precision")
+        self.require_settings("layer", "head", "threshold", "unit", "precision")
         if self.model is None:
             raise ConfigError(
                 f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
@@ -69,6 +69,7 @@ class AlignerName:
             self.model,
             layer=self.layer,
             head=HeadConfig(self.settings.get("head", "softmax"), threshold=threshold),
+            unit=self.settings.get("unit", "pieces"),
             precision=self.settings.get("precision", "fp32"),
         )
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field, JsonValue
 
-from models.encoder_config import HeadName, LongPairs, Precision
+from models.encoder_config import CompareUnit, HeadName, LongPairs, Precision
 from models.external_config import ProgramName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
@@ -202,7 +202,12 @@ class AlignerSettings(FitSettings):
         ge=0,
         le=1,
         description="encoder: what the probability of a link must be above, of the heads softmax "
-        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.1)",
+        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
+    )
+    unit: CompareUnit = Field(
+        "pieces",
+        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
+        "its pieces",
     )
     precision: Precision = Field(
         "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"

@@ -122,17 +122,17 @@ def test_the_plan_names_what_decides_the_links_and_no_path(directory, aligned):
     assert "torch" in json.loads((aligned / "_run.json").read_text())["packages"]
 
 
-def test_the_threshold_is_that_of_the_head(directory):
+def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
     bert = str(directory / "bert")
     settings = {"aligner": "encoder", "model": bert, "layer": 2, "head": "ot"}
-    digests = []
-    for threshold in (0.3, None):
-        options = AlignOptions(output="out", head_threshold=threshold, **settings)
+    digests = set()
+    for threshold, unit in ((0.3, "pieces"), (None, "pieces"), (None, "words")):
+        options = AlignOptions(output="out", head_threshold=threshold, unit=unit, **settings)
         reference, _ = choose_aligner(options)
-        config = EncoderConfig(bert, layer=2, head=HeadConfig("ot", threshold=threshold))
-        assert reference.digest == find_digest(config)
-        digests.append(reference.digest)
-    assert len(set(digests)) == 2
+        head = HeadConfig("ot", threshold=threshold)
+        assert reference.digest == find_digest(EncoderConfig(bert, layer=2, head=head, unit=unit))
+        digests.add(reference.digest)
+    assert len(digests) == 3
 
 
 def test_tagged_pairs_are_sound(augmented):

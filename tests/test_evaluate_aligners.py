@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from models.encoder_config import EncoderConfig
 from pipelines.aligner_names import read_name
 from tests import corpora, fake_programs, runs
 from tests.fake_programs import write_program
@@ -170,15 +171,18 @@ def test_a_name_holds_a_model_and_settings():
 
 
 def test_a_name_holds_the_settings_of_an_encoder():
-    config = read_name("encoder:bert:layer=6:head=ot:threshold=0.3:precision=bf16").encoder_config()
+    text = "encoder:bert:layer=6:head=ot:threshold=0.3:unit=words:precision=bf16"
+    config = read_name(text).encoder_config()
     assert (config.model, config.layer, config.precision) == ("bert", 6, "bf16")
     assert (config.head.name, config.head.effective_threshold) == ("ot", 0.3)
+    assert config.unit == "words"
     plain = read_name("encoder:bert").encoder_config()
-    assert (plain.layer, plain.head.name, plain.head.effective_threshold) == (8, "softmax", 0.001)
+    assert plain == EncoderConfig("bert")
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
         ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
         ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
         ("encoder:bert:depth=3", "does not know depth"),
         ("encoder", "needs a model"),
     ):
