@@ -59,16 +59,20 @@ class AlignerName:
             ConfigError: No model is named, or a setting is none of an encoder's or has a wrong
                 value.
         """
-        self.require_settings("layer", "head", "threshold", "unit", "precision")
+        self.require_settings("layer", "head", "threshold", "distortion", "unit", "precision")
         if self.model is None:
             raise ConfigError(
                 f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
             )
-        threshold = self._number("threshold", float)
+        head = HeadConfig(
+            self.settings.get("head", "softmax"),
+            threshold=self._number("threshold", float),
+            distortion=self._number("distortion", float) or 0.0,
+        )
         return EncoderConfig(
             self.model,
             layer=self.layer,
-            head=HeadConfig(self.settings.get("head", "softmax"), threshold=threshold),
+            head=head,
             unit=self.settings.get("unit", "pieces"),
             precision=self.settings.get("precision", "fp32"),
         )

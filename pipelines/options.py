@@ -204,6 +204,13 @@ class AlignerSettings(FitSettings):
         description="encoder: what the probability of a link must be above, of the heads softmax "
         "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
     )
+    distortion: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="encoder: how much less alike words count that stand at unlike places, of all "
+        "heads but softmax and entmax15; 0 not at all",
+    )
     unit: CompareUnit = Field(
         "pieces",
         description="encoder: what is compared, its pieces, or words (tokens), each the mean of "

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
+from models.encoder_config import CompareUnit, HeadName
 from pipelines.options import AlignerSettings, Heuristic, JobOptions, Patterns, TranslatorOptions
 
 
@@ -32,6 +33,12 @@ class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
         "ter",
         description="aligns translation and reference: by edits (no model), statistically, or by a "
         "Transformer",
+    )
+    head: HeadName = Field("ot", description="encoder: how links are read off")
+    unit: CompareUnit = Field(
+        "words",
+        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
+        "its pieces",
     )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     methods: Methods = Field(

@@ -126,13 +126,15 @@ def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
     bert = str(directory / "bert")
     settings = {"aligner": "encoder", "model": bert, "layer": 2, "head": "ot"}
     digests = set()
-    for threshold, unit in ((0.3, "pieces"), (None, "pieces"), (None, "words")):
-        options = AlignOptions(output="out", head_threshold=threshold, unit=unit, **settings)
-        reference, _ = choose_aligner(options)
-        head = HeadConfig("ot", threshold=threshold)
+    for more in ({}, {"head_threshold": 0.2}, {"distortion": 0.4}, {"unit": "words"}):
+        reference, _ = choose_aligner(AlignOptions(output="out", **settings, **more))
+        head = HeadConfig(
+            "ot", threshold=more.get("head_threshold"), distortion=more.get("distortion", 0.0)
+        )
+        unit = more.get("unit", "pieces")
         assert reference.digest == find_digest(EncoderConfig(bert, layer=2, head=head, unit=unit))
         digests.add(reference.digest)
-    assert len(digests) == 3
+    assert len(digests) == 4
 
 
 def test_tagged_pairs_are_sound(augmented):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from models.encoder_config import EncoderConfig
+from models.encoder_config import EncoderConfig, HeadConfig
 from pipelines.aligner_names import read_name
 from tests import corpora, fake_programs, runs
 from tests.fake_programs import write_program
@@ -171,13 +171,15 @@ def test_a_name_holds_a_model_and_settings():
 
 
 def test_a_name_holds_the_settings_of_an_encoder():
-    text = "encoder:bert:layer=6:head=ot:threshold=0.3:unit=words:precision=bf16"
-    config = read_name(text).encoder_config()
-    assert (config.model, config.layer, config.precision) == ("bert", 6, "bf16")
-    assert (config.head.name, config.head.effective_threshold) == ("ot", 0.3)
-    assert config.unit == "words"
-    plain = read_name("encoder:bert").encoder_config()
-    assert plain == EncoderConfig("bert")
+    text = "encoder:bert:layer=6:head=ot:threshold=0.2:distortion=0.4:unit=words:precision=bf16"
+    assert read_name(text).encoder_config() == EncoderConfig(
+        "bert",
+        layer=6,
+        head=HeadConfig("ot", threshold=0.2, distortion=0.4),
+        unit="words",
+        precision="bf16",
+    )
+    assert read_name("encoder:bert").encoder_config() == EncoderConfig("bert")
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
         ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
