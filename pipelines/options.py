@@ -94,6 +94,12 @@ class CorpusOptions(Options):
     translation_field: str | None = Field(
         None, description="field or column of a machine translation, likewise"
     )
+    score_field: str | None = Field(
+        None,
+        description="suggest: field or column of a pair's score, likewise (a language model's, an "
+        "aligner's); fills the column score",
+        json_schema_extra=UNSAID,
+    )
     field_count: int | None = Field(
         None, ge=2, description="fields in each line of TSV (default: as the first line has)"
     )

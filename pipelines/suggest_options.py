@@ -7,7 +7,14 @@ import pydantic
 from pydantic import Field
 
 from models.encoder_config import CompareUnit, HeadName
-from pipelines.options import AlignerSettings, Heuristic, JobOptions, Patterns, TranslatorOptions
+from pipelines.options import (
+    UNSAID,
+    AlignerSettings,
+    Heuristic,
+    JobOptions,
+    Patterns,
+    TranslatorOptions,
+)
 
 
 def _split(value: object) -> object:
@@ -104,7 +111,13 @@ class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translates target to source, likewise",
     )
-    max_score: float = Field(math.inf, ge=0, description="largest score of an example; inf for any")
+    min_score: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="least score of an example, or of its pair, of --score_field",
+        json_schema_extra=UNSAID,
+    )
+    max_score: float = Field(math.inf, description="largest score likewise; inf for any")
     hint: Literal["none", "letters", "initials", "word"] = Field(
         "none",
         description="column hint: the suggestion's first letters, its words' initials, or a word",
