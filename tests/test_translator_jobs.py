@@ -95,6 +95,9 @@ def test_the_plan_names_what_translates_and_no_path(directory, made):
     assert f"translator:{digest[:12]}|" in plan["signature"]
     assert plan["configuration"]["beam_size"] == 2
     assert "translator_revision" not in plan["configuration"]
+    receipts = sorted((made / "_receipts").glob("shard-*.json"))
+    assert len(receipts) == 4
+    assert {json.loads(path.read_text())["translator"] for path in receipts} == {digest}
     assert "ctranslate2" in json.loads((made / "_run.json").read_text())["packages"]
 
 
