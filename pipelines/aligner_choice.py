@@ -22,7 +22,8 @@ Reference = store.ModelReference | EncoderReference | ExternalReference | TerAli
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 HOSTING = ("large_model", "model_copies", "accelerator")
 ENCODER_ONLY = (
-    *("revision", "layer", "head", "precision", "long_pairs", "token_budget", "watch_model"),
+    *("revision", "layer", "head", "head_threshold", "distortion", "unit", "precision"),
+    *("long_pairs", "token_budget", "watch_model"),
     *HOSTING,
 )
 
@@ -146,7 +147,10 @@ def _encoder(options: AlignerSettings) -> tuple[EncoderReference, TokenConfig]:
     config = EncoderConfig(
         model=options.model or "",
         layer=options.layer,
-        head=HeadConfig(options.head),
+        head=HeadConfig(
+            options.head, threshold=options.head_threshold, distortion=options.distortion
+        ),
+        unit=options.unit,
         precision=options.precision,
         long_pairs=options.long_pairs,
         token_budget=budget if budget == "auto" else int(budget),

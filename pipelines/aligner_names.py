@@ -1,12 +1,15 @@
 """Aligners as a user names them on one line: ``encoder:DIR:layer=8:head=softmax``."""
 
 import dataclasses
+from typing import TypeVar
 
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.external_config import ABOUT, PROGRAMS, About, ExternalConfig
 from transforms.errors import ConfigError
 
 ALIGNERS = ("hmm", "encoder", *PROGRAMS)
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,10 +49,33 @@ class AlignerName:
         Raises:
             ConfigError: It is no number.
         """
-        try:
-            return int(self.settings.get("layer", "8"))
-        except ValueError as error:
-            raise ConfigError(f"{self.option} {self.text}: layer must be a number") from error
+        layer = self._number("layer", int)
+        return 8 if layer is None else layer
+
+    def encoder_config(self) -> EncoderConfig:
+        """Return the settings of an encoder.
+
+        Raises:
+            ConfigError: No model is named, or a setting is none of an encoder's or has a wrong
+                value.
+        """
+        self.require_settings("layer", "head", "threshold", "distortion", "unit", "precision")
+        if self.model is None:
+            raise ConfigError(
+                f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
+            )
+        head = HeadConfig(
+            self.settings.get("head", "softmax"),
+            threshold=self._number("threshold", float),
+            distortion=self._number("distortion", float) or 0.0,
+        )
+        return EncoderConfig(
+            self.model,
+            layer=self.layer,
+            head=head,
+            unit=self.settings.get("unit", "pieces"),
+            precision=self.settings.get("precision", "fp32"),
+        )
 
     def program_config(self, timeout_seconds: int) -> ExternalConfig:
         """Return how an external program is run.
@@ -70,21 +96,6 @@ class AlignerName:
             timeout_seconds=timeout_seconds,
         )
 
-    def encoder_config(self) -> EncoderConfig:
-        """Return how an encoder aligns.
-
-        Raises:
-            ConfigError: It has no model, or a setting is not one of an encoder's or out of range.
-        """
-        self.require_settings("layer", "head", "precision")
-        if self.model is None:
-            raise ConfigError(
-                f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
-            )
-        head = HeadConfig(self.settings.get("head", "softmax"))
-        precision = self.settings.get("precision", "fp32")
-        return EncoderConfig(self.model, layer=self.layer, head=head, precision=precision)
-
     def require_settings(self, *known: str) -> None:
         """Refuse settings that the aligner does not know.
 
@@ -97,6 +108,14 @@ class AlignerName:
                 f"{self.option} {self.text}: does not know {', '.join(foreign)}; it knows "
                 f"{', '.join(known) or 'no settings'}"
             )
+
+    def _number(self, setting: str, kind: type[Number]) -> Number | None:
+        """Read a setting as a number; None where it is not given."""
+        text = self.settings.get(setting)
+        try:
+            return None if text is None else kind(text)
+        except ValueError as error:
+            raise ConfigError(f"{self.option} {self.text}: {setting} must be a number") from error
 
 
 def read_name(text: str, option: str = "--aligners") -> AlignerName:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field, JsonValue
 
-from models.encoder_config import HeadName, LongPairs, Precision
+from models.encoder_config import CompareUnit, HeadName, LongPairs, Precision
 from models.external_config import ProgramName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
@@ -93,6 +93,12 @@ class CorpusOptions(Options):
     target_field: str | None = Field(None, description="target field or column, likewise")
     translation_field: str | None = Field(
         None, description="field or column of a machine translation, likewise"
+    )
+    score_field: str | None = Field(
+        None,
+        description="suggest: field or column of a pair's score, likewise (a language model's, an "
+        "aligner's); fills the column score",
+        json_schema_extra=UNSAID,
     )
     field_count: int | None = Field(
         None, ge=2, description="fields in each line of TSV (default: as the first line has)"
@@ -197,6 +203,25 @@ class AlignerSettings(FitSettings):
         8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
     )
     head: HeadName = Field("softmax", description="encoder: how links are read off")
+    head_threshold: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="encoder: what the probability of a link must be above, of the heads softmax "
+        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
+    )
+    distortion: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="encoder: how much less alike words count that stand at unlike places, of all "
+        "heads but softmax and entmax15; 0 not at all",
+    )
+    unit: CompareUnit = Field(
+        "pieces",
+        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
+        "its pieces",
+    )
     precision: Precision = Field(
         "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"
     )

@@ -57,7 +57,9 @@ class Run:
     def write_config(self) -> WriteConfig:
         """Return where the run's shards go."""
         line = str(self.document["signature"])
-        return WriteConfig(files.absolute(self.options.output), self.shards, self.digest, line)
+        translator = None if self.translator is None else self.translator.digest
+        output = files.absolute(self.options.output)
+        return WriteConfig(output, self.shards, self.digest, line, translator)
 
     @property
     def model_directory(self) -> str:

@@ -1,7 +1,7 @@
 """Which two models score the examples of a job: from options to what workers load."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,23 +37,31 @@ class PairScorer:
         )
 
 
-def choose_scorer(options: JobOptions, units: Iterable[Unit]) -> PairScorer | None:
-    """Return what scores a job's examples, if anything does.
+def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | None:
+    """Return the models that score a job's examples, if any do.
 
     Raises:
-        ConfigError: One model is there without the other, there is no such model, or it does not
-            know a language of the input.
+        ConfigError: One model is there without the other, there is no such model, it does not
+            know a language of the input, the input brings scores of its own as well, or a limit is
+            given where there are no scores.
     """
+    given = any(unit.columns is not None and unit.columns.score is not None for unit in units)
     if not isinstance(options, SuggestOptions):
+        if given:
+            raise ConfigError("--score_field: the job suggest alone knows what to do with scores")
         return None
     if (options.scorer is None) != (options.reverse_scorer is None):
         raise ConfigError("--scorer and --reverse_scorer need each other: one for each direction")
     if options.scorer is None or options.reverse_scorer is None:
-        if "max_score" in options.model_fields_set:
+        limits = sorted({"max_score", "min_score"} & options.model_fields_set)
+        if limits and not given:
             raise ConfigError(
-                "--max_score: without --scorer and --reverse_scorer nothing is scored"
+                f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, nothing "
+                "is scored"
             )
         return None
+    if given:
+        raise ConfigError("--score_field and --scorer fill the same column; leave one of them out")
     languages = sorted({(unit.source_lang, unit.target_lang) for unit in units})
     return PairScorer(
         _find(options.scorer, languages),

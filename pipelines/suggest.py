@@ -115,6 +115,7 @@ def suggestion_config(run: Run) -> SuggestionConfig:
             max_masked_share=options.max_masked_share,
             keep_punctuation=options.keep_punctuation,
             min_confidence=options.min_confidence,
+            min_score=options.min_score,
             max_score=options.max_score,
         ),
         hints=HintConfig(options.hint, options.hint_letters),
@@ -154,7 +155,8 @@ def finish(
     scorer: Scorer | None,
 ) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
     """Make examples, reject the pairs that give none, and count what came out."""
-    made = make_suggestions(compared, suggestions, scorer)
+    scores = kept.column("score").to_numpy()  # NaN where a pair has none
+    made = make_suggestions(compared, suggestions, scorer, scores)
     reasons, details = made.reasons, made.details
     for reason in sorted({reason for reason in reasons if reason is not None}):
         marks = np.equal(reasons, reason)

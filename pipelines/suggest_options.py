@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pipelines.options import AlignerSettings, Heuristic, JobOptions, Patterns, TranslatorOptions
+from models.encoder_config import CompareUnit, HeadName
+from pipelines.options import (
+    UNSAID,
+    AlignerSettings,
+    Heuristic,
+    JobOptions,
+    Patterns,
+    TranslatorOptions,
+)
 
 
 def _split(value: object) -> object:
@@ -32,6 +40,12 @@ class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
         "ter",
         description="aligns translation and reference: by edits (no model), statistically, or by a "
         "Transformer",
+    )
+    head: HeadName = Field("ot", description="encoder: how links are read off")
+    unit: CompareUnit = Field(
+        "words",
+        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
+        "its pieces",
     )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
     methods: Methods = Field(
@@ -97,7 +111,13 @@ class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
         pattern=r"^(ctranslate2|transformers):.+$",
         description="translates target to source, likewise",
     )
-    max_score: float = Field(math.inf, ge=0, description="largest score of an example; inf for any")
+    min_score: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="least score of an example, or of its pair, of --score_field",
+        json_schema_extra=UNSAID,
+    )
+    max_score: float = Field(math.inf, description="largest score likewise; inf for any")
     hint: Literal["none", "letters", "initials", "word"] = Field(
         "none",
         description="column hint: the suggestion's first letters, its words' initials, or a word",

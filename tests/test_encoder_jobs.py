@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from models import encoder_store  # noqa: E402
 from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import find_digest, load_aligner  # noqa: E402
+from pipelines.aligner_choice import choose_aligner  # noqa: E402
+from pipelines.job_options import AlignOptions  # noqa: E402
 from tests import check_tagged, corpora, runs  # noqa: E402
 from tests.encoders import token_table, write_bert  # noqa: E402
 from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
@@ -118,6 +120,21 @@ def test_the_plan_names_what_decides_the_links_and_no_path(directory, aligned):
     assert {name: settings[name] for name in expected} == expected
     assert not {"fit_pairs", "decode", "vocabulary", "revision"} & settings.keys()
     assert "torch" in json.loads((aligned / "_run.json").read_text())["packages"]
+
+
+def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
+    bert = str(directory / "bert")
+    settings = {"aligner": "encoder", "model": bert, "layer": 2, "head": "ot"}
+    digests = set()
+    for more in ({}, {"head_threshold": 0.2}, {"distortion": 0.4}, {"unit": "words"}):
+        reference, _ = choose_aligner(AlignOptions(output="out", **settings, **more))
+        head = HeadConfig(
+            "ot", threshold=more.get("head_threshold"), distortion=more.get("distortion", 0.0)
+        )
+        unit = more.get("unit", "pieces")
+        assert reference.digest == find_digest(EncoderConfig(bert, layer=2, head=head, unit=unit))
+        digests.add(reference.digest)
+    assert len(digests) == 4
 
 
 def test_tagged_pairs_are_sound(augmented):

@@ -37,6 +37,14 @@ def directory(tmp_path):
         (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),
         (("--aligner", "encoder", "--model", "m", "--token_budget", "0"), "token_budget"),
         (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
+        (
+            ("--aligner", "encoder", "--model", "m", "--head", "match", "--head_threshold", "0.2"),
+            "head match has no threshold",
+        ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--distortion", "0.2"),
+            "head softmax knows no distortion",
+        ),
     ],
 )
 def test_wrong_options_are_named_in_one_line(job, arguments, message, directory):

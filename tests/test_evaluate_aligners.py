@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from models.encoder_config import EncoderConfig, HeadConfig
 from pipelines.aligner_names import read_name
 from tests import corpora, fake_programs, runs
 from tests.fake_programs import write_program
@@ -163,7 +164,29 @@ def test_a_name_holds_a_model_and_settings():
     assert not read_name("simalign:m").learns
     for text, message in (
         ("hmm:model:other", "'other' is no setting"),
-        ("simalign:m:layer=x", "number"),
+        ("simalign:m:layer=x", "layer must be a number"),
     ):
         with pytest.raises(ConfigError, match=message):
             assert read_name(text).layer
+
+
+def test_a_name_holds_the_settings_of_an_encoder():
+    text = "encoder:bert:layer=6:head=ot:threshold=0.2:distortion=0.4:unit=words:precision=bf16"
+    assert read_name(text).encoder_config() == EncoderConfig(
+        "bert",
+        layer=6,
+        head=HeadConfig("ot", threshold=0.2, distortion=0.4),
+        unit="words",
+        precision="bf16",
+    )
+    assert read_name("encoder:bert").encoder_config() == EncoderConfig("bert")
+    for text, message in (
+        ("encoder:bert:threshold=much", "threshold must be a number"),
+        ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
+        ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
+        ("encoder:bert:depth=3", "does not know depth"),
+        ("encoder", "needs a model"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_name(text).encoder_config()

@@ -202,9 +202,9 @@ def test_an_encoder_rejects_translations_over_its_limit(tmp_path):
         aligner="encoder",
         model=str(tmp_path / "bert"),
         layer=2,
-        head="ot",
         long_pairs="reject",
     )
+    assert (run.model.config.head.name, run.model.config.unit) == ("ot", "words")
     require_monolingual(run)
     kept, rejected, table = compare(tmp_path, run)
     assert rejected.column("line").to_pylist() == [LONG + 1]

@@ -26,7 +26,9 @@ def bert(tmp_path_factory):
 
 @pytest.mark.parametrize("head", HEADS)
 def test_every_head_compares_translations_with_references(bert, head):
-    reference = encoder_store.find(EncoderConfig(str(bert), layer=2, head=HeadConfig(head)))
+    # A transport parts the mass of a repeated word among its places: less than half links them.
+    settings = HeadConfig(head, threshold=0.1 if head.endswith("ot") else None)
+    reference = encoder_store.find(EncoderConfig(str(bert), layer=2, head=settings))
     triples = [*TRIPLES, *SAME, ("Nothing.", "Nichts.", None), ("Gone.", "Weg.", " ")]
     pairs = pairs_table(triples)
     table = add_tokens(as_monolingual(pairs), TokenConfig())

@@ -4,7 +4,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from tests import check_suggestions, runs, suggesting
+from tests import check_suggestions, corpora, runs, suggesting
 
 SIDES = (
     *("--source_input", "corpus.en", "--target_input", "corpus.de"),
@@ -153,6 +153,53 @@ def test_pairs_without_a_translation_are_masked_or_rejected(corpus):
     assert "no_translation" in errors
 
 
+def write_scored(directory):
+    """Write pairs with translations, every third without a score."""
+    lines = []
+    for number in range(90):
+        source, reference = corpora.sentence(number)
+        line = {"source": source, "target": reference}
+        line |= {"translation": suggesting.translate(number, reference), "lm": -number / 8}
+        lines.append({**line, "lm": None} if number % 3 == 0 else line)
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (directory / "scored.jsonl").write_text(text)
+    return {line["source"]: line["lm"] for line in lines}
+
+
+def test_scores_of_the_input_are_carried_and_limit_what_is_kept(tmp_path):
+    scores = write_scored(tmp_path)
+    job = ("suggest", "--input", "scored.jsonl", *LANGS, "--shard_pairs", "40", "--workers", "1")
+
+    def rows_of(output, *more):
+        runs.run_well_here(*job, "--output", output, *more, cwd=tmp_path)
+        paths = sorted((tmp_path / output).glob("part-*.parquet"))
+        return [row for path in paths for row in pq.read_table(path).to_pylist()]
+
+    every = rows_of("all", "--score_field", "lm")
+    assert {row["source"]: row["score"] for row in every} == scores
+    assert all(row["score"] is None for row in rows_of("unread"))
+    limits = ("--min_score", "-5", "--max_score", "-2")
+    some = rows_of("some", "--score_field", "lm", *limits)
+    inside = [row for row in every if row["score"] is not None and -5 <= row["score"] <= -2]
+    assert some == inside
+    assert len({row["source"] for row in some}) == sum(
+        score is not None and -5 <= score <= -2 for score in scores.values()
+    )
+    manifest = json.loads((tmp_path / "some" / "_manifest.json").read_text())
+    assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]
+    dropped = [n for name, n in manifest["counts"].items() if name.endswith("dropped, score")]
+    assert sum(dropped) == len(every) - len(some)
+    models = ("--scorer", "ctranslate2:a", "--reverse_scorer", "ctranslate2:b")
+    for name, more, message in (
+        ("augment", (), "--score_field: the job suggest alone"),
+        ("suggest", models, "--score_field and --scorer fill the same column"),
+    ):
+        arguments = (name, *job[1:], "--score_field", "lm", *more, "--output", "out")
+        status, _, errors = runs.run_here(*arguments, cwd=tmp_path)
+        assert status == 2
+        assert message in errors
+
+
 def test_tags_of_the_input_are_kept_whole(tmp_path):
     lines = [
         (
@@ -194,6 +241,8 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--max_source_words", "3", "--min_source_words", "9"), "min_source_words"),
         (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer need each other"),
         (("--max_score", "3"), "--max_score: without --scorer"),
+        (("--min_score", "3"), "--min_score: without --scorer"),
+        (("--score_field", "lm"), "score_field lm: line-parallel text has no columns"),
         (("--aligner", "ter", "--head", "argmax"), "--aligner ter does not know --head"),
     ],
 )

@@ -292,7 +292,7 @@ def test_no_pair_gives_no_row():
         (lambda: FilterConfig(min_source_words=9, max_source_words=3), "min_source_words"),
         (lambda: FilterConfig(max_masked_share=0), "max_masked_share"),
         (lambda: FilterConfig(min_confidence=2), "min_confidence"),
-        (lambda: FilterConfig(max_score=-1), "max_score"),
+        (lambda: FilterConfig(min_score=2, max_score=1), "min_score"),
         (lambda: HintConfig("letter"), "did you mean 'letters'"),
         (lambda: HintConfig(letters=0), "hint_letters"),
     ],

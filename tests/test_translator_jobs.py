@@ -11,7 +11,7 @@ pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
 from models import translator_store  # noqa: E402
 from models.translator import TranslatorConfig  # noqa: E402
-from tests import corpora, runs, translators  # noqa: E402
+from tests import corpora, runs, suggesting, translators  # noqa: E402
 
 PAIRS = 90
 LONG = 6
@@ -51,17 +51,23 @@ def made(directory):
     return directory / "made"
 
 
+def translated_by(directory, texts):
+    """Return what the translator makes of some sources, called without a job."""
+    config = TranslatorConfig("ctranslate2", str(directory / "model"), beam_size=2, max_tokens=50)
+    reference = translator_store.find(config, [("en", "de")])
+    return dict(zip(texts, translator_store.translate(reference, texts, "en", "de"), strict=True))
+
+
 def rows_of(output, pattern="part-*.parquet"):
     return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]
 
 
 def test_masks_lie_in_the_translator_s_own_translations(directory, made):
-    config = TranslatorConfig("ctranslate2", str(directory / "model"), beam_size=2, max_tokens=50)
-    reference = translator_store.find(config, [("en", "de")])
     rows = [row for row in rows_of(made) if row["method"] == "alignment"]
-    found = translator_store.translate(reference, [row["source"] for row in rows], "en", "de")
+    found = translated_by(directory, [row["source"] for row in rows])
     assert len(rows) > 20
-    for row, text in zip(rows, found, strict=True):
+    for row in rows:
+        text = found[row["source"]]
         assert row["masked"] == f"{text[: row['start']]}<MASK_REP>{text[row['end'] :]}"
 
 
@@ -89,6 +95,9 @@ def test_the_plan_names_what_translates_and_no_path(directory, made):
     assert f"translator:{digest[:12]}|" in plan["signature"]
     assert plan["configuration"]["beam_size"] == 2
     assert "translator_revision" not in plan["configuration"]
+    receipts = sorted((made / "_receipts").glob("shard-*.json"))
+    assert len(receipts) == 4
+    assert {json.loads(path.read_text())["translator"] for path in receipts} == {digest}
     assert "ctranslate2" in json.loads((made / "_run.json").read_text())["packages"]
 
 
@@ -136,6 +145,58 @@ def test_the_examples_can_be_exported_and_compared(directory, made):
     figures = json.loads(out.splitlines()[-1])
     assert figures["distances"]["all"]["words"] == 0
     assert figures["distances"]["all"]["operation"] == 0
+
+
+def hmm_command(corpus, output, *more):
+    return (
+        *("suggest", "--input", corpus, *LANGUAGES, "--methods", "alignment", "--aligner", "hmm"),
+        *("--translator", "ctranslate2:model", "--beam_size", "2", "--max_translation_tokens"),
+        *("50", "--max_ratio", "inf", "--max_placeholder_share", "0.9", "--max_masked_share", "1"),
+        *("--workers", "1", "--output", output, *more),
+    )
+
+
+def write_half_translated(directory):
+    """Write a corpus of which every other pair has a translation, and one without any."""
+    triples = []
+    for number in range(PAIRS):
+        source, reference = corpora.sentence(number)
+        triples.append((source, reference, suggesting.translate(number, reference)))
+    for name, share in (("half.jsonl", 2), ("none.jsonl", PAIRS + 1)):
+        lines = []
+        for number, (source, target, translation) in enumerate(triples, 1):
+            read = {"translation": translation} if number % share == 0 else {}
+            lines.append(json.dumps({"source": source, "target": target, **read}))
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+    return triples
+
+
+def test_a_statistical_model_aligns_translations_that_were_made_and_read(directory):
+    triples = write_half_translated(directory)
+    made = translated_by(directory, [source for source, _, _ in triples])
+    wanted = {
+        source: translation if number % 2 == 0 else made[source]
+        for number, (source, _, translation) in enumerate(triples, 1)
+    }
+    runs.run_well_here(*hmm_command("half.jsonl", "half"), cwd=directory)
+    found = {True: 0, False: 0}
+    for row in rows_of(directory / "half"):
+        text = wanted[row["source"]]
+        assert row["masked"] == f"{text[: row['start']]}<MASK_REP>{text[row['end'] :]}"
+        found[text == made[row["source"]]] += 1
+    assert min(found.values()) > 10
+    manifest = json.loads((directory / "half" / "_manifest.json").read_text())
+    assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]
+    # What is not translated yet cannot be fitted on, but a model that was fitted aligns it.
+    status, _, errors = runs.run_here(*hmm_command("none.jsonl", "none"), cwd=directory)
+    assert status == 2
+    assert "has a translation in the input" in errors
+    model = ("--model", "half/models/hmm")
+    runs.run_well_here(*hmm_command("none.jsonl", "fitted", *model), cwd=directory)
+    for row in rows_of(directory / "fitted"):
+        text = made[row["source"]]
+        assert row["masked"] == f"{text[: row['start']]}<MASK_REP>{text[row['end'] :]}"
+    assert len({row["source"] for row in rows_of(directory / "fitted")}) > 10
 
 
 @pytest.mark.parametrize(

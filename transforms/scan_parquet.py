@@ -92,11 +92,14 @@ def find_columns(
         InputError: ``missing_column``, listing what was wanted and what is there.
     """
     source, target = corpus.source_field or "source", corpus.target_field or "target"
+    score = corpus.score_field
+    if score is not None and (schema.names.count(score) != 1 or not _is_number(schema, score)):
+        raise _missing(name, [f"{score}: a number"], schema)
     default = corpus.source_field is None and corpus.target_field is None
     if default and not {source, target} & set(schema.names) and "translation" in schema.names:
         kind = schema.field("translation").type
         if pa.types.is_struct(kind):
-            columns = Columns("source", "target", languages_in="translation")
+            columns = Columns("source", "target", score=score, languages_in="translation")
             fields = {field.name: field.type for field in kind}
             if all(lang in fields and is_text(fields[lang]) for lang in langs):
                 return columns
@@ -109,8 +112,18 @@ def find_columns(
         if schema.names.count(field) != 1 or not is_text(schema.field(field).type):
             raise _missing(name, [f"{field}: string" for field in wanted], schema)
     return Columns(
-        source, target, translation, translation_required=corpus.translation_field is not None
+        source,
+        target,
+        translation,
+        translation_required=corpus.translation_field is not None,
+        score=score,
     )
+
+
+def _is_number(schema: pa.Schema, name: str) -> bool:
+    """Tell whether a column can hold scores: numbers, or text that is read as numbers."""
+    kind = schema.field(name).type
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or is_text(kind)
 
 
 def _missing(name: str, wanted: list[str], schema: pa.Schema) -> InputError:

@@ -69,6 +69,8 @@ ROWS = pa.schema(
         pa.field("raw", pa.binary()),
         # The inline tags taken out of source and target (`transforms.pair_markup`).
         pa.field("markup", pa.string()),
+        # What the input says of the pair's quality (`transforms.read.scores`).
+        pa.field("score", pa.float32()),
     ]
 )
 
@@ -158,7 +160,8 @@ TAGGED_MARKUP = pa.schema([*TAGGED, pa.field("markup", pa.string())])
 
 # `start` and `end` are of what the mask replaced: in the machine translation for the method
 # `alignment`, in the reference for the others. `confidence` is the least probability of the links
-# that a mask of the method `alignment` rests on; `score` is of `transforms.suggestion_scores`.
+# that a mask of the method `alignment` rests on; `score` is of `transforms.suggestion_scores`, or
+# the input's own of the pair.
 SUGGESTIONS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),

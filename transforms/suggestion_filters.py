@@ -26,7 +26,9 @@ class FilterConfig:
         keep_punctuation: Whether a suggestion may hold no letter and no digit.
         min_confidence: Least probability of the links that a mask rests on: those inside it and
             those of the kept words beside it. A mask that rests on none passes if this is 0.
-        max_score: Largest score (`transforms.suggestion_scores`); inf for any, and for none.
+        min_score: Least score, of the pair (`transforms.read.scores`) or of the example
+            (`transforms.suggestion_scores`); None for any, and for none.
+        max_score: Largest score; inf for any, and for none.
     """
 
     min_source_words: int = 1
@@ -36,6 +38,7 @@ class FilterConfig:
     max_masked_share: float = 0.5
     keep_punctuation: bool = False
     min_confidence: float = 0.0
+    min_score: float | None = None
     max_score: float = np.inf
 
     def __post_init__(self) -> None:
@@ -51,8 +54,11 @@ class FilterConfig:
             )
         if not 0 <= self.min_confidence <= 1:
             raise ConfigError(f"min_confidence must be 0 to 1, got {self.min_confidence}")
-        if not self.max_score >= 0:
-            raise ConfigError(f"max_score must be 0 or more, got {self.max_score}")
+        least = -np.inf if self.min_score is None else self.min_score
+        if not least <= self.max_score:
+            raise ConfigError(
+                f"min_score must be at most max_score ({self.max_score}), got {self.min_score}"
+            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -127,11 +133,14 @@ def confidence(examples: Examples, config: FilterConfig) -> np.ndarray:
     return ~(masks.confidence >= config.min_confidence) & (masks.method == ALIGNMENT)
 
 
-def over_score(scores: np.ndarray, config: FilterConfig) -> np.ndarray:
-    """Tell which scores are over the limit, or unknown where there is one, bool ``[example]``."""
-    if np.isinf(config.max_score):
-        return np.zeros(len(scores), np.bool_)
-    return ~(scores <= config.max_score)
+def outside_scores(scores: np.ndarray, config: FilterConfig) -> np.ndarray:
+    """Tell which scores are outside the limits, or unknown where there is one ``[example]``."""
+    found = np.zeros(len(scores), np.bool_)
+    if config.min_score is not None:
+        found |= ~(scores >= config.min_score)
+    if not np.isinf(config.max_score):
+        found |= ~(scores <= config.max_score)
+    return found
 
 
 RULES: dict[str, Rule] = {

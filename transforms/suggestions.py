@@ -30,7 +30,7 @@ from transforms.suggestion_filters import (
     Examples,
     FilterConfig,
     first_rules,
-    over_score,
+    outside_scores,
 )
 from transforms.suggestion_scores import Scorer, score_examples
 from transforms.token_view import TokenView, view_tokens
@@ -99,7 +99,10 @@ class Made:
 
 
 def make_suggestions(
-    table: pa.Table, config: SuggestionConfig, scorer: Scorer | None = None
+    table: pa.Table,
+    config: SuggestionConfig,
+    scorer: Scorer | None = None,
+    pair_scores: np.ndarray | None = None,
 ) -> Made:
     """Turn COMPARED rows into SUGGESTIONS rows, in the same order of pairs.
 
@@ -115,7 +118,9 @@ def make_suggestions(
         table: Pairs with translations, tokens and links (`transforms.schemas.COMPARED`); a pair
             without a translation has no tokens and no links of one.
         config: How examples are made.
-        scorer: What fills the column ``score``; None to leave it null.
+        scorer: What fills the column ``score``.
+        pair_scores: What fills it where nothing scores examples: the score of each pair, NaN for
+            none, float32 ``[pair]``. Without either it is null.
     """
     schemas.require(table, schemas.COMPARED)
     texts = {
@@ -148,9 +153,13 @@ def make_suggestions(
     )
     kept = dropped < 0
     rows = _rows(table, views, masks.take(kept), suggestions.filter(pa.array(kept)), keys, config)
+    scores = None
     if scorer is not None:
         scores = score_examples(rows, scorer)
-        bad = over_score(scores, config.filters)
+    elif pair_scores is not None:
+        scores = pair_scores[masks.pair[kept]]
+    if scores is not None:
+        bad = outside_scores(scores, config.filters)
         dropped[np.flatnonzero(kept)[bad]] = SCORE
         place = rows.schema.get_field_index("score")
         rows = rows.set_column(place, rows.schema.field(place), pa.array(scores, from_pandas=True))

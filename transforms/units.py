@@ -76,6 +76,8 @@ class CorpusInput:
         target_field: Default 2 or ``target``.
         translation_field: TSV: read only if given. JSONL and Parquet: a field that every row must
             have; if not given, ``translation`` is read where there is one.
+        score_field: TSV, JSONL and Parquet: a column of numbers that say how good a pair is; a pair
+            may have none.
         field_count: TSV: fields in each line; default as many as the first line has.
         po_take: Which of `PO_STATES` to read as pairs instead of rejecting them.
         xliff_take: Which of `XLIFF_STATES` to read likewise, where there is a translation.
@@ -99,6 +101,7 @@ class CorpusInput:
     source_field: str | None = None
     target_field: str | None = None
     translation_field: str | None = None
+    score_field: str | None = None
     field_count: int | None = None
     po_take: tuple[str, ...] = ()
     xliff_take: tuple[str, ...] = ()
@@ -123,6 +126,11 @@ class CorpusInput:
             raise ConfigError(
                 f"{label}: format {' or '.join(PARALLEL_FORMATS)} goes with source_input and "
                 "target_input, every other with input"
+            )
+        if parallel and self.score_field is not None:
+            raise ConfigError(
+                f"{label}: score_field {self.score_field}: line-parallel text has no columns; give "
+                "input of TSV, JSONL or Parquet"
             )
         if self.format == "lxm" and self.translation_input:
             raise ConfigError(f"{label}: the format lxm has no translation_input")
@@ -161,6 +169,7 @@ class Columns:
         target: As ``source``.
         translation: As ``source``; None if there is none to read.
         translation_required: A row without a translation is rejected.
+        score: As ``source``; None if there is none to read.
         languages_in: A field that holds one text for each language (Hugging Face's
             ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
             ``target``; for Parquet it serves the file.
@@ -171,6 +180,7 @@ class Columns:
     target: str
     translation: str | None = None
     translation_required: bool = False
+    score: str | None = None
     languages_in: str | None = None
     field_count: int = 0
 

@@ -47,12 +47,15 @@ class WriteConfig:
         shards: Number of shards.
         plan: Digest of the run's plan, kept in each receipt.
         signature: The signature line, kept in each Parquet footer.
+        translator: Digest of the model that translates sources, kept in each receipt; None for
+            none.
     """
 
     output: str
     shards: int
     plan: str
     signature: str
+    translator: str | None = None
 
 
 def encode_parquet(table: pa.Table, signature: str, model: str | None = None) -> bytes:
@@ -151,6 +154,8 @@ def write_shard(
     }
     if model is not None:
         receipt["model"] = model
+    if config.translator is not None:
+        receipt["translator"] = config.translator
     receipt_name = shard_receipt_name(number, config.shards)
     files.write_bytes(files.join(config.output, receipt_name), to_json(receipt))
     return receipt_name

@@ -9,8 +9,12 @@ from tests.cluster.conftest import ready
 
 COMMON = ("--source_lang", "en", "--target_lang", "de", "--shard_pairs", "100")
 ARGUMENTS = {
-    "augment": (*COMMON, "--unit_rows", "150", "--variants", "2"),
-    "suggest": (*COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "hmm"),
+    "augment": ("augment", *COMMON, "--unit_rows", "150", "--variants", "2"),
+    "suggest": ("suggest", *COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "hmm"),
+    "suggest_ter": (
+        *("suggest", *COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "ter"),
+        "--deletions",
+    ),
 }
 PAIRS = 1_200
 SHARDS = 13
@@ -27,12 +31,12 @@ def job(request):
 def arguments(job, tmp_path_factory):
     directory = tmp_path_factory.mktemp("corpus")
     sides = ("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de")
-    if job == "suggest":
+    if job.startswith("suggest"):
         suggesting.write_triples(directory, PAIRS)
         sides += ("--translation_input", directory / "corpus.mt")
     else:
         corpora.write_corpus(directory, PAIRS)
-    return (job, *ARGUMENTS[job], *sides)
+    return (*ARGUMENTS[job], *sides)
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +70,10 @@ def test_every_engine_writes_the_same_bytes(engine, arguments, expected, tmp_pat
     ],
 )
 def test_a_killed_run_that_is_repeated_writes_the_same_bytes(
-    moment, pattern, count, workers, arguments, expected, tmp_path
+    moment, pattern, count, workers, job, arguments, expected, tmp_path
 ):
+    if job == "suggest_ter" and pattern.startswith("models/"):
+        pytest.skip("edits need no model, so none is fitted before the first shard")
     output = tmp_path / "out"
     command = (*arguments, "--output", output, "--workers", workers)
     killed = runs.kill_when(pattern, output, *command, count=count)

@@ -19,6 +19,7 @@ from transforms.read.rows import (
     read_text,
     too_long,
 )
+from transforms.read.scores import SCORE
 from transforms.read.streams import part_text
 from transforms.rejects import Reject
 from transforms.units import Columns, CorpusInput, ReadLimits, Unit
@@ -36,17 +37,18 @@ def read_jsonl(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     part, columns = unit.parts[0], unit.columns
     assert columns is not None
     maker = RowMaker(unit)
+    sides = SIDES if columns.score is None else (*SIDES, SCORE)
     offset = part.ranges[0][0] if part.compression == "none" else 0
     first_line = unit.first_line
     for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, offset):
         for first in range(0, len(lines), batch_rows):
             stop = min(first + batch_rows, len(lines))
             problems: dict[int, Problem] = {}
-            texts: dict[str, list[str | None]] = {side: [] for side in SIDES}
+            texts: dict[str, list[str | None]] = {side: [] for side in sides}
             for line in range(first, stop):
                 found, problem = _read_line(lines, line, columns, unit, limits)
-                for side, text in zip(SIDES, found, strict=True):
-                    texts[side].append(text)
+                for side, column in texts.items():
+                    column.append(found.get(side))
                 if problem is not None:
                     problems[line - first] = problem
             numbers = np.arange(first_line, first_line + stop - first, dtype=np.int64)
@@ -55,7 +57,7 @@ def read_jsonl(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
             first_line += stop - first
 
 
-Texts = tuple[str | None, str | None, str | None]
+Texts = dict[str, str | None]
 
 
 def _read_line(
@@ -63,11 +65,11 @@ def _read_line(
 ) -> tuple[Texts, Problem | None]:
     if line in lines.long:
         long = lines.long[line]
-        return (None, None, None), too_long("line", long.length, limits.max_line_bytes, long.head)
+        return {}, too_long("line", long.length, limits.max_line_bytes, long.head)
     raw = lines.line(line)
     value = parse_object(raw, limits.max_json_depth, lines.offset + int(lines.starts[line]))
     if isinstance(value, Problem):
-        return (None, None, None), value
+        return {}, value
     return take_texts(value, raw, columns, unit.source_lang, unit.target_lang)
 
 
@@ -149,11 +151,15 @@ def _repeated_key(raw: bytes) -> str | None:
 def take_texts(
     value: dict[str, Any], raw: bytes, columns: Columns, source_lang: str, target_lang: str
 ) -> tuple[Texts, Problem | None]:
-    """Take source, target and translation out of an object.
+    """Take source, target, translation and score out of an object.
 
     Returns:
-        The texts, None for one that is not there or cannot be used, and the first problem.
+        The texts by side, and the score as text; without one that is not there or cannot be used.
+        And the first problem.
     """
+    texts: Texts = {}
+    if columns.score is not None and value.get(columns.score) is not None:
+        texts[SCORE] = str(value[columns.score])
     names = {"source": columns.source, "target": columns.target}
     languages = value.get(columns.languages_in) if columns.languages_in else None
     if isinstance(languages, dict) and not value.keys() & set(names.values()):
@@ -161,7 +167,6 @@ def take_texts(
         names = {"source": source_lang, "target": target_lang}
     elif columns.translation is not None:
         names["translation"] = columns.translation
-    texts: dict[str, str | None] = {}
     problem: Problem | None = None
     for side, name in names.items():
         text = value.get(name)
@@ -180,7 +185,7 @@ def take_texts(
                 raw,
             )
         problem = problem or found
-    return (texts.get("source"), texts.get("target"), texts.get("translation")), problem
+    return texts, problem
 
 
 def find_columns(corpus: CorpusInput) -> Columns:
@@ -191,5 +196,6 @@ def find_columns(corpus: CorpusInput) -> Columns:
         corpus.target_field or "target",
         corpus.translation_field or "translation",
         translation_required=corpus.translation_field is not None,
+        score=corpus.score_field,
         languages_in="translation" if default and corpus.translation_field is None else None,
     )

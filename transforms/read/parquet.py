@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from transforms.errors import InputError
 from transforms.read.rows import Problem, RowMaker, read_text, too_long
+from transforms.read.scores import SCORE
 from transforms.read.streams import PLAIN_CHUNK_BYTES, part_bytes, stored_chunks
 from transforms.rejects import Reject
 from transforms.units import Columns, Part, ReadLimits, Unit
@@ -27,15 +28,18 @@ _CONTROLS[[0x09, 0x0A, 0x0D]] = False
 
 
 def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[str, tuple[str, ...]]:
-    """Return where each side's text is: a column, or a field of a column."""
+    """Return where each side's text, and the score, is: a column, or a field of a column."""
+    scores = {} if columns.score is None else {SCORE: (columns.score,)}
     if columns.languages_in is not None:
         return {
             "source": (columns.languages_in, source_lang),
             "target": (columns.languages_in, target_lang),
+            **scores,
         }
     paths: dict[str, tuple[str, ...]] = {
         "source": (columns.source,),
         "target": (columns.target,),
+        **scores,
     }
     if columns.translation is not None:
         paths["translation"] = (columns.translation,)
@@ -175,7 +179,7 @@ def _texts(
     problems: dict[int, Problem],
     columns: Columns,
 ) -> pa.StringArray:
-    if side != "translation" or columns.translation_required:
+    if side in ("source", "target") or (side != SCORE and columns.translation_required):
         missing = column.is_null().to_numpy(zero_copy_only=False)
         for row in np.flatnonzero(missing).tolist():
             problems.setdefault(row, Problem(Reject.MISSING_FIELD, f"{side}: null"))

@@ -10,6 +10,7 @@ from transforms import schemas
 from transforms.read.identity import pair_ids
 from transforms.read.inline import InlinePair, TextColumns, treat_pairs, treat_texts
 from transforms.read.problems import RAW_BYTES, Problem
+from transforms.read.scores import SCORE, read_scores
 from transforms.rejects import Reject, Stage
 from transforms.units import Unit
 
@@ -107,12 +108,18 @@ class RowMaker:
         Args:
             lines: Line numbers from 1, int64 ``[row]``.
             texts: Column by side ``[row]``; null where a side could not be read. Without
-                ``translation`` no row has one.
-            problems: By row of the batch, from 0; these rows are rejected.
+                ``translation`` or ``score`` no row has one.
+            problems: By row of the batch, from 0; these rows are rejected, and those that hold no
+                number as a score.
             inline: The rows with tags, for a format whose tags are no characters of its texts.
         """
         count = len(lines)
         unit = self._unit
+        scores = pa.nulls(count, pa.float32())
+        if SCORE in texts:
+            problems = dict(problems)
+            scores = read_scores(texts[SCORE], problems)
+            texts = {side: column for side, column in texts.items() if side != SCORE}
         if inline is not None:
             treated = treat_pairs(texts, inline, problems, unit)
         elif unit.inline_tags != "raw":
@@ -138,6 +145,7 @@ class RowMaker:
             translation,
             *self._reject_columns(count, treated.problems),
             nothing if treated.markup is None else treated.markup,
+            scores,
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
 

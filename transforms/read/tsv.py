@@ -8,6 +8,7 @@ import pyarrow as pa
 from transforms.errors import ConfigError, InputError
 from transforms.read.lines import Lines, Stretch, decode, line_blocks
 from transforms.read.rows import RAW_BYTES, Problem, RowMaker, too_long
+from transforms.read.scores import SCORE
 from transforms.read.streams import part_text
 from transforms.rejects import Reject
 from transforms.units import Columns, CorpusInput, ReadLimits, Unit
@@ -25,6 +26,8 @@ def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     wanted = {"source": int(columns.source) - 1, "target": int(columns.target) - 1}
     if columns.translation is not None:
         wanted["translation"] = int(columns.translation) - 1
+    if columns.score is not None:
+        wanted[SCORE] = int(columns.score) - 1
     offset = part.ranges[0][0] if part.compression == "none" else 0
     skip = unit.skip_lines
     line = unit.first_line
@@ -105,9 +108,9 @@ def find_columns(
         InputError: ``missing_column``, saying what was wanted and what is there.
         ConfigError: Some fields are numbers and some are names.
     """
-    wanted = [corpus.source_field or "1", corpus.target_field or "2"]
-    if corpus.translation_field is not None:
-        wanted.append(corpus.translation_field)
+    optional = [corpus.translation_field, corpus.score_field]
+    given = [field for field in optional if field is not None]
+    wanted = [corpus.source_field or "1", corpus.target_field or "2", *given]
     numbered = [field.isascii() and field.isdigit() for field in wanted]
     fields = first_line.split(b"\t")
     if len(first_line) > limits.max_line_bytes and (
@@ -124,15 +127,15 @@ def find_columns(
         if any(numbered):
             raise ConfigError(f"{name}: give all fields by number or all by name in the header")
         header = 1
-        found = [field.decode(errors="backslashreplace") for field in fields]
+        names = [field.decode(errors="backslashreplace") for field in fields]
         for field in wanted:
-            if found.count(field) != 1:
+            if names.count(field) != 1:
                 raise InputError(
                     "missing_column",
                     name,
-                    f"wanted {', '.join(wanted)} in the header; found {', '.join(found)}",
+                    f"wanted {', '.join(wanted)} in the header; found {', '.join(names)}",
                 )
-        wanted = [str(found.index(field) + 1) for field in wanted]
+        wanted = [str(names.index(field) + 1) for field in wanted]
     count = corpus.field_count or len(fields)
     if not all(1 <= int(field) <= count for field in wanted):
         raise InputError(
@@ -141,12 +144,14 @@ def find_columns(
             f"wanted columns {', '.join(wanted)}; the first line has {count} "
             f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
         )
-    source, target, *translation = wanted
+    source, target, *found = wanted
+    translated = corpus.translation_field is not None
     columns = Columns(
         source,
         target,
-        translation[0] if translation else None,
-        translation_required=bool(translation),
+        found[0] if translated else None,
+        translation_required=translated,
+        score=found[-1] if corpus.score_field is not None else None,
         field_count=count,
     )
     return columns, header
