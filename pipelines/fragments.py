@@ -86,7 +86,7 @@ def find(
         table: Pairs with tokens.
         reference: The fitted aligner, whose tokens these are.
         config: Which fragments are sought.
-        translator: What translates them; None for the aligner's own lexicon.
+        translator: What translates them; None for the aligner's own lexicon and phrases.
     """
     found = find_fragments(table, translator_of(reference, translator), config)
     return found.table, found.counts
@@ -100,7 +100,7 @@ def translator_of(
     fitted = store.load(reference)
     if translator is not None:
         return TextFragments(_Loaded(translator), fitted.tokens)
-    return LexicalTranslator(fitted.model.parts, fitted.tokens)
+    return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)
 
 
 @dataclasses.dataclass(frozen=True)
