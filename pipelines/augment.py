@@ -34,7 +34,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(name, options)
     check_confidence(run)
     if options.method == "fragment":
-        check_fragments(run, tag_config(run))
+        check_fragments(run)
+        fragment_config(options, tag_config(run))
     elif options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
     if options.plan_only:
