@@ -112,10 +112,10 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     unaligned_words: Literal["forbid", "allow"] = Field(
         "forbid", description="whether a phrase may hold unaligned words"
     )
-    representation: Literal["indexed", "xliff", "masked", "html", "template"] = Field(
+    representation: Literal["indexed", "xliff", "masked", "html", "raw", "template"] = Field(
         "indexed",
         description="what tags look like: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
-        "XLF_OPENG,1, html <b>, or a --template",
+        "XLF_OPENG,1, html <b>, raw with the names of --tag_profile, or a --template",
     )
     template: Patterns = Field(
         (),
@@ -180,7 +180,7 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     tag_profile: str | None = Field(
         None,
         description="file of tags profile: draw numbers, forms, lengths, places and nesting of "
-        "tags as it says",
+        "tags as it says, with --representation raw their names, too",
         json_schema_extra=UNSAID,
     )
 

@@ -10,14 +10,14 @@ _MOST_DIGITS = 9
 
 
 @numba.njit(nogil=True, cache=True)
-def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[int, int]:
+def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return where the tag ends that begins at a place, and the tag; (-1, -1) if none does."""
     closes = at + 1 < end and data[at + 1] == 47  # /
     name = at + 1 + closes
     if name + 2 >= end or data[name] != 97 or data[name + 1] != 95:  # a_
         return -1, -1
     place = name + 2
-    number = 0
+    number: Integer = 0
     while place < end and 48 <= data[place] <= 57 and place - name - 2 < _MOST_DIGITS:
         number = 10 * number + np.int64(data[place]) - 48
         place += 1
@@ -52,7 +52,7 @@ def find_tags(
     for text in range(texts):
         at, end = offsets[text], offsets[text + 1]
         while at < end:
-            behind = np.int64(-1)
+            behind: Integer = -1
             if data[at] == 60:  # <
                 behind, tag = _read(data, at, end)
             if behind < 0:
