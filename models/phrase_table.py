@@ -37,8 +37,8 @@ MOST_CHOICES = 4
 MOST_ENTRIES = 500_000
 """Phrase pairs of a table, the commonest first: a table stays under some 30 MB."""
 
-MOST_PAIRS = 200_000
-"""Pairs that phrases are counted in, the first by id: this bounds the memory of counting."""
+MOST_PAIRS = 100_000
+"""Pairs that phrases are counted in, the first by id: this bounds time and memory of counting."""
 
 FILE = "phrases.arrow"
 """Its name in a model's directory."""

@@ -244,7 +244,10 @@ def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
     assert distances["name pair"] < 0.05
     alike = dict.fromkeys((name for name in own if name.startswith("name pair")), 1)
     assert compare(profile, alike)["name pair"] > 0.4
-    assert set(symbols(config)) >= {"<uicontrol>", "</uicontrol>", "<uicontrol/>"}
+    assert {"<uicontrol>", "</uicontrol>"} <= set(symbols(config))
+    assert {tag.raw for row in rows["source"].to_pylist() for tag in parse_markup(row).tags} <= set(
+        symbols(config)
+    )
 
 
 @pytest.mark.parametrize(
@@ -252,6 +255,7 @@ def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
     [
         ({}, {}, "raw needs a tag profile that has"),
         ({"pair": {"g": 1}}, {"syntax": "xliff"}, "the tag profile has xliff tags"),
+        ({"open": {"b": 1}}, {}, "tags of the form pair, but no names"),
         ({"pair": {"b": 1}}, {"nesting": "free"}, "only with proper nesting"),
     ],
 )
@@ -284,6 +288,17 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     assert f"tag_profile:{manifest['configuration']['tag_profile'][:12]}" in manifest["signature"]
     assert "Tag profile" in (tmp_path / "out" / "report.html").read_text()
     assert '<g id="1">' in (tmp_path / "out" / "symbols.txt").read_text().split("\n")
+    (tmp_path / "a.txt").write_text('see <b>page</b> <i class="x">two</i>\nthe <br>end\n' * 20)
+    runs.run_well_here(*arguments[:2], "--syntax", "html", *arguments[2:], cwd=tmp_path)
+    job = (*job[: job.index("xliff")], "raw", "--output", "raw")
+    runs.run_well_here(*job, cwd=tmp_path)
+    manifest = json.loads((tmp_path / "raw" / "_manifest.json").read_text())
+    assert manifest["tag_profile"]["distance"]["name pair"] < 0.3
+    assert (tmp_path / "raw" / "symbols.txt").read_text() == ("<b>\n<i>\n</b>\n</i>\n<br>\n")
+    assert "name pair: distance" in (tmp_path / "raw" / "report.html").read_text()
+    status, _, errors = runs.run_here(*job[:-1], "bad", "--inline_tags", "index", cwd=tmp_path)
+    assert status == 2
+    assert "give --inline_tags strip" in errors
 
 
 @pytest.mark.parametrize(

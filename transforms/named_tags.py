@@ -18,6 +18,12 @@ from transforms.markup import HTML, Form
 FORMS = tuple(form.value for form in Form)
 """Forms that have names of their own: ``pair``, ``self_closing``, ``open`` and ``close``."""
 
+_KINDS = {
+    "pair": (tag_names.OPEN, tag_names.CLOSE),
+    "self_closing": (tag_names.EMPTY,),
+    "open": (tag_names.OPEN,),
+    "close": (tag_names.CLOSE,),
+}
 _NUMBERS = 10
 
 
@@ -39,15 +45,11 @@ class TagNames:
         return sorted({name for _, name, _ in self.counts})
 
     def shares(self) -> np.ndarray:
-        """Return how often each form has each name, float64 ``[form, name]``.
-
-        A form that documents lack has the names of all forms.
-        """
+        """Return how often each form has each name, float64 ``[form, name]``."""
         names = {name: place for place, name in enumerate(self.names)}
         shares = np.zeros((len(FORMS), len(names)))
         for form, name, count in self.counts:
             shares[FORMS.index(form), names[name]] += count
-        shares[shares.sum(axis=1) == 0] = shares.sum(axis=0)
         return shares
 
     def tag(self, kind: int, name: str) -> str:
@@ -63,8 +65,8 @@ class TagNames:
 
     def symbols(self) -> list[str]:
         """Return all tags that may be written."""
-        kinds = (tag_names.OPEN, tag_names.CLOSE, tag_names.EMPTY)
-        return list(dict.fromkeys(self.tag(kind, name) for kind in kinds for name in self.names))
+        found = {(kind, name) for form, name, _ in self.counts for kind in _KINDS[form]}
+        return list(dict.fromkeys(self.tag(*tag) for tag in sorted(found)))
 
     def pattern(self) -> str:
         """Return a regular expression, for RE2 too, of tags with these names."""

@@ -100,6 +100,12 @@ class TagConfig:
                 f"raw writes names of XML or HTML, the tag profile has {self.profile.names.syntax} "
                 "tags; choose xliff or indexed, or learn a profile of other text"
             )
+        named = {form for form, *_ in self.profile.names.counts}
+        for form, *others in (("pair", "empty"), ("self_closing",), ("open",), ("close",)):
+            if form not in named and self.profile.shares("form", (form, *others)).any():
+                raise ConfigError(
+                    f"the tag profile has tags of the form {form}, but no names of any"
+                )
         if self.nesting != "proper":
             raise ConfigError("raw tags of one name can be told apart only with proper nesting")
 
