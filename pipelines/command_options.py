@@ -126,6 +126,10 @@ class ExportOptions(Options):
         description="tmx, xliff, xliff2, po, lxm, html: which rows (default those with tags; of "
         "align all)",
     )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="po, lxm, html: what will be read as a tag (default xml for lxm, else html)",
+    )
     unfit: Literal["refuse", "leave_out", "escape"] = Field(
         "refuse",
         description="rows that the format cannot carry, for a line break, a sign of its own or "

@@ -25,12 +25,19 @@ def main(name: str, arguments: Sequence[str]) -> int:
         )
     if options.format in export_markup.FORMATS:
         done = export_markup.export_markup(
-            options.directory, options.format, options.output, options.rows, options.unfit
+            options.directory,
+            options.format,
+            options.output,
+            options.rows,
+            options.unfit,
+            options.inline_syntax,
         )
         return _say(done)
     form = cast("ExportFormat", options.format)
     if options.rows is not None:
         raise ConfigError(f"--rows: {form} holds them all; leave it out")
+    if options.inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has the tags of the run; leave it out")
     return _say(export(options.directory, found, form, options.output, options.unfit))
 
 

@@ -14,7 +14,7 @@ from pipelines import finished
 from transforms import files
 from transforms.choices import require_choice
 from transforms.errors import ConfigError
-from transforms.markup import HTML, XML
+from transforms.markup import find_syntax
 from transforms.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
 from transforms.markup_texts import misread
 from transforms.write import check_file, shard_name
@@ -29,6 +29,7 @@ UNFIT = ("refuse", "leave_out")
 BATCH_ROWS = 8_192
 
 Rows = Iterable[MarkupRow]
+_Unfit = Callable[[MarkupRow], str | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,19 +38,23 @@ class _Format:
 
     Attributes:
         endings: Of each file's name.
-        unfit: Tells why the format cannot carry a row.
+        syntax: What is a tag in its texts, if nothing else is said; None of an XML format.
         write: Turns rows into pieces of each file; the second argument is the language of all
             sources, or None.
     """
 
     endings: tuple[str, ...]
-    unfit: Callable[[MarkupRow], str | None]
+    syntax: str | None
     write: Callable[[Rows, str | None], Iterator[tuple[bytes, ...]]]
 
 
 def _not_xml(row: MarkupRow) -> str | None:
     reasons = (not_xml(side, text) for side, text in zip(SIDES, row.texts, strict=True))
     return next(filter(None, reasons), None)
+
+
+def _misread_as(syntax: str) -> _Unfit:
+    return functools.partial(misread, syntax=find_syntax(syntax))
 
 
 def _alone(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, ...]]:
@@ -59,23 +64,13 @@ def _alone(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, ...]]:
 
 _FORMATS = {
     "tmx": _Format(
-        (".tmx",), _not_xml, lambda rows, source: _alone(write_tmx(rows, source or "*all*"))
+        (".tmx",), None, lambda rows, source: _alone(write_tmx(rows, source or "*all*"))
     ),
-    "xliff": _Format((".xlf",), _not_xml, lambda rows, _: _alone(write_xliff(rows, "1.2"))),
-    "xliff2": _Format((".xlf",), _not_xml, lambda rows, _: _alone(write_xliff(rows, "2.1"))),
-    "po": _Format(
-        (".po",), functools.partial(misread, syntax=HTML), lambda rows, _: _alone(write_po(rows))
-    ),
-    "lxm": _Format(
-        (".source.json", ".target.json"),
-        functools.partial(misread, syntax=XML),
-        lambda rows, _: write_lxm(rows),
-    ),
-    "html": _Format(
-        (".jsonl",),
-        functools.partial(misread, syntax=HTML),
-        lambda rows, _: _alone(write_html(rows)),
-    ),
+    "xliff": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "1.2"))),
+    "xliff2": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "2.1"))),
+    "po": _Format((".po",), "html", lambda rows, _: _alone(write_po(rows))),
+    "lxm": _Format((".source.json", ".target.json"), "xml", lambda rows, _: write_lxm(rows)),
+    "html": _Format((".jsonl",), "html", lambda rows, _: _alone(write_html(rows))),
 }
 FORMATS = tuple(_FORMATS)
 
@@ -95,7 +90,12 @@ class Exported(NamedTuple):
 
 
 def export_markup(
-    directory: str, form: str, output: str, rows: str | None = None, unfit: str = "refuse"
+    directory: str,
+    form: str,
+    output: str,
+    rows: str | None = None,
+    unfit: str = "refuse",
+    inline_syntax: str | None = None,
 ) -> Exported:
     """Write a finished run's rows, in the order of its shards, shard by shard.
 
@@ -106,6 +106,8 @@ def export_markup(
         output: Directory of the files, which are not there yet; on a disk.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
         unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
+        inline_syntax: What readers of ``po``, ``lxm`` and ``html`` will take for a tag; by default
+            XML's of ``lxm``, HTML's of others.
 
     Raises:
         ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
@@ -125,13 +127,17 @@ def export_markup(
             "--representation indexed can be exported"
         )
     how = _FORMATS[form]
+    if how.syntax is None and inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has elements for tags; leave it out")
+    syntax = inline_syntax or how.syntax
+    unfit_reason = _not_xml if syntax is None else _misread_as(syntax)
     paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
     for path in paths:
         if files.exists(path):
             raise ConfigError(f"{path}: is there already; give another --output, or delete it")
     shifted = bool(configuration.get("whitespace_shift"))
     read = markup_rows(_batches(directory, found), rows, shifted=shifted)
-    fitting = _Fitting(read, how, form, leave_out=unfit == "leave_out")
+    fitting = _Fitting(read, unfit_reason, form, leave_out=unfit == "leave_out")
     sources = sorted({corpus["source_lang"] for corpus in found["corpora"].values()})
     _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
     return Exported(paths, fitting.rows, fitting.left_out)
@@ -141,14 +147,14 @@ class _Fitting:
     """Rows on their way, those that a format can carry, and how many have passed."""
 
     def __init__(
-        self, rows: Iterator[MarkupRow], how: _Format, form: str, *, leave_out: bool
+        self, rows: Iterator[MarkupRow], unfit: _Unfit, form: str, *, leave_out: bool
     ) -> None:
-        self._rows, self._how, self._form, self._leave_out = rows, how, form, leave_out
+        self._rows, self._unfit, self._form, self._leave_out = rows, unfit, form, leave_out
         self.rows = self.left_out = 0
 
     def __iter__(self) -> Iterator[MarkupRow]:
         for row in self._rows:
-            reason = self._how.unfit(row)
+            reason = self._unfit(row)
             if reason is None:
                 self.rows += 1
                 yield row

@@ -103,7 +103,8 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
         "alignment",
         description="what tags are put round: alignment, phrase pairs of word links; fragment, "
         "pieces of the source whose translation, by the model's phrases and lexicon or "
-        "--translator, stands in the target (then max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
+        "--translator, stands in the target (then max_words 6, max_tags 2, self_closing_share "
+        "0.27, damage_share 0.1 by default)",
         json_schema_extra=UNSAID,
     )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")

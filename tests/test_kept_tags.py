@@ -254,9 +254,16 @@ def test_rows_that_a_format_cannot_carry_are_refused_or_left_out(directory, caps
     runs.run_well_here("align", *words, *languages, "--output", "odd", cwd=directory)
     capsys.readouterr()
     words = [str(directory / "odd"), "--format", "po", "--output", str(directory / "odd po")]
-    with pytest.raises(ConfigError, match="would be read with other tags as html: 'the <b> is a"):
+    with pytest.raises(
+        ConfigError, match="the tag '<b>' in the source would be read otherwise as html"
+    ):
         export.main("export", words)
     with pytest.raises(ConfigError, match="--unfit escape: po has no escapes"):
         export.main("export", [*words, "--unfit", "escape"])
+    with pytest.raises(ConfigError, match="--inline_syntax: tmx has elements for tags"):
+        export.main("export", [*words[:2], "tmx", *words[3:], "--inline_syntax", "xml"])
     assert export.main("export", [*words, "--unfit", "leave_out"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "1 rows, 1 left out"
+    words[-1] += " 2"
+    assert export.main("export", [*words, "--inline_syntax", "xliff"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "2 rows"

@@ -1,6 +1,7 @@
 """Pairs with inline markup as texts that hold their tags as characters."""
 
 import html
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -43,11 +44,13 @@ def misread(row: MarkupRow, syntax: Syntax) -> str | None:
         again = parse_markup(written, syntax)
         found = [(tag.offset, tag.kind, tag.raw) for tag in again.tags]
         tags = row.side_tags(side)
-        same = again.text == text and found == [
-            (tag.offset, tag.kind, _written(tag)) for tag in tags
-        ]
-        if not same or _partners(again) != _own_partners(tags):
-            return f"the {side} would be read with other tags as {syntax.name}: {written[:80]!r}"
+        meant = [(tag.offset, tag.kind, _written(tag)) for tag in tags]
+        if again.text == text and found == meant and _partners(again) == _own_partners(tags):
+            continue
+        pairs = itertools.zip_longest(meant, found)
+        first = next(((one or other) for one, other in pairs if one != other), None)
+        what = f"the tag {first[2][:80]!r}" if first else "a pair of tags"
+        return f"{what} in the {side} would be read otherwise as {syntax.name}"
     return None
 
 

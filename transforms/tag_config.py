@@ -6,6 +6,7 @@ from transforms.choices import require_choice
 from transforms.confidence import DRAWS
 from transforms.errors import ConfigError
 from transforms.kernels.tags import MOST_TAGS
+from transforms.named_tags import FORMS
 from transforms.representations import NAMES, find_representation
 from transforms.tag_profile import TagProfile
 from transforms.tag_rendering import Name
@@ -101,8 +102,9 @@ class TagConfig:
                 "tags; choose xliff or indexed, or learn a profile of other text"
             )
         named = {form for form, *_ in self.profile.names.counts}
-        for form, *others in (("pair", "empty"), ("self_closing",), ("open",), ("close",)):
-            if form not in named and self.profile.shares("form", (form, *others)).any():
+        for form in FORMS:
+            classes = (form, "empty") if form == "pair" else (form,)
+            if form not in named and self.profile.shares("form", classes).any():
                 raise ConfigError(
                     f"the tag profile has tags of the form {form}, but no names of any"
                 )
