@@ -1,4 +1,4 @@
-"""The lexicon of a fitted aligner as a translator of fragments: no download, no network."""
+"""A fitted aligner's lexicon and phrase table as a translator of fragments: no download."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from models.hmm_parts import Parts
+from models.phrase_table import PhraseTable
 from transforms.fragments import Translations, hash_words
-from transforms.kernels import lexical
+from transforms.kernels import lexical, phrase_table
 from transforms.kernels import words as word_kernels
 from transforms.tokens import TokenConfig, tokenize
 
@@ -22,8 +23,9 @@ MOST_TRANSLATIONS = 16
 
 
 class LexicalTranslator:
-    """Translates fragments by the best translations of their words, and combinations of them.
+    """Translates fragments as wholes, then by the best translations of their words, combined.
 
+    A fragment that the phrase table has is translated by it first (`models.phrase_table`).
     A word's translation weighs as much as the geometric mean of its probability given the word and
     of the word's given it, in the lexicon of both directions that agree
     (`transforms.kernels.model1`). A word that the lexicon has never seen is translated as itself.
@@ -31,12 +33,15 @@ class LexicalTranslator:
     the model was fitted on.
     """
 
-    def __init__(self, parts: Parts, tokens: TokenConfig) -> None:
+    def __init__(
+        self, parts: Parts, tokens: TokenConfig, phrases: PhraseTable | None = None
+    ) -> None:
         """Pick the best translations of every word.
 
         Args:
             parts: The fitted model.
             tokens: How its text was cut.
+            phrases: Its phrase table, if it has one.
         """
         self._tokens = tokens
         self._source = parts.source
@@ -49,10 +54,13 @@ class LexicalTranslator:
         best = order[(rank < MOST_CHOICES) & (weights[order] >= LEAST_WEIGHT)]
         self._weights = weights[best].astype(np.float32)
         vocabulary = parts.target
-        self._choices = word_kernels.hash_tokens(
-            vocabulary.letter_offsets, vocabulary.letters, 1 << 30
-        )[lexicon.columns[best]]
+        hashes = word_kernels.hash_tokens(vocabulary.letter_offsets, vocabulary.letters, 1 << 30)
+        self._choices = hashes[lexicon.columns[best]]
         self._choice_offsets = np.searchsorted(rows[best], np.arange(len(parts.source) + 1))
+        self._phrases = phrases
+        if phrases is not None:
+            offsets, words = phrases.targets
+            self._phrase_words = phrases.choice_offsets, offsets, hashes[words]
 
     @property
     def knows_words(self) -> bool:
@@ -65,22 +73,25 @@ class LexicalTranslator:
         source_lang: str,
         target_lang: str,  # noqa: ARG002 - the model has one
     ) -> Translations:
-        """Return the best combinations of translations of each fragment's words."""
+        """Return the translations of each fragment, then those put together of its words."""
         texts = pa.array(fragments, pa.string())
         words, begins, letters = hash_words(texts, tokenize(texts, self._tokens, source_lang))
-        numbers = self._source.number(begins, letters).astype(np.int64)
+        known_numbers = self._source.number(begins, letters)
+        numbers = known_numbers.astype(np.int64)
         # An unseen word has a row of its own, behind those of the lexicon.
         unseen = np.flatnonzero(numbers < 0)
         known = len(self._choice_offsets) - 1
         numbers[unseen] = known + np.arange(len(unseen))
         ends = self._choice_offsets[-1] + np.arange(1, len(unseen) + 1)
-        return Translations(
-            *lexical.combine_words(
-                words.offsets,
-                numbers,
-                np.concatenate([self._choice_offsets, ends]),
-                np.concatenate([self._choices, words.hashes[unseen]]),
-                np.concatenate([self._weights, np.ones(len(unseen), np.float32)]),
-                MOST_TRANSLATIONS,
-            )
+        combined = lexical.combine_words(
+            words.offsets,
+            numbers,
+            np.concatenate([self._choice_offsets, ends]),
+            np.concatenate([self._choices, words.hashes[unseen]]),
+            np.concatenate([self._weights, np.ones(len(unseen), np.float32)]),
+            MOST_TRANSLATIONS,
         )
+        if self._phrases is None:
+            return Translations(*combined)
+        rows = self._phrases.find(words.offsets, known_numbers)
+        return Translations(*phrase_table.put_before(rows, *self._phrase_words, *combined))

@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 
+from models import phrase_table
 from models.hmm import HmmModel
+from models.phrase_table import PhraseTable
 from transforms import files, sealed
 from transforms.errors import ConfigError, WorkerError
 from transforms.tokens import TokenConfig
@@ -31,12 +33,14 @@ class FittedAligner:
         tokens: How text is cut for it.
         digest: Hex SHA-256 of all that decides its links, tokens included.
         about: What ``about.json`` says.
+        phrases: Its phrase table; None of a model of subwords.
     """
 
     model: HmmModel
     tokens: TokenConfig
     digest: str
     about: dict[str, Any]
+    phrases: PhraseTable | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,15 +51,23 @@ class ModelReference:
     digest: str
 
 
-def pack(model: HmmModel, tokens: TokenConfig, facts: Mapping[str, object]) -> dict[str, bytes]:
+def pack(
+    model: HmmModel,
+    tokens: TokenConfig,
+    facts: Mapping[str, object],
+    phrases: PhraseTable | None = None,
+) -> dict[str, bytes]:
     """Return all files of a model directory, ``about.json`` last.
 
     Args:
         model: The fitted model.
         tokens: How its text was cut.
         facts: What else to say of it, such as languages and the number of pairs.
+        phrases: Its phrase table, if it has one.
     """
     packed = dict(model.to_files())
+    if phrases is not None:
+        packed[phrase_table.FILE] = phrase_table.pack(phrases)
     if tokens.model is not None:
         packed[SENTENCEPIECE] = tokens.model
     about = {
@@ -160,7 +172,10 @@ def _load(reference: ModelReference) -> FittedAligner:
         if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise ConfigError(f"{directory}/{name}: not the file that {ABOUT} names; fit it again")
     tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
-    return FittedAligner(HmmModel.from_files(contents), tokens, reference.digest, about)
+    phrases = contents.pop(phrase_table.FILE, None)
+    model = HmmModel.from_files(contents)
+    table = None if phrases is None else phrase_table.unpack(phrases, model)
+    return FittedAligner(model, tokens, reference.digest, about, table)
 
 
 def _read(directory: str, name: str) -> bytes:

@@ -36,9 +36,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = prepare(name, options)
     check_confidence(run)
     if options.method == "fragment":
-        check_fragments(run, tag_config(run))
+        check_fragments(run)
+        fragment_config(options, tag_config(run))
     elif options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
+    if options.representation == "raw" and keeps_tags(run):
+        raise ConfigError(
+            "--representation raw names injected tags; tags of the input keep to their numbers: "
+            "give --inline_tags strip, or another representation"
+        )
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, extra_files(run))

@@ -113,19 +113,28 @@ class ExportOptions(Options):
     directory: str = Field(
         description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
     )
-    format: Literal["wets", "mt5", "moses", "tsv", "jsonl", "tmx", "xliff", "xliff2"] = Field(
+    format: Literal[
+        "wets", "mt5", "moses", "tsv", "jsonl", "tmx", "xliff", "xliff2", "po", "lxm", "html"
+    ] = Field(
         description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
-        "suggestion); tagged pairs: moses (.src, .tgt), tmx (1.4b), xliff (1.2), xliff2 (2.1); "
-        "both: tsv, jsonl"
+        "suggestion); tagged pairs: moses (.src, .tgt), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
+        "lxm (JSON, a file a side), html (JSON lines of HTML fragments); both: tsv, jsonl"
     )
     output: str = Field(min_length=1, description="directory of the files, outside any run")
     rows: Literal["tagged", "plain", "all"] | None = Field(
-        None, description="tmx, xliff, xliff2: which rows (default those with tags; of align all)"
+        None,
+        description="tmx, xliff, xliff2, po, lxm, html: which rows (default those with tags; of "
+        "align all)",
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="po, lxm, html: what will be read as a tag (default xml for lxm, else html)",
     )
     unfit: Literal["refuse", "leave_out", "escape"] = Field(
         "refuse",
-        description="rows with a line break or another sign of the format in a text: refuse to "
-        "export, leave_out these rows, or escape every backslash, tab and line break",
+        description="rows that the format cannot carry, for a line break, a sign of its own or "
+        "what would be read as a tag in a text: refuse to export, leave_out these rows, or escape "
+        "every backslash, tab and line break",
     )
 
 

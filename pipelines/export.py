@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from typing import cast
 
 from pipelines import export_markup, finished, flags
 from pipelines.cli import COMMANDS
 from pipelines.command_options import ExportOptions
 from transforms.errors import ConfigError
-from transforms.export import export
+from transforms.export import Exported, ExportFormat, export
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -22,15 +23,25 @@ def main(name: str, arguments: Sequence[str]) -> int:
             f"{options.output} lies in the run {run}, which stays as its manifest says; "
             "give another directory: --output DIR"
         )
-    form = options.format
-    if form == "tmx" or form == "xliff" or form == "xliff2":
-        path = f"{options.output.rstrip('/')}/pairs.{export_markup.SUFFIXES[form]}"
-        rows = export_markup.export_markup(options.directory, form, path, options.rows)
-        sys.stdout.write(f"{path}\n{rows} rows\n")
-        return 0
+    if options.format in export_markup.FORMATS:
+        done = export_markup.export_markup(
+            options.directory,
+            options.format,
+            options.output,
+            options.rows,
+            options.unfit,
+            options.inline_syntax,
+        )
+        return _say(done)
+    form = cast("ExportFormat", options.format)
     if options.rows is not None:
         raise ConfigError(f"--rows: {form} holds them all; leave it out")
-    done = export(options.directory, found, form, options.output, options.unfit)
+    if options.inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has the tags of the run; leave it out")
+    return _say(export(options.directory, found, form, options.output, options.unfit))
+
+
+def _say(done: Exported | export_markup.Exported) -> int:
     for path in done.paths:
         sys.stdout.write(f"{path}\n")
     out = f", {done.left_out} left out" if done.left_out else ""

@@ -1,8 +1,11 @@
-"""A finished run's pairs with their inline markup as one TMX or XLIFF file."""
+"""A finished run's pairs with their inline markup, as TMX, XLIFF, PO, LXM or HTML fragments."""
 
+import contextlib
+import dataclasses
+import functools
 import io
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,34 +14,108 @@ from pipelines import finished
 from transforms import files
 from transforms.choices import require_choice
 from transforms.errors import ConfigError
-from transforms.markup_rows import MarkupRow, markup_rows
+from transforms.markup import find_syntax
+from transforms.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
+from transforms.markup_texts import misread
 from transforms.write import check_file, shard_name
+from transforms.write_html import write_html
+from transforms.write_lxm import write_lxm
+from transforms.write_po import write_po
 from transforms.write_tmx import write_tmx
 from transforms.write_xliff import write_xliff
 
-SUFFIXES = {"tmx": "tmx", "xliff": "xlf", "xliff2": "xlf"}
-FORMATS = tuple(SUFFIXES)
 ROWS = ("tagged", "plain", "all")
+UNFIT = ("refuse", "leave_out")
 BATCH_ROWS = 8_192
 
+Rows = Iterable[MarkupRow]
+_Unfit = Callable[[MarkupRow], str | None]
 
-def export_markup(directory: str, form: str, output: str, rows: str | None = None) -> int:
+
+@dataclasses.dataclass(frozen=True)
+class _Format:
+    """A format of pairs with inline markup.
+
+    Attributes:
+        endings: Of each file's name.
+        syntax: What is a tag in its texts, if nothing else is said; None of an XML format.
+        write: Turns rows into pieces of each file; the second argument is the language of all
+            sources, or None.
+    """
+
+    endings: tuple[str, ...]
+    syntax: str | None
+    write: Callable[[Rows, str | None], Iterator[tuple[bytes, ...]]]
+
+
+def _not_xml(row: MarkupRow) -> str | None:
+    reasons = (not_xml(side, text) for side, text in zip(SIDES, row.texts, strict=True))
+    return next(filter(None, reasons), None)
+
+
+def _misread_as(syntax: str) -> _Unfit:
+    return functools.partial(misread, syntax=find_syntax(syntax))
+
+
+def _alone(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Yield the pieces of a format that has one file."""
+    return ((chunk,) for chunk in chunks)
+
+
+_FORMATS = {
+    "tmx": _Format(
+        (".tmx",), None, lambda rows, source: _alone(write_tmx(rows, source or "*all*"))
+    ),
+    "xliff": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "1.2"))),
+    "xliff2": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "2.1"))),
+    "po": _Format((".po",), "html", lambda rows, _: _alone(write_po(rows))),
+    "lxm": _Format((".source.json", ".target.json"), "xml", lambda rows, _: write_lxm(rows)),
+    "html": _Format((".jsonl",), "html", lambda rows, _: _alone(write_html(rows))),
+}
+FORMATS = tuple(_FORMATS)
+
+
+class Exported(NamedTuple):
+    """What was written.
+
+    Attributes:
+        paths: The files.
+        rows: Rows in them.
+        left_out: Rows left out.
+    """
+
+    paths: tuple[str, ...]
+    rows: int
+    left_out: int
+
+
+def export_markup(
+    directory: str,
+    form: str,
+    output: str,
+    rows: str | None = None,
+    unfit: str = "refuse",
+    inline_syntax: str | None = None,
+) -> Exported:
     """Write a finished run's rows, in the order of its shards, shard by shard.
 
     Args:
         directory: The run's, of ``augment`` with indexed tags, or of ``align``.
-        form: ``tmx`` (1.4b), ``xliff`` (1.2) or ``xliff2`` (2.1).
-        output: A file that is not there yet; on a disk.
+        form: ``tmx`` (1.4b), ``xliff`` (1.2), ``xliff2`` (2.1), ``po``, ``lxm`` (JSON, a file a
+            side) or ``html`` (fragments, JSON lines).
+        output: Directory of the files, which are not there yet; on a disk.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
-
-    Returns:
-        How many rows were written.
+        unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
+        inline_syntax: What readers of ``po``, ``lxm`` and ``html`` will take for a tag; by default
+            XML's of ``lxm``, HTML's of others.
 
     Raises:
-        ConfigError: The run has no such rows, the file is there, or the format cannot carry a row.
+        ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
         WorkerError: A shard is missing or not what the manifest says.
     """
     require_choice("format", form, FORMATS)
+    if unfit not in UNFIT:
+        raise ConfigError(f"--unfit {unfit}: {form} has no escapes for tags; give leave_out")
     found = finished.open_manifest(directory)
     rows = rows or ("tagged" if found["job"] == "augment" else "all")
     require_choice("rows", rows, ROWS)
@@ -49,32 +126,45 @@ def export_markup(directory: str, form: str, output: str, rows: str | None = Non
             f"{directory}: the tags are written as {representation}; only those of a run with "
             "--representation indexed can be exported"
         )
-    if files.exists(output):
-        raise ConfigError(f"{output}: is there already; give another --output, or delete it")
+    how = _FORMATS[form]
+    if how.syntax is None and inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has elements for tags; leave it out")
+    syntax = inline_syntax or how.syntax
+    unfit_reason = _not_xml if syntax is None else _misread_as(syntax)
+    paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
+    for path in paths:
+        if files.exists(path):
+            raise ConfigError(f"{path}: is there already; give another --output, or delete it")
     shifted = bool(configuration.get("whitespace_shift"))
     read = markup_rows(_batches(directory, found), rows, shifted=shifted)
-    counted = _Counter(read)
+    fitting = _Fitting(read, unfit_reason, form, leave_out=unfit == "leave_out")
     sources = sorted({corpus["source_lang"] for corpus in found["corpora"].values()})
-    chunks = (
-        write_tmx(counted, sources[0] if len(sources) == 1 else "*all*")
-        if form == "tmx"
-        else write_xliff(counted, "1.2" if form == "xliff" else "2.1")
-    )
-    _write(output, chunks)
-    return counted.rows
+    _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
+    return Exported(paths, fitting.rows, fitting.left_out)
 
 
-class _Counter:
-    """Rows on their way, and how many have passed."""
+class _Fitting:
+    """Rows on their way, those that a format can carry, and how many have passed."""
 
-    def __init__(self, rows: Iterator[MarkupRow]) -> None:
-        self._rows = rows
-        self.rows = 0
+    def __init__(
+        self, rows: Iterator[MarkupRow], unfit: _Unfit, form: str, *, leave_out: bool
+    ) -> None:
+        self._rows, self._unfit, self._form, self._leave_out = rows, unfit, form, leave_out
+        self.rows = self.left_out = 0
 
     def __iter__(self) -> Iterator[MarkupRow]:
         for row in self._rows:
-            self.rows += 1
-            yield row
+            reason = self._unfit(row)
+            if reason is None:
+                self.rows += 1
+                yield row
+            elif self._leave_out:
+                self.left_out += 1
+            else:
+                raise ConfigError(
+                    f"pair {row.id}: {reason}; {self._form} cannot carry it: export the run in "
+                    "another format, or with --unfit leave_out"
+                )
 
 
 def _batches(directory: str, manifest: dict[str, Any]) -> Iterator[pa.RecordBatch]:
@@ -86,8 +176,10 @@ def _batches(directory: str, manifest: dict[str, Any]) -> Iterator[pa.RecordBatc
         yield from pq.ParquetFile(data).iter_batches(batch_size=BATCH_ROWS)
 
 
-def _write(output: str, chunks: Iterator[bytes]) -> None:
-    """Write a file in pieces; it gets its name when it is whole."""
-    with files.open_write(output) as file:
+def _write(paths: Sequence[str], chunks: Iterator[tuple[bytes, ...]]) -> None:
+    """Write files in pieces; they get their names when they are whole."""
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(files.open_write(path)) for path in paths]
         for chunk in chunks:
-            file.write(chunk)
+            for file, data in zip(opened, chunk, strict=True):
+                file.write(data)

@@ -20,6 +20,23 @@ from transforms.shards import Batches, MakeShards, Shards
 from transforms.tag_config import TagConfig
 from transforms.text_fragments import TextFragments
 
+_NO_LINKS = "it finds what translates what without word links"
+_NO_SCORE = "fragments have no score"
+
+UNKNOWN = {
+    "combine": _NO_LINKS,
+    "draw": _NO_SCORE,
+    "heuristic": _NO_LINKS,
+    "min_confidence": _NO_SCORE,
+    "second_aligner": _NO_LINKS,
+    "split_share": "a tag in two parts is put round two phrase pairs of word links",
+    "tag_profile": "lengths, places and numbers of tags are those of what is found",
+    "tag_share": "--max_tags alone bounds the tags of a pair",
+    "unaligned_words": _NO_LINKS,
+    "variants": "it makes one tagged row of a pair",
+}
+"""Options of tags that say nothing of fragments, and why."""
+
 
 def token_shards(
     pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
@@ -45,7 +62,7 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
     )
 
 
-def check_fragments(run: Run, tags: TagConfig) -> None:
+def check_fragments(run: Run) -> None:
     """Refuse what does not go with fragments, before anything is written.
 
     Raises:
@@ -53,7 +70,6 @@ def check_fragments(run: Run, tags: TagConfig) -> None:
     """
     options = run.options
     assert isinstance(options, AugmentOptions)
-    fragment_config(options, tags)
     if options.aligner != "hmm":
         raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")
     if run.tokens is None or run.tokens.model is not None:
@@ -61,17 +77,12 @@ def check_fragments(run: Run, tags: TagConfig) -> None:
             "--method fragment translates words; give --tokens words or whitespace, and a model "
             "that was fitted on them"
         )
-    if options.variants > 1:
-        raise ConfigError("--method fragment makes one tagged row of a pair; leave --variants out")
-    for name in ("tag_profile", "min_confidence", "second_aligner"):
-        if getattr(options, name):
-            raise ConfigError(f"--method fragment knows no --{name}; leave it out")
+    for name in sorted(UNKNOWN.keys() & options.model_fields_set):
+        raise ConfigError(f"--method fragment knows no --{name}: {UNKNOWN[name]}; leave it out")
     if any(unit.inline_tags == "index" for unit in run.plan.units):
         raise ConfigError(
             "--method fragment tags text without tags of its own; give --inline_tags strip"
         )
-    if options.draw != "uniform":
-        raise ConfigError("--method fragment draws alike; leave --draw out")
 
 
 def find(
@@ -86,7 +97,7 @@ def find(
         table: Pairs with tokens.
         reference: The fitted aligner, whose tokens these are.
         config: Which fragments are sought.
-        translator: What translates them; None for the aligner's own lexicon.
+        translator: What translates them; None for the aligner's own lexicon and phrases.
     """
     found = find_fragments(table, translator_of(reference, translator), config)
     return found.table, found.counts
@@ -100,7 +111,7 @@ def translator_of(
     fitted = store.load(reference)
     if translator is not None:
         return TextFragments(_Loaded(translator), fitted.tokens)
-    return LexicalTranslator(fitted.model.parts, fitted.tokens)
+    return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)
 
 
 @dataclasses.dataclass(frozen=True)

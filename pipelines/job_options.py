@@ -105,9 +105,9 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     method: Literal["alignment", "fragment"] = Field(
         "alignment",
         description="what tags are put round: alignment, phrase pairs of word links; fragment, "
-        "pieces of the source whose translation, by the model's lexicon or --translator, stands in "
-        "the target "
-        "(then max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
+        "pieces of the source whose translation, by the model's phrases and lexicon or "
+        "--translator, stands in the target (then max_words 6, max_tags 2, self_closing_share "
+        "0.27, damage_share 0.1 by default)",
         json_schema_extra=UNSAID,
     )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
@@ -115,10 +115,10 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     unaligned_words: Literal["forbid", "allow"] = Field(
         "forbid", description="whether a phrase may hold unaligned words"
     )
-    representation: Literal["indexed", "xliff", "masked", "html", "template"] = Field(
+    representation: Literal["indexed", "xliff", "masked", "html", "raw", "template"] = Field(
         "indexed",
         description="what tags look like: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
-        "XLF_OPENG,1, html <b>, or a --template",
+        "XLF_OPENG,1, html <b>, raw with the names of --tag_profile, or a --template",
     )
     template: Patterns = Field(
         (),
@@ -165,7 +165,7 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     tag_profile: str | None = Field(
         None,
         description="file of tags profile: draw numbers, forms, lengths, places and nesting of "
-        "tags as it says",
+        "tags as it says, with --representation raw their names, too",
         json_schema_extra=UNSAID,
     )
 

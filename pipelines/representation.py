@@ -3,6 +3,7 @@
 from pipelines.job_options import AugmentOptions
 from pipelines.options import JobOptions
 from transforms.errors import ConfigError
+from transforms.tag_profile import read_profile
 from transforms.tag_rendering import Name, is_indexed, symbol_pattern
 
 
@@ -32,4 +33,8 @@ def symbols_in_text(options: JobOptions) -> str:
     if not isinstance(options, AugmentOptions):
         return ""
     name = representation_of(options)
+    if name == "raw":
+        # Without a profile the tags cannot be injected, which is said later.
+        profile = options.tag_profile and read_profile(options.tag_profile)
+        return profile.names.pattern() if profile and profile.names.counts else ""
     return "" if is_indexed(name) else symbol_pattern(name)

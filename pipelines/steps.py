@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from models import store
 from models.hmm import HmmConfig, fit
+from models.phrase_table import build_phrase_table
 from transforms import files, receipt_files, run_files, schemas
 from transforms.commit import commit_run
 from transforms.errors import ConfigError
@@ -171,8 +172,12 @@ def fit_aligner(
         raise ConfigError(_NOTHING_TO_FIT + where)
     if tokens is None:
         tokens = TokenConfig(kind="sentencepiece", model=_train_pieces(sample, vocabulary))
-    model = fit(add_tokens(sample, tokens), config, threads=threads)
-    packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows})
+    cut = add_tokens(sample, tokens)
+    model = fit(cut, config, threads=threads)
+    # Fragments are translated from one language into another, and by words.
+    wanted = view is None and tokens.model is None
+    phrases = build_phrase_table(model, cut, threads) if wanted else None
+    packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
     return store.save(directory, packed)
 
 

@@ -4,10 +4,14 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
+from pipelines.fragments import UNKNOWN
+from pipelines.job_options import AugmentOptions
+from pipelines.options import AlignerOptions, JobOptions, TranslatorOptions
 from tests import check_tagged, corpora, runs
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
 LANGS = ("--source_lang", "en", "--target_lang", "de")
+PROFILE = '{"tag_profile": 1, "counts": {"form pair": 1, "tags 1": 1}, "split": [0, 0]}'
 SMALL = ("--shard_pairs", "200", "--unit_rows", "100")
 
 
@@ -100,14 +104,25 @@ def test_fragments_go_into_xliff_too(augment):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--variants", "2"), "makes one tagged row of a pair"),
-        (("--draw", "confident"), "draws alike"),
-        (("--min_confidence", "0.5"), "knows no --min_confidence"),
+        (("--variants", "2"), "knows no --variants: it makes one tagged row of a pair"),
+        (("--variants", "1"), "knows no --variants"),
+        (("--draw", "confident"), "knows no --draw: fragments have no score"),
+        (("--draw", "uniform"), "knows no --draw"),
+        (("--min_confidence", "0.5"), "knows no --min_confidence: fragments have no score"),
+        (("--heuristic", "union"), "knows no --heuristic: it finds"),
+        (("--unaligned_words", "allow"), "knows no --unaligned_words: it finds"),
+        (("--tag_share", "0.5"), "knows no --tag_share: --max_tags alone bounds"),
+        (("--split_share", "0.1"), "knows no --split_share: a tag in two parts"),
+        (("--tag_profile", "profile.json"), "knows no --tag_profile: lengths, places"),
+        (("--second_aligner", "hmm:model"), "knows no --second_aligner: it finds"),
+        (("--tokens", "sentencepiece"), "give --tokens words or whitespace"),
+        (("--inline_tags", "index"), "give --inline_tags strip"),
         (("--aligner", "encoder"), "encoder"),
         (("--max_words", "65"), "max_words of a fragment must be 1 to 64, got 65"),
     ],
 )
 def test_what_does_not_go_with_fragments_is_refused(augment, arguments, message):
+    (augment.directory / "profile.json").write_text(PROFILE)
     status, _, errors = runs.run_here(
         *("augment", *SIDES, *LANGS, "--method", "fragment", *arguments, "--output", "bad"),
         cwd=augment.directory,
@@ -115,6 +130,37 @@ def test_what_does_not_go_with_fragments_is_refused(augment, arguments, message)
     assert status == 2
     assert message in errors
     assert not (augment.directory / "bad").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--mix", "0.5"),
+        ("--max_words", "1"),
+        ("--max_tags", "1"),
+        ("--nesting", "free", "--max_tags", "9"),
+        ("--self_closing_share", "0"),
+        ("--damage_share", "0.5"),
+        ("--empty_share", "0.5"),
+        ("--whitespace_shift",),
+        ("--representation", "masked"),
+        ("--representation", "template", "--template", "⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧"),
+        ("--seed", "2"),
+    ],
+)
+def test_every_other_option_of_tags_is_honoured(augment, output, arguments):
+    name = "honoured" + "".join(arguments).replace("/", "")
+    rows = rows_of(augment(name, "--method", "fragment", *arguments))
+    told = [(row["source"], row["target"], row["tags"]) for row in rows]
+    assert told != [(row["source"], row["target"], row["tags"]) for row in rows_of(output)]
+
+
+def test_the_options_of_tags_are_either_refused_or_honoured():
+    honoured = {"method", "max_words", "max_tags", "nesting", "mix", "whitespace_shift"}
+    honoured |= {"representation", "template", "self_closing_share", "damage_share", "empty_share"}
+    own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
+    own -= JobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
+    assert own == honoured | UNKNOWN.keys() - {"combine", "second_aligner"}
 
 
 def test_confident_draws_and_thresholds_change_tags_alone(augment):

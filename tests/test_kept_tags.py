@@ -199,8 +199,8 @@ def test_an_aligned_memory_has_no_tags_in_its_texts(directory):
     table = pq.read_table(path)
     assert table.schema.remove_metadata().equals(schemas.ALIGNED)
     assert "the house 0 is very big" in table.column("source").to_pylist()
-    written = directory / "aligned.xlf"
-    assert export_markup(str(directory / "aligned"), "xliff", str(written)) == table.num_rows
+    done = export_markup(str(directory / "aligned"), "xliff", str(directory / "aligned.xlf"))
+    assert done.rows == table.num_rows
 
 
 def test_the_command_exports_markup_too(directory, capsys):
@@ -214,15 +214,18 @@ def test_the_command_exports_markup_too(directory, capsys):
         export.main("export", [*words[:2], "tsv", *words[3:], "--rows", "all"])
 
 
-@pytest.mark.parametrize(
-    ("form", "name"), [("tmx", "b.tmx"), ("xliff", "b.xlf"), ("xliff2", "c.xlf")]
-)
-def test_a_run_is_exported_and_read_again(directory, form, name):
-    path = directory / name
-    count = export_markup(str(directory / "out"), form, str(path))
+@pytest.mark.parametrize("form", ["tmx", "xliff", "xliff2", "po", "html", "lxm"])
+def test_a_run_is_exported_and_read_again(directory, form):
+    output = str(directory / f"as {form}")
+    done = export_markup(str(directory / "out"), form, output)
     fields = {"source_lang": "en", "target_lang": "de", "inline_tags": "index"}
-    rows = read_all(corpus(input=(str(path),), **fields))
-    assert len(rows) == count
+    if form == "lxm":
+        source, target = done.paths
+        fields |= {"format": "lxm", "source_input": (source,), "target_input": (target,)}
+    else:
+        fields |= {"input": done.paths, "inline_syntax": "html" if form == "html" else None}
+    rows = read_all(corpus(**fields))
+    assert len(rows) == done.rows
     assert all(row["reason"] is None for row in rows)
     (part,) = (directory / "out").glob("part-*.parquet")
     tagged = [row for row in pq.read_table(part).to_pylist() if row["kind"] == "tagged"]
@@ -230,7 +233,37 @@ def test_a_run_is_exported_and_read_again(directory, form, name):
         markup = PairMarkup.from_json(after["markup"])
         assert parse_markup(before["source"], HTML).text == after["source"]
         assert len(markup.shared) == len({tag["index"] for tag in before["tags"]})
-        if form == "tmx" and before["markup"] is not None:
-            assert '<bpt i="1" x="1">&lt;b&gt;</bpt>' in markup.original("source", after["source"])
+        if before["markup"] is not None:
+            written = markup.original("source", after["source"])
+            assert {
+                "tmx": '<bpt i="1" x="1">&lt;b&gt;</bpt>',
+                "xliff": '<bpt id="1">',
+                "xliff2": '<pc id="1"',
+            }.get(form, "<b>house</b>") in written
     with pytest.raises(ConfigError, match="is there already"):
-        export_markup(str(directory / "out"), form, str(path))
+        export_markup(str(directory / "out"), form, output)
+
+
+def test_rows_that_a_format_cannot_carry_are_refused_or_left_out(directory, capsys):
+    for name, text in (("en", "the <b> is a tag"), ("de", "das <b> ist ein Tag")):
+        (directory / f"odd.{name}").write_text(f"{text}\nfine\n")
+    words = ["--source_input", "odd.en", "--target_input", "odd.de", "--model", "odd model"]
+    languages = ["--source_lang", "en", "--target_lang", "de", "--workers", "1"]
+    fit = [*words[:4], *languages, "--output", "odd model"]
+    runs.run_well_here("fit", *fit, cwd=directory)
+    runs.run_well_here("align", *words, *languages, "--output", "odd", cwd=directory)
+    capsys.readouterr()
+    words = [str(directory / "odd"), "--format", "po", "--output", str(directory / "odd po")]
+    with pytest.raises(
+        ConfigError, match="the tag '<b>' in the source would be read otherwise as html"
+    ):
+        export.main("export", words)
+    with pytest.raises(ConfigError, match="--unfit escape: po has no escapes"):
+        export.main("export", [*words, "--unfit", "escape"])
+    with pytest.raises(ConfigError, match="--inline_syntax: tmx has elements for tags"):
+        export.main("export", [*words[:2], "tmx", *words[3:], "--inline_syntax", "xml"])
+    assert export.main("export", [*words, "--unfit", "leave_out"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "1 rows, 1 left out"
+    words[-1] += " 2"
+    assert export.main("export", [*words, "--inline_syntax", "xliff"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "2 rows"

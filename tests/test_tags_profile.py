@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import runs, slow_tag_shapes
 from tests.test_tags import INFINITE, some_pairs, table_of
 from transforms.errors import ConfigError
-from transforms.markup import XLIFF, XML, find_elements, parse_markup
+from transforms.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
 from transforms.tag_config import TagConfig
 from transforms.tag_counts import count_tags
 from transforms.tag_profile import (
@@ -21,7 +21,7 @@ from transforms.tag_profile import (
     learn_profile,
     read_profile,
 )
-from transforms.tags import inject_tags
+from transforms.tags import inject_tags, symbols
 from transforms.write import to_json
 
 PIECES = ["word ", "two words ", ". ", "<g>", "</g>", "<x/>", "<bx/>", "<ex/>", " "]
@@ -109,7 +109,7 @@ def test_a_profile_by_hand():
     assert found["split"] == [1, 2]  # of g 2 and the g without a key; the target lacks g 3
     assert found["target"] == {"lacks": 1, "adds": 0}
     assert found["names"] == {"pair": {"g": 3}, "self_closing": {"x": 1}}
-    assert found["edges"]["open"] == {"before": 2, "both": 1}
+    assert found["syntax"] == "xliff"
 
 
 def test_jensen_shannon_is_a_distance():
@@ -209,6 +209,63 @@ def test_real_markup_gives_a_profile_and_is_drawn_again(shared_data):
     assert distances["depth"] < 0.2
 
 
+def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
+    texts = json.loads((shared_data / "xml" / "enfr.en.json").read_text())["text"]
+    profile = TagProfile.from_json(learn_profile(list(texts.values()), XML, language="en"))
+    table = table_of(
+        [(" ".join(f"w{n}" for n in range(12)), " ".join(f"v{n}" for n in range(12)))] * 1500,
+        [[(n, n) for n in range(12)]] * 1500,
+    )
+    settings = {"mix": INFINITE, "profile": profile}
+    rows, _ = inject_tags(table, TagConfig(representation="raw", **settings))
+    indexed, _ = inject_tags(table, TagConfig(**settings))
+    assert rows.drop_columns(["source", "target"]).equals(
+        indexed.drop_columns(["source", "target"])
+    )
+    told = Counter()
+    for row, other in zip(rows.to_pylist(), indexed.to_pylist(), strict=True):
+        for side in ("source", "target"):
+            marked, numbered = parse_markup(row[side], XML), parse_markup(other[side], INDEXED)
+            places = [(tag.offset, tag.kind) for tag in numbered.tags]
+            assert [(tag.offset, tag.kind) for tag in marked.tags] == places
+            name_of = {}
+            for tag, number in zip(marked.tags, numbered.tags, strict=True):
+                assert name_of.setdefault(number.key, tag.name) == tag.name
+            if side == "source":
+                told.update(
+                    f"name {tag['form']} {name_of[str(tag['index'])]}" for tag in row["tags"]
+                )
+    config = TagConfig(representation="raw", **settings)
+    counts = count_tags(rows, table, config)
+    drawn = {n.removeprefix(PREFIX): k for n, k in counts.items() if n.startswith(PREFIX)}
+    own = {name: number for name, number in drawn.items() if name.startswith("name ")}
+    assert {name: own[name] for name in told if "empty" not in name} == told
+    distances = compare(profile, drawn)
+    assert distances["name pair"] < 0.05
+    alike = dict.fromkeys((name for name in own if name.startswith("name pair")), 1)
+    assert compare(profile, alike)["name pair"] > 0.4
+    assert {"<uicontrol>", "</uicontrol>"} <= set(symbols(config))
+    assert {tag.raw for row in rows["source"].to_pylist() for tag in parse_markup(row).tags} <= set(
+        symbols(config)
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "settings", "message"),
+    [
+        ({}, {}, "raw needs a tag profile that has"),
+        ({"pair": {"g": 1}}, {"syntax": "xliff"}, "the tag profile has xliff tags"),
+        ({"open": {"b": 1}}, {}, "tags of the form pair, but no names"),
+        ({"pair": {"b": 1}}, {"nesting": "free"}, "only with proper nesting"),
+    ],
+)
+def test_what_has_no_raw_form_is_refused(names, settings, message):
+    value = {"counts": {"tags 1": 1, "form pair": 1}, "split": [0, 0], "names": names}
+    value["syntax"] = settings.pop("syntax", "xml")
+    with pytest.raises(ConfigError, match=message):
+        TagConfig(representation="raw", profile=TagProfile.from_json(value), **settings)
+
+
 def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     (tmp_path / "a.txt").write_text('see <g id="1">page</g>\nthe <x id="1"/>end\n' * 20)
     arguments = ("tags", "profile", "--input", "a.txt", "--output", "profile.json")
@@ -231,6 +288,17 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     assert f"tag_profile:{manifest['configuration']['tag_profile'][:12]}" in manifest["signature"]
     assert "Tag profile" in (tmp_path / "out" / "report.html").read_text()
     assert '<g id="1">' in (tmp_path / "out" / "symbols.txt").read_text().split("\n")
+    (tmp_path / "a.txt").write_text('see <b>page</b> <i class="x">two</i>\nthe <br>end\n' * 20)
+    runs.run_well_here(*arguments[:2], "--syntax", "html", *arguments[2:], cwd=tmp_path)
+    job = (*job[: job.index("xliff")], "raw", "--output", "raw")
+    runs.run_well_here(*job, cwd=tmp_path)
+    manifest = json.loads((tmp_path / "raw" / "_manifest.json").read_text())
+    assert manifest["tag_profile"]["distance"]["name pair"] < 0.3
+    assert (tmp_path / "raw" / "symbols.txt").read_text() == ("<b>\n<i>\n</b>\n</i>\n<br>\n")
+    assert "name pair: distance" in (tmp_path / "raw" / "report.html").read_text()
+    status, _, errors = runs.run_here(*job[:-1], "bad", "--inline_tags", "index", cwd=tmp_path)
+    assert status == 2
+    assert "give --inline_tags strip" in errors
 
 
 @pytest.mark.parametrize(

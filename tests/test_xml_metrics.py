@@ -43,6 +43,13 @@ def test_spoilt_outputs_score_as_by_the_script_of_the_corpus(shared_data, case):
     assert round(scores.xml_bleu, 2) == case["xml_bleu"]
 
 
+def test_the_spoilt_outputs_that_are_scored_are_more_than_200(shared_data):
+    most = max(case["lines"] for case in json.loads(GOLDEN.read_text()))
+    path = shared_data / "xml" / "enfr.fr.json"
+    references, outputs = lxm_outputs.spoilt_corpus(path, most)
+    assert sum(outputs[key] != references[key] for key in references) > 200
+
+
 @given(st.tuples(lines, lines))
 def test_bleu_is_that_of_its_definition(sides):
     size = min(map(len, sides))

@@ -92,16 +92,19 @@ class MarkupRow:
             ConfigError: It holds a character that XML cannot carry.
         """
         text = self.texts[SIDES.index(side)]
-        if found := _NOT_XML.search(text):
-            raise ConfigError(
-                f"pair {self.id}: the {side} holds U+{ord(found[0]):04X}, which XML cannot carry; "
-                "export the run in another format"
-            )
+        if reason := not_xml(side, text):
+            raise ConfigError(f"pair {self.id}: {reason}; export the run in another format")
         parts, done = [], 0
         for tag in self.side_tags(side):
             parts += [escape_text(text[done : tag.offset]), written(tag)]
             done = tag.offset
         return "".join([*parts, escape_text(text[done:])])
+
+
+def not_xml(side: str, text: str) -> str | None:
+    """Return why XML cannot carry a text of a side, or None."""
+    found = _NOT_XML.search(text)
+    return found and f"the {side} holds U+{ord(found[0]):04X}, which XML cannot carry"
 
 
 def _is_content(content: str) -> bool:

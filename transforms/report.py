@@ -224,14 +224,19 @@ def _profile(profile: Json) -> Html:
         "distance of the two: 0 for the same, 1 for nothing in common."
     )
     parts = [element("p", said, class_="soft")]
+    named = {
+        f"name {form} {name}": n
+        for form, names in profile["names"].items()
+        for name, n in names.items()
+    }
     for feature, distance in profile["distance"].items():
         wanted, drawn = (
-            {name: n for name, n in counts.items() if name.split(" ", 1)[0] == feature}
-            for counts in (profile["counts"], profile["drawn"])
+            {name: n for name, n in counts.items() if name.startswith(f"{feature} ")}
+            for counts in ({**profile["counts"], **named}, profile["drawn"])
         )
         rows = [
             [
-                name.split(" ", 1)[1],
+                name.removeprefix(f"{feature} "),
                 _percent(wanted.get(name, 0) / sum(wanted.values())),
                 _percent(drawn.get(name, 0) / sum(drawn.values())),
             ]

@@ -6,6 +6,7 @@ from transforms.choices import require_choice
 from transforms.confidence import DRAWS
 from transforms.errors import ConfigError
 from transforms.kernels.tags import MOST_TAGS
+from transforms.named_tags import FORMS
 from transforms.representations import NAMES, find_representation
 from transforms.tag_profile import TagProfile
 from transforms.tag_rendering import Name
@@ -42,7 +43,7 @@ class TagConfig:
         take_all: Tag every phrase pair of the table, in a row for each pair that has any, instead
             of drawing pairs and phrase pairs (`transforms.fragments` chose them).
         representation: What tags look like (`transforms.representations`), or the three forms of a
-            template.
+            template. ``raw``: with names drawn to the profile.
     """
 
     max_tags: int = MOST_TAGS
@@ -84,10 +85,31 @@ class TagConfig:
                 raise ConfigError(f"{name} must be 0 to 1, got {getattr(self, name)}")
             if self.profile is not None and getattr(self, name):
                 raise ConfigError(f"give {name} or a tag profile, which has shares of its own")
-        if self.representation == "raw":
-            others = ", ".join(name for name in NAMES if name != "raw")
-            raise ConfigError(f"injected tags have no raw form; choose {others} or a template")
         find_representation(self.representation)
+        if self.representation == "raw":
+            self._check_raw()
+
+    def _check_raw(self) -> None:
+        if self.profile is None or not self.profile.names.counts:
+            others = ", ".join(name for name in NAMES if name != "raw")
+            raise ConfigError(
+                "injected tags have no names of their own: raw needs a tag profile that has; give "
+                f"one, or choose {others} or a template"
+            )
+        if self.profile.names.syntax not in ("xml", "html"):
+            raise ConfigError(
+                f"raw writes names of XML or HTML, the tag profile has {self.profile.names.syntax} "
+                "tags; choose xliff or indexed, or learn a profile of other text"
+            )
+        named = {form for form, *_ in self.profile.names.counts}
+        for form in FORMS:
+            classes = (form, "empty") if form == "pair" else (form,)
+            if form not in named and self.profile.shares("form", classes).any():
+                raise ConfigError(
+                    f"the tag profile has tags of the form {form}, but no names of any"
+                )
+        if self.nesting != "proper":
+            raise ConfigError("raw tags of one name can be told apart only with proper nesting")
 
     @property
     def tagged_share(self) -> float:

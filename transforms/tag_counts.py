@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from transforms import ids
 from transforms.flat_lists import chunk_of, offsets_of
+from transforms.named_tags import count_names, draw_names
 from transforms.tag_config import TagConfig
 from transforms.tag_measures import FORMS, Elements, Ruler, measure
 from transforms.tag_profile import PREFIX
@@ -78,4 +80,9 @@ def _shapes(
     form, start, end = (tags[name][first].astype(np.int64) for name in names)
     ruler = Ruler.of(texts, config.words, languages)
     counts = measure(texts, ruler, Elements(row, form, start, end))
+    if config.representation == "raw":
+        assert config.profile is not None
+        keys = ids.pair_keys(tagged.column("id"))
+        drawn = draw_names(config.seed, keys, tagged, config.profile.names)[first]
+        counts += count_names(drawn, [FORMS[number] for number in form], config.profile.names)
     return {f"{PREFIX}{name}": number for name, number in sorted(counts.items())}

@@ -14,9 +14,9 @@ from transforms import files
 from transforms.errors import ConfigError
 from transforms.kernels.tag_text import CODES
 from transforms.markup import Element, Form, Marked, Syntax, find_elements, parse_markup
+from transforms.named_tags import FORMS, NO_NAMES, TagNames
 from transforms.own_markup import Phrases
 from transforms.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
-from transforms.whitespace import WHITE_SPACE
 
 VERSION = 1
 PREFIX = "tag shape "
@@ -33,10 +33,12 @@ class TagProfile:
         counts: The counts, sorted by name.
         split: Of the whole pairs of the source, how many are in two parts on one side; and of how
             many.
+        names: Names of the tags, for ``--representation raw``.
     """
 
     counts: tuple[tuple[str, int], ...]
     split: tuple[int, int] = (0, 0)
+    names: TagNames = NO_NAMES
 
     def __post_init__(self) -> None:
         found = dict(self.counts)
@@ -56,7 +58,15 @@ class TagProfile:
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as plain data."""
-        return {"counts": dict(self.counts), "split": list(self.split)}
+        names: dict[str, dict[str, int]] = {}
+        for form, name, count in self.names.counts:
+            names.setdefault(form, {})[name] = count
+        return {
+            "counts": dict(self.counts),
+            "split": list(self.split),
+            "names": names,
+            "syntax": self.names.syntax,
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "TagProfile":
@@ -70,13 +80,22 @@ class TagProfile:
         try:
             counts = tuple(sorted((str(name), n) for name, n in value["counts"].items()))
             split = tuple(value["split"])
+            names = tuple(
+                sorted(
+                    (str(form), str(name), n)
+                    for form, own in value.get("names", {}).items()
+                    for name, n in own.items()
+                )
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"this is no tag profile: {error!r}") from error
-        numbers = [number for _, number in counts] + list(split)
+        numbers = [*(number for *_, number in (*counts, *names)), *split]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         if len(split) != 2 or not whole or not {name for name, _ in counts} <= known:
             raise ConfigError("this is no tag profile: its counts are not those of tag shapes")
-        return cls(counts, split)
+        if not {form for form, *_ in names} <= {*FORMS}:
+            raise ConfigError(f"this is no tag profile: names are of {', '.join(FORMS)}")
+        return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
 
 
 def read_profile(path: str) -> TagProfile:
@@ -161,8 +180,8 @@ def learn_profile(
 
     Returns:
         What a profile's file says: `TagProfile.to_json`; texts, tagged texts and tags; the names of
-        each form; where white space stands at the tags; and with targets how many elements of the
-        source they lack, and have beyond them.
+        each form; and with targets how many elements of the source they lack, and have beyond
+        them. Where white space stands at tags is not learnt: an injected tag stands at a word.
 
     Raises:
         ConfigError: There is no tag, or not as many targets as sources.
@@ -175,26 +194,25 @@ def learn_profile(
     elements = _elements(found)
     counts = measure(texts, Ruler.of(texts, "words", language), elements)
     names: dict[str, Counter[str]] = {}
-    edges: dict[str, Counter[str]] = {}
     for one, own in zip(marked, found, strict=True):
         for element in own:
             names.setdefault(element.form.value, Counter())[one.tags[element.first].name] += 1
-        for tag in one.tags:
-            edges.setdefault(tag.kind.value, Counter())[_edge(one.text, tag.offset)] += 1
     pairs: Counter[str] = Counter()
     for one, own, target in zip(marked, found, targets or (), strict=False):
         other = parse_markup(target, syntax)
         pairs += _compare(_identities(one, own), _identities(other, find_elements(other.tags)))
-    profile = TagProfile(tuple(sorted(counts.items())), (pairs["split"], pairs["pairs"]))
+    named = ((form, *item) for form, own in names.items() for item in own.items())
+    profile = TagProfile(
+        tuple(sorted(counts.items())),
+        (pairs["split"], pairs["pairs"]),
+        TagNames(tuple(sorted(named)), syntax.name),
+    )
     return {
         "tag_profile": VERSION,
-        "syntax": syntax.name,
         "texts": len(sources),
         "tagged_texts": sum(bool(own) for own in found),
         "tags": len(elements.text),
         **profile.to_json(),
-        "names": {form: dict(sorted(names[form].items())) for form in sorted(names)},
-        "edges": {kind: dict(sorted(edges[kind].items())) for kind in sorted(edges)},
         "target": None if targets is None else {name: pairs[name] for name in ("lacks", "adds")},
     }
 
@@ -206,13 +224,6 @@ def _elements(found: Sequence[Sequence[Element]]) -> Elements:
         for element in own
     ]
     return Elements(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
-
-
-def _edge(text: str, offset: int) -> str:
-    """Tell where white space, or an end of the text, stands at a tag."""
-    before = offset == 0 or text[offset - 1] in WHITE_SPACE
-    behind = offset == len(text) or text[offset] in WHITE_SPACE
-    return {(1, 0): "before", (0, 1): "behind", (1, 1): "both"}.get((before, behind), "none")
 
 
 def _identities(marked: Marked, found: Iterable[Element]) -> Counter[tuple[str, str, str]]:
@@ -240,7 +251,7 @@ def compare(profile: TagProfile, drawn: Mapping[str, int]) -> dict[str, float]:
 
     The Jensen-Shannon distance (the root of the divergence to base 2; Endres and Schindelin 2003):
     0 for the same shares, 1 for nothing in common. Spans are compared as drawn, and by their length
-    and by their place alone. A feature of which one side has nothing is left out.
+    and by their place alone; names by form. A feature of which one side has nothing is left out.
 
     Args:
         profile: The profile.
@@ -248,8 +259,16 @@ def compare(profile: TagProfile, drawn: Mapping[str, int]) -> dict[str, float]:
     """
     distances = {}
     found = dict(profile.counts)
-    for feature in (*FEATURES, "length", "place"):
-        one, two = (_classes(feature, counts) for counts in (found, drawn))
+    for form, name, count in profile.names.counts:
+        found[f"name {form} {name}"] = count
+    for feature in (*FEATURES, "length", "place", *(f"name {form}" for form in FORMS)):
+        names = [name for name in {**found, **drawn} if name.startswith(f"{feature} ")]
+        one, two = (
+            np.array([counts.get(name, 0) for name in names], np.float64)
+            if feature.startswith("name ")
+            else _classes(feature, counts)
+            for counts in (found, drawn)
+        )
         if one.sum() and two.sum():
             distances[feature] = round(jensen_shannon(one, two), 6)
     return distances

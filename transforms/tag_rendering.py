@@ -3,8 +3,12 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 
+from transforms.flat_lists import chunk_of
+from transforms.flat_texts import text_column, texts_of
+from transforms.kernels import indexed_tags, tag_names
 from transforms.kernels.tags import INDICES, MOST_TAGS
 from transforms.markup import INDEXED, Marked, parse_markup
 from transforms.representations import find_representation
@@ -32,17 +36,56 @@ def render_columns(source: pa.Array, target: pa.Array, name: Name) -> tuple[pa.A
         name: The representation.
     """
     representation = find_representation(name)
-    pairs = [
-        render_pair(one, other, representation) if "a_" in one or "a_" in other else (one, other)
-        for one, other in zip(source.to_pylist(), target.to_pylist(), strict=True)
+    texts = [texts_of(chunk_of(side)) for side in (source, target)]
+    found = [indexed_tags.find_tags(*side) for side in texts]
+    symbols, names = _symbols(found[0], found[1], representation)
+    parted = np.zeros(256, np.bool_)
+    parted[list(representation.parted_from.encode())] = True
+    source_column, target_column = (
+        text_column(*indexed_tags.replace_tags(*side, *tags[:3], own, *texts_of(names), parted))
+        for side, tags, own in zip(texts, found, symbols, strict=True)
+    )
+    return source_column, target_column
+
+
+_Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _symbols(
+    source: _Found, target: _Found, representation: Representation
+) -> tuple[tuple[np.ndarray, np.ndarray], pa.StringArray]:
+    """Return the symbols of the tags of both sides, as numbers, and what they are.
+
+    Args:
+        source: The tags of the sources (`transforms.kernels.indexed_tags.find_tags`).
+        target: Those of the targets.
+        representation: What tags look like.
+    """
+    sizes = np.diff(source[0]), np.diff(target[0])
+    offsets = np.concatenate([[0], np.cumsum(sizes[0] + sizes[1])]).astype(np.int64)
+    # The tags of a pair stand together, those of its source first.
+    places = [
+        np.arange(len(side[3])) + np.repeat(shift, size)
+        for side, shift, size in (
+            (source, offsets[:-1] - source[0][:-1], sizes[0]),
+            (target, offsets[1:] - target[0][1:], sizes[1]),
+        )
     ]
-    sides = zip(*pairs, strict=True) if pairs else ((), ())
-    rendered = [pa.array(side, pa.string()) for side in sides]
-    return rendered[0], rendered[1]
+    tags = np.empty(offsets[-1], np.int64)
+    tags[places[0]], tags[places[1]] = source[3], target[3]
+    if representation.way is None:
+        uses, numbers = tags % tag_names.KINDS, tags // tag_names.KINDS
+    else:
+        uses, numbers = tag_names.name_tags(offsets, sizes[0], tags, representation.way)
+    distinct, symbols = np.unique(tag_names.USES * numbers + uses, return_inverse=True)
+    names = [
+        representation.symbol(*divmod(code, tag_names.USES)[::-1]) for code in distinct.tolist()
+    ]
+    return (symbols[places[0]], symbols[places[1]]), pa.array(names, pa.string())
 
 
 def render_pair(source: str, target: str, representation: Representation) -> tuple[str, str]:
-    """Write the indexed tags of one pair in a representation.
+    """Write the indexed tags of one pair in a representation: what `render_columns` must equal.
 
     >>> render_pair("a <a_7>b</a_7>", "<a_7>c</a_7> d", find_representation("xliff"))
     ('a <g id="1">b</g>', '<g id="1">c</g> d')

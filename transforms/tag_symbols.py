@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from transforms.kernels import tag_names
 from transforms.markup import Kind, Marked, Tag
 from transforms.tag_table import Mark, TagTable, indexed_tag, mark_of, numbered_tag
 from transforms.tag_template import Template
@@ -18,13 +19,29 @@ _ALL_KINDS = (Kind.OPEN, Kind.CLOSE, Kind.EMPTY)
 
 
 class Representation(abc.ABC):
-    """A way of writing tags."""
+    """A way of writing tags.
+
+    Attributes:
+        name: What a user calls it.
+        way: How its tags are named by the order of all tags of a pair
+            (`transforms.kernels.tag_names`); None if by their own numbers.
+        parted_from: Characters that a symbol must be parted from by an underscore.
+    """
 
     name: ClassVar[str]
+    way: ClassVar[int | None] = None
+    parted_from: ClassVar[str] = ""
 
     @abc.abstractmethod
     def symbols(self, numbers: int) -> list[str]:
         """Return the symbols of this many elements of each form, each symbol once."""
+
+    def symbol(self, use: int, number: int) -> str:
+        """Return a symbol by what `transforms.kernels.tag_names.name_tags` says of it.
+
+        Where there is no `way`, ``use`` is a kind and ``number`` the tag's own.
+        """
+        raise NotImplementedError
 
     @abc.abstractmethod
     def pattern(self) -> re.Pattern[str]:
@@ -85,6 +102,10 @@ class Indexed(Symbolic):
         """Return what finds every symbol."""
         return self._PATTERN
 
+    def symbol(self, use: int, number: int) -> str:
+        """Return the tag of a kind and a number."""
+        return indexed_tag(_ALL_KINDS[use], number)
+
     def symbols_of(self, table: TagTable) -> dict[Mark, str]:
         """Return the symbols of all tags."""
         return {mark: indexed_tag(*mark) for mark in table.written}
@@ -111,6 +132,10 @@ class Templated(Symbolic):
         """Return what finds every symbol."""
         return self.template.pattern
 
+    def symbol(self, use: int, number: int) -> str:
+        """Return the symbol of a kind and a number."""
+        return self.template.fill(_ALL_KINDS[use], number)
+
     def symbols_of(self, table: TagTable) -> dict[Mark, str]:
         """Return the symbols of all tags."""
         return {mark: self.template.fill(*mark) for mark in table.written}
@@ -130,6 +155,8 @@ class Masked(Symbolic):
     """
 
     name = "masked"
+    way = tag_names.MASKED
+    parted_from = "_0123456789"
     _NAMES: ClassVar = ("OPENG", "CLOSEG", "X", "BX", "EX")
     _PATTERN: ClassVar = re.compile(
         r"XLF_(?:OPENG|(?P<close>CLOSEG|EX)|(?P<empty>X)|BX),[1-9][0-9]*_?"
@@ -142,6 +169,10 @@ class Masked(Symbolic):
     def pattern(self) -> re.Pattern[str]:
         """Return what finds every placeholder, with the underscore behind it."""
         return self._PATTERN
+
+    def symbol(self, use: int, number: int) -> str:
+        """Return the placeholder of a name and a sequence from 0."""
+        return f"XLF_{self._NAMES[use]},{number + 1}"
 
     def symbols_of(self, table: TagTable) -> dict[Mark, str]:
         """Return the placeholders of all tags."""
@@ -160,7 +191,7 @@ class Masked(Symbolic):
         for place, tag in enumerate(written):
             joined = place + 1 < len(written) and written[place + 1].offset == tag.offset
             following = "" if joined else marked.text[tag.offset : tag.offset + 1]
-            parted = following in {*"_0123456789"}
+            parted = following in {*self.parted_from}
             symbols.append(tag.raw + "_" * parted)
         return with_symbols(marked, symbols)
 
@@ -190,6 +221,7 @@ class Html(Symbolic):
     """
 
     name = "html"
+    way = tag_names.HTML
     _PAIRS: ClassVar = (
         *("b", "i", "a", "span", "u", "em", "strong", "code", "sub", "sup"),
         *("small", "mark", "q", "del", "cite", "abbr", "kbd", "var", "samp", "dfn"),
@@ -207,6 +239,10 @@ class Html(Symbolic):
     def pattern(self) -> re.Pattern[str]:
         """Return what finds every tag."""
         return self._PATTERN
+
+    def symbol(self, use: int, number: int) -> str:
+        """Return the tag of a kind, by how many stand before its element."""
+        return self._tag(_ALL_KINDS[use], number)
 
     def symbols_of(self, table: TagTable) -> dict[Mark, str]:
         """Return the tags that stand for all tags."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from transforms.kernels import tag_names
 from transforms.markup import Kind, Marked, Tag
 from transforms.tag_symbols import Representation, read_symbols, with_symbols
 from transforms.tag_table import Mark, TagTable, mark_of
@@ -18,6 +19,7 @@ class Xliff(Representation):
     """
 
     name = "xliff"
+    way = tag_names.XLIFF
     _PATTERN: ClassVar = re.compile(
         r'<(?:g id="(?P<pair>[1-9][0-9]*)"|(?P<close>/)g'
         r'|(?P<name>x|bx|ex) id="(?P<id>[1-9][0-9]*)"/)>'
@@ -28,6 +30,15 @@ class Xliff(Representation):
         ids = range(1, numbers + 1)
         halves = [f'<{name} id="{one}"/>' for name in ("x", "bx", "ex") for one in ids]
         return [*(f'<g id="{one}">' for one in ids), "</g>", *halves]
+
+    def symbol(self, use: int, number: int) -> str:
+        """Return the element of an id from 0."""
+        if use == tag_names.WHOLE_CLOSE:
+            return "</g>"
+        if use == tag_names.WHOLE_OPEN:
+            return f'<g id="{number + 1}">'
+        names = {tag_names.ALONE: "x", tag_names.HALF_OPEN: "bx", tag_names.HALF_CLOSE: "ex"}
+        return f'<{names[use]} id="{number + 1}"/>'
 
     def pattern(self) -> re.Pattern[str]:
         """Return what finds every symbol."""

@@ -13,6 +13,7 @@ from transforms.flat_lists import chunk_of, fields_of, list_column
 from transforms.flat_texts import text_column, texts_of
 from transforms.kernels import sampling, tag_shapes, tag_text
 from transforms.kernels import tags as kernel
+from transforms.named_tags import name_rows
 from transforms.own_markup import Phrases, keep_whole
 from transforms.tag_config import TagConfig
 from transforms.tag_measures import Ruler
@@ -237,8 +238,13 @@ def _without_repetitions(rows: pa.Table, row_pair: np.ndarray) -> tuple[pa.Table
 
 
 def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
-    source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
-    rendered = render_columns(source, target, config.representation)
+    if config.representation == "raw":
+        assert config.profile is not None
+        keys = ids.pair_keys(rows.column("id"))
+        rendered = tuple(name_rows(config.seed, keys, rows, config.profile.names).values())
+    else:
+        source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
+        rendered = render_columns(source, target, config.representation)
     for side, texts in zip(("source", "target"), rendered, strict=True):
         rows = rows.set_column(rows.schema.get_field_index(side), schemas.TAGGED.field(side), texts)
     return rows
@@ -284,6 +290,9 @@ def symbols(config: TagConfig) -> list[str]:
     >>> symbols(TagConfig())[::10]
     ['<a_0>', '</a_0>']
     """
+    if config.representation == "raw":
+        assert config.profile is not None
+        return config.profile.names.symbols()
     return symbols_of(config.representation, self_closing=config.self_closing)
 
 

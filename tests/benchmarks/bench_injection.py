@@ -12,6 +12,8 @@ Hanneman and Dinu (2020, table 1): annotators found 93.1 % (English-German), 90.
 import gzip
 import math
 import sys
+import time
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ import pytest
 
 from models.hmm import HmmConfig, fit
 from models.lexical_translator import LexicalTranslator
+from models.phrase_table import build_phrase_table, pack
 from tests.rows import row
 from transforms import schemas
 from transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
@@ -64,7 +67,7 @@ def read_gold(path):
 
 @pytest.fixture(scope="module", params=["enfr", "roen"])
 def corpus(request, shared_data):
-    """Return a gold corpus: its name, TOKENS rows, links and a fitted model."""
+    """Return a gold corpus: its name, TOKENS rows, links, a fitted model and its phrases."""
     name = request.param
     languages = LANGUAGES[name]
     lines = (shared_data / "align" / f"{name}.src-tgt").read_text().splitlines()
@@ -78,8 +81,16 @@ def corpus(request, shared_data):
         ]
         pairs = [pair for pair in zip(*sides, strict=True) if all(side.strip() for side in pair)]
         training.append(tokens_of(pairs, languages, TokenConfig()))
-    model = fit(pa.concat_tables(training), HmmConfig())
-    return name, table, read_gold(shared_data / "align" / f"{name}.gold"), model
+    everything = pa.concat_tables(training)
+    model = fit(everything, HmmConfig())
+    began = time.perf_counter()
+    phrases = build_phrase_table(model, everything)
+    sys.stdout.write(
+        f"{name}: {len(phrases)} phrase pairs, {len(pack(phrases))} bytes, counted in "
+        f"{time.perf_counter() - began:.1f} s of {everything.num_rows} pairs\n"
+    )
+    gold = read_gold(shared_data / "align" / f"{name}.gold")
+    return name, table, gold, model, phrases
 
 
 def is_right(gold, box):
@@ -128,6 +139,23 @@ def inject(phrases, gold, **settings):
     return tags / len(SEEDS) / len(gold), 100 * right / tags, words / tags
 
 
+def search(table, gold, translator, max_tags):
+    """Return what `inject` does for fragments, and the search's counts a pair."""
+    found = np.zeros(3)
+    counts = Counter()
+    for seed in SEEDS:
+        made = find_fragments(table, translator, FragmentConfig(seed=seed, max_tags=max_tags))
+        config = TagConfig(
+            mix=math.inf, words="whitespace", seed=seed, take_all=True, max_tags=max_tags
+        )
+        found += measure(table, inject_tags(made.table, config)[0], gold)
+        counts += Counter(made.counts)
+    tags, right, words = found
+    size = len(SEEDS) * len(gold)
+    shares = {name: round(number / size, 4) for name, number in counts.items()}
+    return (tags / size, 100 * right / tags, words / tags), shares
+
+
 def gold_phrases(table, gold):
     """Return the phrase pairs of all gold links."""
     links = [sorted(sure | possible) for sure, possible in gold]
@@ -145,13 +173,13 @@ def gold_phrases(table, gold):
 
 
 def show(title, rows):
-    sys.stdout.write(f"\n{title}\n{'':34}  tags/pair  right %  words/tag\n")
+    sys.stdout.write(f"\n{title}\n{'':46}  tags/pair  right %  words/tag\n")
     for what, tags, right, words in rows:
-        sys.stdout.write(f"{what:34}  {tags:9.3f}  {right:7.2f}  {words:9.2f}\n")
+        sys.stdout.write(f"{what:46}  {tags:9.3f}  {right:7.2f}  {words:9.2f}\n")
 
 
 def test_injection_beside_gold(corpus):
-    name, table, gold, model = corpus
+    name, table, gold, model, phrase_table = corpus
     rows = [("gold links", *inject(gold_phrases(table, gold), gold))]
     believed = model.with_threshold(BELIEF).align(table)
     linked = symmetrize(keep_likely(believed, model.config.threshold), SymmetrizeConfig())
@@ -168,29 +196,26 @@ def test_injection_beside_gold(corpus):
     both = score_phrases(phrases, believed, ConfidenceConfig(min_confidence=0.5))
     both = inject(both, gold, draw="confident")
     rows.append(("  --min_confidence 0.5 and that", *both))
-    translator = LexicalTranslator(model.parts, BLANKS)
-    found = np.zeros(3)
-    calls = translated = there = 0
-    for seed in SEEDS:
-        made = find_fragments(table, translator, FragmentConfig(seed=seed))
-        config = TagConfig(mix=math.inf, words="whitespace", seed=seed, take_all=True)
-        found += measure(table, inject_tags(made.table, config)[0], gold)
-        calls += made.counts["translator calls"]
-        translated += made.counts["fragments tried"]
-        there += made.counts["fragments in pairs tried"]
-    tags, right, words = found
-    fragment = (tags / len(SEEDS) / len(gold), 100 * right / tags, words / tags)
-    rows.append(("fragment translation", *fragment))
+    fragment = {}
+    for what, table_of_phrases in (("lexicon alone", None), ("lexicon and phrases", phrase_table)):
+        translator = LexicalTranslator(model.parts, BLANKS, table_of_phrases)
+        for most in (2, 9):
+            key = f"fragments, {what}, max_tags {most}"
+            fragment[key], counts = search(table, gold, translator, most)
+            rows.append((key, *fragment[key]))
+            sys.stdout.write(f"{key}: {counts}\n")
     show(f"{name}: tags and the gold alignment, {len(SEEDS)} seeds", rows)
-    size = len(SEEDS) * len(gold)
-    sys.stdout.write(
-        f"fragments: {calls / size:.4f} translator calls a pair, {translated / size:.1f} fragments "
-        f"tried of {there / size:.1f} there are\n"
-    )
+    for most in (2, 9):
+        alone, both = (
+            fragment[f"fragments, {what}, max_tags {most}"]
+            for what in ("lexicon alone", "lexicon and phrases")
+        )
+        assert both[0] >= alone[0]
+        assert both[1] >= alone[1] - 0.1
     assert rows[0][2] == 100
     assert confident[1] > default[1]
     if name == "enfr":
         assert confident[1] >= 96
         assert confident[0] >= 0.999 * default[0]
         assert scores[0.95][1] >= 96
-        assert fragment[1] > 90.2
+        assert fragment["fragments, lexicon and phrases, max_tags 2"][1] > 90.2

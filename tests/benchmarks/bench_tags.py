@@ -21,8 +21,10 @@ from tests.benchmarks.peers import run_peer
 from tests.rows import batch, row
 from transforms import schemas
 from transforms.phrases import PhraseConfig, extract_phrases
+from transforms.representations import find_representation
 from transforms.screen import ScreenConfig, screen
 from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from transforms.tag_rendering import render_columns, render_pair
 from transforms.tags import TagConfig, inject_tags
 from transforms.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
 
@@ -166,6 +168,29 @@ def test_injection_beside_opustrainer(linked, tmp_path):
         peer, peer_places = found
         rows.append((f"OpusTrainer, links given, {peer_places:.1f} places a pair", peer))
     show(f"{made.num_rows} rows of {PAIRS} pairs, {places:.1f} tags in a tagged row", rows)
+
+
+def test_rendering_beside_its_slow_twin(linked):
+    phrases = extract_phrases(symmetrize(linked, SymmetrizeConfig()), PhraseConfig())
+    made, _ = inject_tags(phrases, TagConfig(mix=math.inf))
+    sides = [made[side].combine_chunks() for side in ("source", "target")]
+    rows = []
+    for name in ("xliff", "masked", "html", ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")):
+        representation = find_representation(name)
+        fast, found = seconds(render_columns, *sides, name)
+        texts = [side.to_pylist() for side in sides]
+
+        def slowly(texts=texts, representation=representation):
+            pairs = zip(*texts, strict=True)
+            return [render_pair(*pair, representation) for pair in pairs]
+
+        slow, expected = seconds(slowly)
+        assert list(zip(*(side.to_pylist() for side in found), strict=True)) == expected
+        what = name if isinstance(name, str) else "template"
+        rows.append((what, made.num_rows / fast))
+        rows.append((f"  pair by pair ({slow / fast:.0f} times as long)", made.num_rows / slow))
+        assert slow > 5 * fast
+    show(f"{made.num_rows} tagged rows in another representation", rows)
 
 
 def run_opustrainer(links, places, directory):

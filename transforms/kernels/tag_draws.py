@@ -137,7 +137,7 @@ def draw_weighted(
 
 
 @numba.njit(nogil=True, cache=True)
-def _categorical(shares: np.ndarray, unit: np.float64) -> Integer:
+def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
     """Draw an entry by its share; the shares need not sum to 1. -1 if they are all 0."""
     left = unit * shares.sum()
     found = np.int64(-1)
@@ -176,7 +176,7 @@ def draw_shaped(
     before, its cell among those that the pair has, and last a phrase pair of the cell.
     """
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
-    wanted = 1 + max(0, _categorical(count_shares[:most], sampling.unit_interval(bits)))
+    wanted = 1 + max(0, categorical(count_shares[:most], sampling.unit_interval(bits)))
     states[:] = _LEFT
     found = np.empty(len(cell_shares), np.float64)
     for count in range(wanted):
@@ -186,7 +186,7 @@ def draw_shaped(
             draws[part] = sampling.unit_interval(
                 sampling.draw(run_seed, key, sampling.STEP_TAG_SHAPES, draw_counter)
             )
-        form = _categorical(form_shares, draws[0])
+        form = categorical(form_shares, draws[0])
         relation = _RELATED if draws[1] < nested_share else _LEFT
         for attempted in range(2):
             found[:] = 0.0
@@ -204,7 +204,7 @@ def draw_shaped(
             return count
         shares = np.where(found > 0.0, cell_shares, 0.0)
         # A pair whose phrase pairs are all unlike the profile's takes what it has.
-        cell = _categorical(shares if shares.sum() > 0.0 else found, draws[2])
+        cell = categorical(shares if shares.sum() > 0.0 else found, draws[2])
         left = draws[3] * found[cell]
         phrase: Integer = np.int64(-1)
         chosen_code = np.int64(0)
