@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines import cli
 from tests import runs
 
 PROGRAM = """
@@ -31,6 +32,8 @@ def start(directory: Path, job: str, **settings) -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Whoever runs the tests may ignore some signals, as nohup does.
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in cli.TERMINATING],
         **settings,
     )
 
