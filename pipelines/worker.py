@@ -37,8 +37,16 @@ class Noise(logging.Filter):
         return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
-def log_to_stderr(layout: str, clock: str | None = None) -> None:
-    """Write what is worth a person's time to standard error, in a layout of `logging`."""
+def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:
+    """Write what is worth a person's time to standard error, in a layout of `logging`.
+
+    Args:
+        layout: How a record is written.
+        clock: How its time is.
+        alone: Whether what logs already shall end; else it stays, and this does nothing.
+    """
+    if alone:
+        logging.getLogger().handlers.clear()
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter(layout, clock))
     handler.addFilter(Noise())
@@ -113,8 +121,8 @@ def prepare_forks() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve one runner until it says that nothing follows."""
     _end_with_parent()
-    logging.getLogger().handlers.clear()  # a fork has those of the command line
-    log_to_stderr("%(levelname)s %(name)s: %(message)s")
+    # A fork logs as the command line does.
+    log_to_stderr("%(levelname)s %(name)s: %(message)s", alone=True)
     parser = argparse.ArgumentParser(description="Serve one Beam runner.")
     parser.add_argument("--id", required=True)
     for name in ("control", "logging", "provision", "artifact"):

@@ -184,5 +184,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    worker.log_to_stderr("%(message)s")  # as the command line does
+    # As the command line does; Beam may have said something as it was imported.
+    worker.log_to_stderr("%(message)s", alone=True)
     sys.exit(main())
