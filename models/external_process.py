@@ -98,12 +98,13 @@ def identity(config: ExternalConfig) -> str:
         return _sha256(path)
     wanted = (package, *_BESIDE.get(config.program, ()))
     versions = _versions(python, wanted)
+    missing = [name for name in wanted if name not in versions]
+    if missing and config.about.executable is None:
+        raise ConfigError(
+            f"--program_path {path}: this Python has no package {missing[0]}; "
+            f"{config.about.install}"
+        )
     if package not in versions:
-        if config.about.executable is None:
-            raise ConfigError(
-                f"--program_path {path}: this Python has no package {package}; "
-                f"{config.about.install}"
-            )
         return _sha256(path)
     return " ".join(f"{name}=={versions[name]}" for name in sorted(versions))
 

@@ -128,8 +128,8 @@ def write_program(path, code):
     return str(path)
 
 
-def write_python(directory, package, code):
-    """Write a Python that has one more package; returns its path as text."""
+def write_python(directory, package, code, *, alone=False):
+    """Write a Python that has one more package, or it alone; returns its path as text."""
     directory = Path(directory)
     (directory / "packages").mkdir(parents=True)
     (directory / "packages" / f"{package}.py").write_text(code)
@@ -137,7 +137,8 @@ def write_python(directory, package, code):
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 9.0\n")
     path = directory / "python"
-    path.write_text(f'#!/bin/sh\nPYTHONPATH={directory}/packages exec {sys.executable} "$@"\n')
+    python = f"{sys.executable} -S" if alone else sys.executable
+    path.write_text(f'#!/bin/sh\nPYTHONPATH={directory}/packages exec {python} "$@"\n')
     path.chmod(0o755)
     return str(path)
 
@@ -146,11 +147,12 @@ def installed(program, **settings):
     """Return the settings of a program that is installed, or skip.
 
     `PAIRWEAVE_PROGRAMS` may name directories of executables, such as the `bin` of environments,
-    parted as those of `PATH` are; they are looked at before `PATH`.
+    parted as those of `PATH` are; they are looked at first, then that of this Python, then `PATH`.
     """
     about = ABOUT[program]
-    places = os.environ.get("PAIRWEAVE_PROGRAMS", "").split(os.pathsep)
-    for place in [*filter(None, places), *os.environ.get("PATH", "").split(os.pathsep)]:
+    places = list(filter(None, os.environ.get("PAIRWEAVE_PROGRAMS", "").split(os.pathsep)))
+    places.append(str(Path(sys.executable).parent))
+    for place in [*places, *os.environ.get("PATH", "").split(os.pathsep)]:
         path = shutil.which(about.executable or "python", path=place)
         if path is None:
             continue

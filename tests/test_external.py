@@ -14,6 +14,7 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 from models import external_text
 from models.external import ExternalAligner, learn
 from models.external_config import ExternalConfig
+from models.external_process import identity
 from models.external_text import linked_table, safe_token, text_of
 from tests import fake_programs
 from tests.encoders import links_of, token_table
@@ -236,6 +237,10 @@ def test_a_program_that_is_not_there_is_named_with_how_to_get_it(tmp_path, monke
     path = write_python(tmp_path / "bare", "other", "")
     with pytest.raises(ConfigError, match="this Python has no package systran-align; pip install"):
         ExternalAligner(ExternalConfig("systran-align", path))
+    # The package alone, without what it computes with, as PYTHONPATH can bring about.
+    path = write_python(tmp_path / "half", "simalign", "", alone=True)
+    with pytest.raises(ConfigError, match="this Python has no package torch; pip install simalign"):
+        identity(ExternalConfig("simalign", path, model=str(tmp_path)))
 
 
 def test_a_package_that_this_python_has_is_found_in_it(monkeypatch):
