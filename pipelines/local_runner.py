@@ -6,9 +6,8 @@ together must stay under 2 GiB. Here
 
 - a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
 - a worker takes the next bundle when it is done with its last, so a slow shard holds nobody up;
-- shuffled values wait in unnamed temporary files, of which nothing is left after a kill; with
-  several workers these write tables to a file that they share, and only the places pass through
-  here (`transforms.exchange`);
+- shuffled values wait in unnamed temporary files, of which nothing is left after a kill; tables in
+  one that all workers share, so that only their places pass through here (`transforms.exchange`);
 - what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
   thread and without a lock, and what is written meanwhile is lost;
 - workers are processes that end with their launcher, forked where that is safe (`pipelines.forks`),
@@ -336,11 +335,11 @@ class LocalRunner(fn_runner.FnApiRunner):
         """Run a graph; worker processes are ours, not Beam's."""
         self._spilled: list[weakref.finalize[Any, Any]] = []
         try:
-            with tempfile.TemporaryFile() as shared, _own_servers():
+            with exchange.opened() as shared, _own_servers():
                 for environment in pipeline_proto.components.environments.values():
                     if environment.urn == python_urns.SUBPROCESS_SDK:
                         environment.urn = WORKER_URN
-                        environment.payload = str(shared.fileno()).encode()
+                        environment.payload = str(shared).encode()
                 return super().run_via_runner_api(pipeline_proto, options)
         finally:
             for close in self._spilled:

@@ -103,3 +103,16 @@ def test_processes_and_threads_do_not_write_over_each_other():
         for byte, size, place in left:
             assert reader.fetch(place) == bytes([byte]) * size
         assert file.seek(0, 2) == sum(size for _, size, _ in left)
+
+
+def test_runs_that_overlap_share_a_file_until_the_last_has_ended():
+    with exchange.opened() as first:
+        sent = TableCoder().encode(table_of(100_000))
+        overlapping = exchange.opened()
+        assert overlapping.__enter__() == first
+    try:
+        assert TableCoder().decode(sent).equals(table_of(100_000))
+    finally:
+        overlapping.__exit__(None, None, None)
+    with pytest.raises(RuntimeError, match="a file that other processes share"):
+        TableCoder().decode(sent)

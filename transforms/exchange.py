@@ -5,11 +5,14 @@ Workers that have joined an exchange write large streams to a file instead, and 
 lie. The file has no name, so nothing is left of it however the processes end.
 """
 
+import contextlib
 import fcntl
 import os
 import struct
 import tempfile
 import threading
+from collections.abc import Iterator
+from typing import IO
 
 from transforms.errors import WorkerError
 
@@ -96,6 +99,38 @@ def join(exchange: Exchange | None) -> None:
     """Let this process leave and fetch streams there from now on; None ends that."""
     global _joined
     _joined = exchange
+
+
+_opening = threading.Lock()
+_opened: IO[bytes] | None = None
+_users = 0
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[int]:
+    """Let this process, and those that it gives the file, leave and fetch streams for a while.
+
+    Runs of one process that overlap use one file, which lasts as long as any of them.
+
+    Yields:
+        The file's descriptor.
+    """
+    global _opened, _users
+    with _opening:
+        if _opened is None:
+            _opened = tempfile.TemporaryFile()  # noqa: SIM115 - closed by its last user
+            join(Exchange(_opened.fileno()))
+        file = _opened
+        _users += 1
+    try:
+        yield file.fileno()
+    finally:
+        with _opening:
+            _users -= 1
+            if not _users:
+                join(None)
+                _opened = None
+                file.close()
 
 
 def leave(stream: memoryview) -> bytes | None:
