@@ -128,14 +128,18 @@ def write_program(path, code):
     return str(path)
 
 
-def write_python(directory, package, code, *, alone=False):
-    """Write a Python that has one more package, or it alone; returns its path as text."""
+def write_python(directory, package, code, *, beside=(), alone=False):
+    """Write a Python that has one more package, or it alone; returns its path as text.
+
+    ``beside`` names packages that it claims to have.
+    """
     directory = Path(directory)
     (directory / "packages").mkdir(parents=True)
     (directory / "packages" / f"{package}.py").write_text(code)
-    about = directory / "packages" / f"{package}-9.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 9.0\n")
+    for name in (package, *beside):
+        about = directory / "packages" / f"{name}-9.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.0\n")
     path = directory / "python"
     python = f"{sys.executable} -S" if alone else sys.executable
     path.write_text(f'#!/bin/sh\nPYTHONPATH={directory}/packages exec {python} "$@"\n')

@@ -36,6 +36,8 @@ tokens_of_a_text = st.lists(
     max_size=6,
 )
 
+TORCH = ("torch", "transformers")
+
 
 def table_of(source, target):
     """Return one pair as a TOKENS row, its tokens given, one after another."""
@@ -129,7 +131,8 @@ def test_awesome_align_gets_the_directory_of_an_encoder(tmp_path):
 
 
 def test_simalign_gives_up_what_its_encoder_cannot_take(tmp_path):
-    path = write_python(tmp_path / "python", "simalign", fake_programs.simalign_package(20))
+    package = fake_programs.simalign_package(20)
+    path = write_python(tmp_path / "python", "simalign", package, beside=TORCH)
     (tmp_path / "encoder").mkdir()
     aligner = ExternalAligner(ExternalConfig("simalign", path, str(tmp_path / "encoder")))
     table = token_table([*PAIRS, ("a" * 21, "b"), ("c", "d")])
@@ -163,8 +166,8 @@ def test_a_package_is_named_by_its_version(tmp_path):
     encoder.mkdir()
     digests = set()
     for version in ("9.0", "9.1"):
-        path = write_python(tmp_path / version, "simalign", "")
-        about = next((tmp_path / version).rglob("METADATA"))
+        path = write_python(tmp_path / version, "simalign", "", beside=TORCH)
+        about = next((tmp_path / version).rglob("simalign-*/METADATA"))
         about.write_text(about.read_text().replace("9.0", version))
         digests.add(ExternalAligner(ExternalConfig("simalign", path, str(encoder))).digest)
     assert len(digests) == 2

@@ -18,7 +18,8 @@ def directory(tmp_path_factory):
     corpora.write_corpus(directory, PAIRS)
     write_program(directory / "bin" / "fast_align", fake_programs.FAST_ALIGN)
     write_program(directory / "bin" / "eflomal-align", fake_programs.EFLOMAL)
-    write_python(directory / "py", "simalign", fake_programs.simalign_package(45))
+    package = fake_programs.simalign_package(45)
+    write_python(directory / "py", "simalign", package, beside=("torch", "transformers"))
     (directory / "encoder").mkdir()
     return directory
 
