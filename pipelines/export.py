@@ -41,7 +41,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return _say(export(options.directory, found, form, options.output, options.unfit))
 
 
-def _say(done: Exported | export_markup.Exported) -> int:
+def _say(done: Exported) -> int:
     for path in done.paths:
         sys.stdout.write(f"{path}\n")
     out = f", {done.left_out} left out" if done.left_out else ""

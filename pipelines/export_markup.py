@@ -5,7 +5,7 @@ import dataclasses
 import functools
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +14,7 @@ from pipelines import finished
 from transforms import files
 from transforms.choices import require_choice
 from transforms.errors import ConfigError
+from transforms.export import Exported
 from transforms.markup import find_syntax
 from transforms.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
 from transforms.markup_texts import misread
@@ -73,20 +74,6 @@ _FORMATS = {
     "html": _Format((".jsonl",), "html", lambda rows, _: _alone(write_html(rows))),
 }
 FORMATS = tuple(_FORMATS)
-
-
-class Exported(NamedTuple):
-    """What was written.
-
-    Attributes:
-        paths: The files.
-        rows: Rows in them.
-        left_out: Rows left out.
-    """
-
-    paths: tuple[str, ...]
-    rows: int
-    left_out: int
 
 
 def export_markup(

@@ -12,6 +12,7 @@ from transforms.errors import InputError
 from transforms.markup import find_syntax
 from transforms.read.streams import decompress, stored_chunks
 from transforms.tag_profile import learn_profile
+from transforms.text_lines import decode_line
 from transforms.units import ReadLimits
 from transforms.write import to_json
 
@@ -53,14 +54,7 @@ def read_texts(path: str) -> Mapping[str, str]:
     texts = {}
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, line in enumerate(lines[:-1] if lines[-1] == b"" else lines, 1):
-        try:
-            texts[str(number)] = line.removesuffix(b"\r").decode()
-        except UnicodeDecodeError as error:
-            raise InputError(
-                "invalid_utf8",
-                path,
-                f"line {number}: byte {error.start} is not UTF-8; give the file as UTF-8 text",
-            ) from error
+        texts[str(number)] = decode_line(line.removesuffix(b"\r"), path, number)
     return texts
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from models.hmm import HmmConfig, fit
 from pipelines import confident
-from tests import corpora
+from tests import corpora, rows
 from tests.linked_tables import linked
 from tests.slow_confidence import mean_beliefs, score_slowly
 from transforms import schemas
@@ -98,21 +98,8 @@ def test_settings_are_checked(settings, message):
 @pytest.fixture(scope="module")
 def tokens():
     pairs = [corpora.sentence(number) for number in range(200)]
-    rows = [
-        {
-            "id": f"{number:032x}",
-            "corpus": "c",
-            "source_lang": "en",
-            "target_lang": "de",
-            "file": "f",
-            "line": number + 1,
-            "source": source,
-            "target": target,
-            "translation": None,
-        }
-        for number, (source, target) in enumerate(pairs)
-    ]
-    return add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig())
+    table = [rows.pair(number, source, target) for number, (source, target) in enumerate(pairs)]
+    return add_tokens(pa.Table.from_pylist(table, schema=schemas.PAIRS), TokenConfig())
 
 
 @pytest.mark.parametrize("decode", ["posterior", "viterbi"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from models.hmm import HmmConfig, fit
 from models.lexical_translator import LexicalTranslator
-from tests import corpora
+from tests import corpora, rows
 from tests.slow_fragments import find_slowly, fold
 from transforms import ids, schemas
 from transforms.errors import ConfigError
@@ -29,21 +29,19 @@ BLANKS = TokenConfig("whitespace")
 
 def table_of(pairs, tokens=BLANKS, languages=("en", "fr")):
     """Return TOKENS rows of (source, target)."""
-    rows = [
-        {
-            "id": xxhash.xxh3_128_hexdigest(f"{number}".encode()),
-            "corpus": "c",
-            "source_lang": languages[0],
-            "target_lang": languages[1],
-            "file": "f",
-            "line": number,
-            "source": source,
-            "target": target,
-            "translation": None,
-        }
+    made = [
+        rows.pair(
+            number,
+            source,
+            target,
+            id=xxhash.xxh3_128_hexdigest(f"{number}".encode()),
+            source_lang=languages[0],
+            target_lang=languages[1],
+            line=number,
+        )
         for number, (source, target) in enumerate(pairs, 1)
     ]
-    return add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), tokens)
+    return add_tokens(pa.Table.from_pylist(made, schema=schemas.PAIRS), tokens)
 
 
 @dataclasses.dataclass

@@ -3,8 +3,9 @@
 import html
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from transforms.errors import ConfigError
 from transforms.markup import Marked, Syntax, find_elements, parse_markup
 from transforms.markup_rows import SIDES, MarkupRow
 from transforms.pair_markup import SideTag
@@ -21,6 +22,27 @@ def tagged_texts(row: MarkupRow) -> tuple[str, str]:
         row.markup.write(side, text, _written) for side, text in zip(SIDES, row.texts, strict=True)
     )
     return source, target
+
+
+def of_one_language_pair(rows: Iterable[MarkupRow], advice: str) -> Iterator[MarkupRow]:
+    """Yield rows as long as they are of the first one's languages.
+
+    Args:
+        rows: The pairs.
+        advice: Why a format asks for that, and what else to write.
+
+    Raises:
+        ConfigError: They are of several.
+    """
+    langs: tuple[str, str] | None = None
+    for row in rows:
+        if langs is not None and row.langs != langs:
+            raise ConfigError(
+                f"pair {row.id} is {' to '.join(row.langs)}, those before {' to '.join(langs)}; "
+                f"{advice}"
+            )
+        langs = row.langs
+        yield row
 
 
 def _written(tag: SideTag) -> str:

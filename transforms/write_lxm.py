@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from transforms.errors import ConfigError
 from transforms.markup_rows import SIDES, MarkupRow
-from transforms.markup_texts import tagged_texts
+from transforms.markup_texts import of_one_language_pair, tagged_texts
 
 
 def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:
@@ -19,12 +18,8 @@ def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:
         ConfigError: They are of several.
     """
     langs: tuple[str, str] | None = None
-    for row in rows:
-        if langs is not None and row.langs != langs:
-            raise ConfigError(
-                f"pair {row.id} is {' to '.join(row.langs)}, those before {' to '.join(langs)}; "
-                "an LXM file has one language: write TMX, XLIFF 1.2 or html"
-            )
+    advice = "an LXM file has one language: write TMX, XLIFF 1.2 or html"
+    for row in of_one_language_pair(rows, advice):
         head = _heads(row.langs) if langs is None else (b",\n", b",\n")
         langs = row.langs
         name = orjson.dumps(row.name)

@@ -4,9 +4,8 @@ import importlib.metadata
 import re
 from collections.abc import Iterable, Iterator
 
-from transforms.errors import ConfigError
 from transforms.markup_rows import MarkupRow
-from transforms.markup_texts import tagged_texts
+from transforms.markup_texts import of_one_language_pair, tagged_texts
 
 _ESCAPES = dict(zip('\\"\n\t\r\a\b\f\v', (f"\\{letter}" for letter in '\\"ntrabfv'), strict=True))
 _ESCAPED = re.compile(r'[\\"\n\t\r\a\b\f\v]')
@@ -25,15 +24,11 @@ def write_po(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
         ConfigError: They are of several.
     """
     langs: tuple[str, str] | None = None
-    for row in rows:
+    advice = "a catalogue has one pair of languages: write TMX, XLIFF 1.2 or html"
+    for row in of_one_language_pair(rows, advice):
         if langs is None:
             langs = row.langs
             yield _header(*langs)
-        if row.langs != langs:
-            raise ConfigError(
-                f"pair {row.id} is {' to '.join(row.langs)}, those before {' to '.join(langs)}; "
-                "a catalogue has one pair of languages: write TMX, XLIFF 1.2 or html"
-            )
         yield _message(row)
     if langs is None:
         yield _header("und", "und")
