@@ -1,8 +1,10 @@
-"""Which sequences go into one batch: sorted by length, within a budget of padded pieces."""
+"""Batches: sorted by length, within a budget of padded pieces, and how they are worked off."""
 
 import dataclasses
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
 from typing import TypeVar
 
@@ -70,6 +72,7 @@ class Budget:
         self.limit = limit
         self.halvings = 0
         self._out_of_memory = out_of_memory
+        self._lock = threading.Lock()
 
     def run(
         self,
@@ -102,11 +105,52 @@ class Budget:
                 raise
         # Outside the handler: the caught error would keep the failed batch's tensors alive.
         free()
-        self.halvings += 1
         half = -(-len(members) // 2)
-        self.limit = max(min(self.limit, half * row_size), 1)
+        with self._lock:
+            self.halvings += 1
+            self.limit = max(min(self.limit, half * row_size), 1)
         self.run(members[:half], row_size, work, free)
         self.run(members[half:], row_size, work, free)
+
+
+def allowed_threads(wanted: int) -> int:
+    """Return how many of some wanted threads this process has cores for, at least 1."""
+    return max(min(wanted, len(os.sched_getaffinity(0))), 1)
+
+
+def run_batches(
+    batches: Sequence[Batch],
+    budget: Budget,
+    work: Callable[[np.ndarray], None],
+    free: Callable[[], None],
+    threads: int = 1,
+) -> None:
+    """Do the work of some batches, each within a budget.
+
+    Args:
+        batches: What `cut_batches` made.
+        budget: What one of them may hold.
+        work: See `Budget.run`; with several threads it is called from several at once.
+        free: See `Budget.run`.
+        threads: How many batches are worked on at once.
+
+    Raises:
+        Exception: What ``work`` raised first; batches that were not begun stay undone.
+    """
+    if threads == 1 or len(batches) < 2:
+        for batch in batches:
+            budget.run(batch.members, batch.width, work, free)
+        return
+    with ThreadPoolExecutor(min(threads, len(batches)), thread_name_prefix="batch") as pool:
+        futures = [
+            pool.submit(budget.run, batch.members, batch.width, work, free) for batch in batches
+        ]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def prefetch(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1) -> Iterator[Made]:

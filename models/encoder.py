@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -27,6 +28,12 @@ same links do not hang on how busy the machine was."""
 
 _MOST_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
+_NO_LAST_NORM = ("albert", "flaubert", "xlm")
+"""Families that do nothing after their last layer, and have no list of layers to watch."""
+
+_SEE_PADDING = ("convbert", "funnel", "mobilebert")
+"""Families that mix neighbours without a mask: their vectors hang on the padding of a batch."""
+
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 _log = logging.getLogger(__name__)
@@ -100,7 +107,7 @@ def load_encoder(config: EncoderConfig) -> Encoder:
     backend.no_padding()
     positions = _positions(model, full)
     return Encoder(
-        model=_Layers(model, layer, full, config).ready(),
+        model=_Layers(model, layer, full),
         tokenizer=backend,
         device=device,
         layer=layer,
@@ -176,37 +183,21 @@ def measure_budget(encoder: Encoder) -> int:
 class _Layers:
     """The forward pass of a cut model, whatever its family."""
 
-    def __init__(
-        self,
-        model: Any,  # noqa: ANN401
-        layer: int,
-        full: Any,  # noqa: ANN401
-        config: EncoderConfig,
-    ) -> None:
+    def __init__(self, model: Any, layer: int, full: Any) -> None:  # noqa: ANN401
         self._model = model
-        self._cut = layer < full.num_hidden_layers
-        self._compile = config.compile
         # A norm after the last layer belongs to the whole stack: the output of an inner layer
         # does not pass it.
-        stack = _stack(model, layer) if self._cut and layer else None
-        self._last = None if stack is None else stack[-1]
-        self._output: Tensor | None = None
-
-    def ready(self) -> "_Layers":
-        """Attach to the last layer, and compile on request."""
-        if self._last is not None:
-            self._last.register_forward_hook(self._keep)
-        if self._compile:
-            self._model = torch.compile(self._model, dynamic=True)
-        return self
+        self._inner = 0 < layer < full.num_hidden_layers and full.model_type not in _NO_LAST_NORM
+        self._kept = threading.local()  # batches may be encoded by several threads at once
+        if self._inner:
+            _stack(model, layer)[-1].register_forward_hook(self._keep)
 
     def _keep(self, module: Any, inputs: Any, output: Any) -> None:  # noqa: ANN401, ARG002
-        self._output = output[0] if isinstance(output, tuple) else output
+        self._kept.output = output[0] if isinstance(output, tuple) else output
 
     def __call__(self, ids: Tensor, mask: Tensor | None) -> Tensor:
         output = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
-        kept, self._output = self._output, None
-        return output if kept is None else kept
+        return self._kept.__dict__.pop("output") if self._inner else output
 
     def parameters(self) -> Iterator[Any]:
         """Yield the weights in use."""
@@ -245,6 +236,11 @@ def _read_config(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers con
         ) from error
     if full.is_encoder_decoder or getattr(full, "is_decoder", False):
         raise ConfigError(f"{files.directory}: a {full.model_type} is no encoder")
+    if full.model_type in _SEE_PADDING:
+        raise ConfigError(
+            f"{files.directory}: a {full.model_type} sees the padding of its batch, so links would "
+            "hang on what is aligned beside a pair; use another encoder"
+        )
     return full
 
 
@@ -365,11 +361,14 @@ def _stack(model: Any, layers: int) -> Any:  # noqa: ANN401
     Raises:
         ConfigError: The family keeps its layers in a way not known here.
     """
-    lists = [
-        module
-        for module in model.modules()
+    lists = {
+        name: module
+        for name, module in model.named_modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == layers
-    ]
-    if not lists:
+    }
+    # Layers may hold lists as well. Two lists side by side are no list of the layers: one may be
+    # that of their attentions.
+    outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
+    if len(outermost) != 1:
         raise ConfigError(f"{type(model).__name__}: cannot find its layers; use layer -1")
-    return lists[0]
+    return lists[outermost[0]]

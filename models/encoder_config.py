@@ -124,7 +124,6 @@ class EncoderConfig:
         token_budget: Pieces in one batch, padding included; ``auto`` measures the device.
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
         revision: Branch, tag or commit of a hub model.
-        compile: Whether `torch.compile` is worth its start-up time.
     """
 
     model: str
@@ -138,7 +137,6 @@ class EncoderConfig:
     token_budget: int | str = "auto"
     device: str = "auto"
     revision: str | None = None
-    compile: bool = False
 
     def __post_init__(self) -> None:
         """Check every setting."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from models.batching import allowed_threads
 from models.encoder_config import EncoderConfig
 from transforms.errors import ConfigError
 
@@ -25,10 +26,12 @@ class EncoderReference:
         config: Its settings; a local directory is absolute.
         digest: The digest that the loaded aligner must have; None where the directory is watched
             and every shard takes what is published there when the shard begins.
+        threads: Batches that a CPU works on at once; changes no byte.
     """
 
     config: EncoderConfig
     digest: str | None
+    threads: int = 1
 
 
 def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
@@ -85,10 +88,10 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.neural.
     neural = _neural()
     import torch
 
-    # Sums that several threads share are rounded in another order: one thread, whatever the
-    # number of cores or workers. Workers are processes, so the cores are used all the same.
+    # Sums that several threads share are rounded in another order: one thread for each batch,
+    # whatever the number of cores or workers.
     torch.set_num_threads(1)
-    aligner = neural.load_aligner(reference.config)
+    aligner = neural.load_aligner(reference.config, allowed_threads(reference.threads))
     if aligner.digest != reference.digest:
         raise ConfigError(
             f"{reference.config.model}: not the encoder that the run was planned with; "

@@ -92,7 +92,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         """Load from another directory from now on, which a side input named."""
         if model_path:
             config = dataclasses.replace(self._reference.config, model=model_path)
-            self._reference = EncoderReference(config, None)
+            self._reference = dataclasses.replace(self._reference, config=config, digest=None)
 
 
 class AlignShards(beam.PTransform[Shards, Shards]):

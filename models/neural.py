@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import torch
 
 from models.aligner import require_countable
-from models.batching import Budget, cut_batches, prefetch
+from models.batching import Budget, cut_batches, prefetch, run_batches
 from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
 from models.encoder import OUT_OF_MEMORY, Encoder, inspect_encoder, load_encoder, measure_budget
 from models.encoder_config import EncoderConfig
@@ -38,10 +39,18 @@ class EncoderAligner:
     One call of `align` at a time: the device's memory is planned for one.
     """
 
-    def __init__(self, config: EncoderConfig, encoder: Encoder) -> None:
-        """Keep the parts (`load_aligner` makes them) and measure the device."""
+    def __init__(self, config: EncoderConfig, encoder: Encoder, threads: int = 1) -> None:
+        """Keep the parts (`load_aligner` makes them) and measure the device.
+
+        Args:
+            config: The settings.
+            encoder: The encoder.
+            threads: Batches that a CPU works on at once, each on one thread, so that no sum
+                hangs on their number. A GPU takes one.
+        """
         self.config = config
         self.encoder = encoder
+        self._threads = threads if encoder.device.type == "cpu" else 1
         budget = config.token_budget
         limit = measure_budget(encoder) if isinstance(budget, str) else budget
         self.budget = Budget(limit, OUT_OF_MEMORY)
@@ -136,8 +145,13 @@ class EncoderAligner:
         before, after = len(encoder.prefix), len(encoder.suffix)
         lengths = sequences.lengths + before + after
         hidden: Tensor | None = None
+        first = threading.Lock()
 
         def work(members: np.ndarray) -> None:
+            with torch.inference_mode():  # of this thread
+                encode(members)
+
+        def encode(members: np.ndarray) -> None:
             nonlocal hidden
             width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
             columns = np.arange(width)
@@ -152,12 +166,13 @@ class EncoderAligner:
             kept &= places < sequences.kept_to[members][:, None]
             mask = self._send(columns < ends) if (ends < width).any() else None
             output = encoder.encode(self._send(ids), mask).flatten(0, 1)
-            if hidden is None:
-                hidden = output.new_empty((len(block.ids), output.shape[1]))
+            with first:
+                if hidden is None:
+                    hidden = output.new_empty((len(block.ids), output.shape[1]))
             hidden[self._send(places[kept])] = output[self._send(np.flatnonzero(kept))]
 
-        for batch in cut_batches(lengths, self.budget.limit, encoder.multiple):
-            self.budget.run(batch.members, batch.width, work, encoder.free)
+        batches = cut_batches(lengths, self.budget.limit, encoder.multiple)
+        run_batches(batches, self.budget, work, encoder.free, self._threads)
         if hidden is None:
             return torch.zeros((0, encoder.hidden_size), device=encoder.device)
         return hidden
@@ -173,6 +188,10 @@ class EncoderAligner:
         found: list[tuple[np.ndarray, ...]] = []
 
         def work(members: np.ndarray) -> None:
+            with torch.inference_mode():  # of this thread
+                read_off(members)
+
+        def read_off(members: np.ndarray) -> None:
             pairs = real[members]
             links = extract(
                 _padded(
@@ -196,8 +215,8 @@ class EncoderAligner:
             pair, *others = (column.cpu().numpy() for column in columns)
             found.append((pairs[pair], *others))
 
-        for batch in cut_batches(widest * widest, self._cells.limit):
-            self._cells.run(batch.members, batch.width, work, self.encoder.free)
+        batches = cut_batches(widest * widest, self._cells.limit)
+        run_batches(batches, self._cells, work, self.encoder.free, self._threads)
         return _grouped(found, len(block.rows))
 
     def _units(self, side: Side, hidden: Tensor) -> Tensor:
@@ -215,13 +234,17 @@ class EncoderAligner:
         return tensor.pin_memory().to(self.encoder.device, non_blocking=True)
 
 
-def load_aligner(config: EncoderConfig) -> EncoderAligner:
+def load_aligner(config: EncoderConfig, threads: int = 1) -> EncoderAligner:
     """Load an encoder and make an aligner of it.
+
+    Args:
+        config: The settings.
+        threads: See `EncoderAligner`.
 
     Raises:
         ConfigError: See `models.encoder.load_encoder`.
     """
-    return EncoderAligner(config, load_encoder(config))
+    return EncoderAligner(config, load_encoder(config), threads)
 
 
 def find_digest(config: EncoderConfig) -> str:
@@ -235,7 +258,7 @@ def find_digest(config: EncoderConfig) -> str:
 
 def _digest(config: EncoderConfig, layer: int, files: str) -> str:
     settings = dataclasses.asdict(config)
-    for name in ("model", "revision", "token_budget", "device", "compile"):
+    for name in ("model", "revision", "token_budget", "device"):
         del settings[name]
     settings["layer"] = layer
     settings["head"]["threshold"] = config.head.effective_threshold

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import regex
 
-from models.batching import Budget, cut_batches
+from models.batching import Batch, Budget, cut_batches, run_batches
 from models.translation_pieces import END, Languages, PieceModel
 from models.translator import Rejection, TranslatorConfig
 from transforms.rejects import Reject
@@ -32,7 +32,12 @@ class Found:
 
 
 class Engine(Protocol):
-    """A model that turns pieces into pieces, one batch at a time."""
+    """A model that turns pieces into pieces, batch by batch."""
+
+    @property
+    def threads(self) -> int:
+        """Return how many batches it works on at once."""
+        ...
 
     @property
     def source_limit(self) -> int:
@@ -157,8 +162,11 @@ class PieceTranslator:
         self, members: np.ndarray, lengths: np.ndarray, work: Callable[[np.ndarray], None]
     ) -> None:
         """Do some work in batches of similar length, the longest first."""
-        for batch in cut_batches(lengths[members], self.budget.limit):
-            self.budget.run(members[batch.members], batch.width, work, self._engine.free)
+        batches = [
+            Batch(members[batch.members], batch.width)
+            for batch in cut_batches(lengths[members], self.budget.limit)
+        ]
+        run_batches(batches, self.budget, work, self._engine.free, self._engine.threads)
 
     def _checked(self, found: Found, longest: int) -> str | Rejection:
         """Return the text of a translation, or why it is none."""

@@ -12,6 +12,9 @@ from safetensors import SafetensorError
 
 from transforms.errors import ConfigError
 
+_NO_SDPA = "scaled_dot_product_attention"
+"""Named in the error of a family that has no fused attention, such as mDeBERTa."""
+
 
 def load_model(
     kind: Any,  # noqa: ANN401 - one of transformers' Auto classes
@@ -32,20 +35,28 @@ def load_model(
     Raises:
         ConfigError: A file cannot be read, or the weights are not those of the configuration.
     """
+    settings = {
+        "dtype": dtype,
+        "trust_remote_code": False,
+        "use_safetensors": True,
+        "local_files_only": True,
+        "output_loading_info": True,
+        "ignore_mismatched_sizes": True,  # reported below
+        **more,
+    }
     try:
         with quiet():
-            model, report = kind.from_pretrained(
-                directory,
-                dtype=dtype,
-                attn_implementation="sdpa",
-                trust_remote_code=False,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # reported below
-                **more,
-            )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+            try:
+                model, report = kind.from_pretrained(
+                    directory, attn_implementation="sdpa", **settings
+                )
+            except ValueError as error:
+                if _NO_SDPA not in str(error):
+                    raise
+                model, report = kind.from_pretrained(
+                    directory, attn_implementation="eager", **settings
+                )
+    except (OSError, ValueError, RuntimeError, AssertionError, SafetensorError) as error:
         raise ConfigError(f"{directory}: cannot be loaded: {error}") from error
     missing = sorted(filter(is_used, report["missing_keys"]))
     misshapen = sorted(str(entry) for entry in report["mismatched_keys"])

@@ -93,8 +93,12 @@ def inspect(config: TranslatorConfig) -> Inspected:
     )
 
 
-def load(config: TranslatorConfig) -> PieceTranslator:
-    """Load a model, on one thread.
+def load(config: TranslatorConfig, threads: int = 1) -> PieceTranslator:
+    """Load a model.
+
+    Args:
+        config: Which one, and how it is run.
+        threads: Batches that a CPU works on at once, each on one thread.
 
     Raises:
         ConfigError: See `inspect`; or the library is not installed, or the device cannot do the
@@ -103,7 +107,7 @@ def load(config: TranslatorConfig) -> PieceTranslator:
     found = inspect(config)
     return PieceTranslator(
         config,
-        _Engine(config, found),
+        _Engine(config, found, threads),
         translation_pieces.load_pieces(found.directory),
         found.languages,
         ends_source=translation_pieces.ends_source(found.directory) and not found.has_source_end,
@@ -158,11 +162,12 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
 class _Engine:
     """Batches through `ctranslate2.Translator`."""
 
-    def __init__(self, config: TranslatorConfig, found: Inspected) -> None:
+    def __init__(self, config: TranslatorConfig, found: Inspected, threads: int) -> None:
         library = _library()
         device, _, index = config.device.partition(":")
         if device == "auto":
             device = "cuda" if library.get_cuda_device_count() else "cpu"
+        self.threads = threads if device == "cpu" else 1
         kind = _TYPES[config.precision]
         able = library.get_supported_compute_types(device)
         if kind not in able:
@@ -176,7 +181,7 @@ class _Engine:
                 device=device,
                 device_index=int(index or 0),
                 compute_type=kind,
-                inter_threads=1,
+                inter_threads=self.threads,
                 intra_threads=1,  # sums of several threads would be rounded in another order
             )
         except (RuntimeError, ValueError) as error:

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
+from models.batching import allowed_threads
 from models.translator import Rejection, Translator, TranslatorConfig
 from transforms.errors import ConfigError
 
@@ -27,10 +28,12 @@ class TranslatorReference:
     Attributes:
         config: Its settings; a local directory is absolute.
         digest: The digest that the loaded translator must have.
+        threads: Batches that a CPU works on at once; changes no byte.
     """
 
     config: TranslatorConfig
     digest: str
+    threads: int = 1
 
 
 def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> TranslatorReference:
@@ -99,7 +102,7 @@ def _load(reference: TranslatorReference) -> Translator:
 
         # Sums that several threads share are rounded in another order (`models.encoder_store`).
         torch.set_num_threads(1)
-    translator: Translator = backend.load(config)
+    translator: Translator = backend.load(config, allowed_threads(reference.threads))
     if translator.digest != reference.digest:
         raise ConfigError(
             f"{config.model}: not the translator that the run was planned with; its files changed, "

@@ -82,8 +82,12 @@ def inspect(config: TranslatorConfig) -> Inspected:
     )
 
 
-def load(config: TranslatorConfig) -> PieceTranslator:
+def load(config: TranslatorConfig, threads: int = 1) -> PieceTranslator:
     """Load a model.
+
+    Args:
+        config: Which one, and how it is run.
+        threads: Batches that a CPU works on at once, each on one thread.
 
     Raises:
         ConfigError: See `inspect`; or the weights do not fit, or the device cannot do the
@@ -92,7 +96,7 @@ def load(config: TranslatorConfig) -> PieceTranslator:
     found = inspect(config)
     return PieceTranslator(
         config,
-        _Engine(config, found),
+        _Engine(config, found, threads),
         translation_pieces.load_pieces(found.files.directory),
         found.languages,
         ends_source=True,
@@ -103,8 +107,9 @@ def load(config: TranslatorConfig) -> PieceTranslator:
 class _Engine:
     """Batches through ``generate``."""
 
-    def __init__(self, config: TranslatorConfig, found: Inspected) -> None:
+    def __init__(self, config: TranslatorConfig, found: Inspected, threads: int) -> None:
         self._device = _device(config)
+        self.threads = threads if self._device.type == "cpu" else 1
         self._model = _load_model(config, found, self._device)
         self._source, self._target = found.source, found.target
         self._names = {number: piece for piece, number in found.target.items()}

@@ -332,7 +332,8 @@ class RunOptions(Options):
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
-        description="processes (local) or parallel slots (flink); changes no byte",
+        description="processes (local) or parallel slots (flink), and where there are fewer shards "
+        "threads of an encoder or a translator; changes no byte",
     )
     attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")
     plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")

@@ -14,6 +14,7 @@ from pipelines.aligner_choice import (
     tokens_text,
     unused_options,
 )
+from pipelines.cores import share_cores
 from pipelines.corpora import corpora_of
 from pipelines.job_options import AugmentOptions
 from pipelines.options import CorpusOptions, JobOptions, unsaid_options
@@ -120,7 +121,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         document["golden"] = golden
     if profile is not None:
         document["tag_profile"] = profile
-    return Run(
+    run = Run(
         job=job,
         options=options,
         plan=plan,
@@ -135,6 +136,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         translator=translator,
         scorer=scorer,
     )
+    return share_cores(run)
 
 
 def _flat(settings: dict[str, object]) -> dict[str, object]:

@@ -197,7 +197,7 @@ def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
         )
     if isinstance(model, EncoderReference):
         assert tokens is not None
-        encoder = encoder_store.load(model)
+        encoder = encoder_store.load(dataclasses.replace(model, threads=os.cpu_count() or 1))
         return tokens, _aligned(lambda table: _or_none(encoder.align_or_reject, table), options)
     if isinstance(model, ExternalReference):
         assert tokens is not None

@@ -1,5 +1,6 @@
 """Batches, shrinking budgets and prefetching."""
 
+import os
 import threading
 import time
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.batching import Budget, cut_batches, prefetch
+from models.batching import Budget, allowed_threads, cut_batches, prefetch, run_batches
 
 
 class FullError(Exception):
@@ -59,6 +60,52 @@ def test_a_single_sequence_that_does_not_fit_is_an_error():
 def test_another_error_is_not_taken_for_lack_of_memory():
     with pytest.raises(ZeroDivisionError):
         Budget(100, (FullError,)).run(np.arange(4), 10, lambda _: 1 // 0, lambda: None)
+
+
+def test_batches_are_worked_on_at_once_by_so_many_threads():
+    batches = cut_batches(np.full(8, 10), 20)
+    together = threading.Barrier(4, timeout=20)  # breaks unless four come at a time
+    done = []
+
+    def work(members):
+        together.wait()
+        done.append(members.tolist())
+
+    run_batches(batches, Budget(20, (FullError,)), work, lambda: None, threads=4)
+    assert sorted(done) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_in_a_batch_ends_the_others(threads):
+    begun = []
+
+    def work(members):
+        begun.append(members.tolist())
+        raise ZeroDivisionError
+
+    batches = cut_batches(np.full(50, 10), 10)
+    with pytest.raises(ZeroDivisionError):
+        run_batches(batches, Budget(10, (FullError,)), work, lambda: None, threads)
+    assert len(begun) < len(batches)
+
+
+def test_batches_of_many_threads_that_do_not_fit_are_halved():
+    budget = Budget(80, (FullError,))
+    done = []
+
+    def work(members):
+        if len(members) > 2:
+            raise FullError
+        done.append(members.tolist())
+
+    run_batches(cut_batches(np.full(64, 10), 80), budget, work, lambda: None, threads=4)
+    assert sorted(row for rows in done for row in rows) == list(range(64))
+    assert budget.limit == 20
+
+
+def test_no_more_threads_than_cores():
+    cores = len(os.sched_getaffinity(0))
+    assert [allowed_threads(wanted) for wanted in (0, 1, cores, 10_000)] == [1, 1, cores, cores]
 
 
 def test_prefetched_items_keep_their_order_and_are_made_ahead():

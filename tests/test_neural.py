@@ -117,6 +117,17 @@ def test_the_same_call_gives_the_same_bytes(pairs, bert):
     assert first.equals(second)
 
 
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+@pytest.mark.parametrize("head", ["softmax", "itermax", "unbalanced_ot"])
+def test_threads_change_no_byte(pairs, bert, head, precision):
+    table = token_table(pairs)
+    settings = {"head": HeadConfig(head), "precision": precision, "token_budget": 64}
+    config = EncoderConfig(str(bert), layer=1, device="cpu", **settings)
+    one, four = (load_aligner(config, threads).align(table) for threads in (1, 4))
+    assert one.equals(four)
+    assert sum(map(len, links_of(one))) > 500
+
+
 def test_blocks_change_nothing(pairs, bert, monkeypatch):
     table = token_table(pairs)
     expected = both_directions(aligner(bert).align(table))

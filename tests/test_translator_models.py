@@ -68,6 +68,18 @@ def test_both_backends_translate_alike(load, family):
     assert not any(mark in text for text in texts for mark in ("</s>", "__", "_Latn", "▁", "<"))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_threads_change_nothing(load, family, backend):
+    alone = load(family, backend, beam_size=2, batch_tokens=60)
+    several = BACKENDS[backend].load(alone._config, 4)
+    assert several._engine.threads == 4
+    wanted = alone.translate(SOURCES, "en", "de")
+    assert several.translate(SOURCES, "en", "de") == wanted
+    scores = [it.score(SOURCES, TARGETS, "en", "de") for it in (alone, several)]
+    assert np.array_equal(*scores, equal_nan=True)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_backends_score_alike(load, family):
     first, second = (
