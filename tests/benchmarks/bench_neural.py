@@ -2,18 +2,23 @@
 
     pytest -m bench -n 0 -s tests/benchmarks/bench_neural.py
 
-A 12x768 encoder, layer 8, real news sentences, one CPU thread; loading is left out. `BENCH_PAIRS`
-sets the number of pairs (2,000), `BENCH_PEER_PAIRS` that of SimAlign, which takes one pair at a
-time (200).
+A 12x768 encoder, layer 8, real news sentences: in one process on one CPU thread, loading left out;
+and the commands, on all cores. `BENCH_PAIRS` sets the number of pairs (2,000; with fewer, start-up
+weighs), `BENCH_PEER_PAIRS` that of SimAlign, which takes one pair at a time (200).
 """
 
 import itertools
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from safetensors.torch import load_file  # noqa: E402
 
 from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import load_aligner  # noqa: E402
@@ -36,12 +41,16 @@ def timed(label, pairs, work, found):
     return result
 
 
-def test_pairs_a_second_beside_the_peers(shared_data, tmp_path):
-    torch.set_num_threads(1)
+@pytest.fixture(scope="module")
+def directory(shared_data, tmp_path_factory):
+    """Return an encoder of BERT's size with random weights."""
     texts = list(itertools.chain(*real_pairs(shared_data, count=20_000)))
-    directory = write_bert(
-        tmp_path / "bert", texts, layers=12, hidden=768, heads=12, vocabulary=30_000
-    )
+    path = tmp_path_factory.mktemp("encoder") / "bert"
+    return write_bert(path, texts, layers=12, hidden=768, heads=12, vocabulary=30_000)
+
+
+def test_pairs_a_second_beside_the_peers(shared_data, directory):
+    torch.set_num_threads(1)
     pairs = real_pairs(shared_data, count=PAIRS, skip=3000)
     table = token_table(pairs)
     found = {}
@@ -82,3 +91,55 @@ def test_pairs_a_second_beside_the_peers(shared_data, tmp_path):
     same = sum(map(set.__eq__, both_directions(made), expected))
     ratio = found["fp32 argmax"] / found["simalign argmax"]
     print(f"argmax: {ratio:.2f}x; {same} of {few.num_rows} same")
+
+
+def seconds(*command, path=()):
+    """Run a command with its own number of threads and return how long it took."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+    start = time.perf_counter()
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+    return time.perf_counter() - start
+
+
+def links_in(path):
+    """Return the links of each line of a Pharaoh file."""
+    return [set(line.split()) for line in path.read_text().splitlines()]
+
+
+def test_the_commands_side_by_side(shared_data, directory, tmp_path):
+    awesome = pytest.importorskip("awesome_align", reason="needs awesome-align")
+    pairs = [
+        [" ".join(text.split()) for text in pair]
+        for pair in real_pairs(shared_data, count=PAIRS, skip=3000)
+    ]
+    for name, lines in zip(("en", "de"), zip(*pairs, strict=True), strict=True):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "text").write_text("".join(f"{' ||| '.join(pair)}\n" for pair in pairs))
+    old = tmp_path / "old"
+    old.mkdir()
+    for name in ("config.json", "vocab.txt", "tokenizer_config.json"):
+        (old / name).write_bytes((directory / name).read_bytes())
+    weights = load_file(directory / "model.safetensors")
+    torch.save(
+        {f"bert.{name}": weight for name, weight in weights.items()}, old / "pytorch_model.bin"
+    )
+    peer = seconds(
+        *(sys.executable, "-m", "awesome_align.run_align", "--data_file", tmp_path / "text"),
+        *("--output_file", tmp_path / "links", "--model_name_or_path", old, "--align_layer", "8"),
+        *("--extraction", "softmax", "--batch_size", "32", "--num_workers", "1"),
+        path=[str(Path(path).parent) for path in awesome.__path__],
+    )
+    print(f"\nawesome-align {peer:8.1f} s")
+    expected = links_in(tmp_path / "links")
+    for precision, least in (("fp32", 2), ("bf16", 3)):
+        ours = seconds(
+            *(sys.executable, "-m", "pipelines.cli", "align", "--aligner", "encoder"),
+            *("--source_input", tmp_path / "en", "--target_input", tmp_path / "de"),
+            *("--source_lang", "en", "--target_lang", "de", "--tokens", "whitespace"),
+            *("--model", directory, "--precision", precision, "--heuristic", "intersection"),
+            *("--output", tmp_path / precision, "--pharaoh", tmp_path / f"{precision}.links"),
+        )
+        same = sum(map(set.__eq__, links_in(tmp_path / f"{precision}.links"), expected))
+        print(f"align {precision} {ours:8.1f} s  {peer / ours:.2f}x; {same} of {PAIRS} same")
+        assert peer > least * ours
+        assert precision != "fp32" or same >= 0.998 * PAIRS
