@@ -63,10 +63,10 @@ def layer_number(config: EncoderConfig, full: Any) -> int:  # noqa: ANN401
 def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
     """Refuse a configuration that is no encoder's, or of weights that cannot be read as numbers."""
     family = full.model_type
-    if full.is_encoder_decoder or getattr(full, "is_decoder", False) or _reads_one_way(full):
+    if full.is_encoder_decoder or getattr(full, "is_decoder", False) or _writes(full):
         raise ConfigError(
-            f"{files.directory}: a {family} is no encoder; links need a model that reads a text "
-            "both ways, such as BERT or XLM-R"
+            f"{files.directory}: a {family} is no encoder that can align; use one that learned to "
+            "fill masks, such as BERT or XLM-R"
         )
     if family in _SEE_PADDING:
         raise ConfigError(
@@ -85,8 +85,8 @@ def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
         )
 
 
-def _reads_one_way(full: Any) -> bool:  # noqa: ANN401
-    """Tell whether a family is one of language models that see only what stands before."""
+def _writes(full: Any) -> bool:  # noqa: ANN401
+    """Tell whether a family is one that writes text on: its pieces see only what stands before."""
     family = full.model_type
     if family in _BOTH_WAYS or getattr(full, "use_bidirectional_attention", False):
         return False
