@@ -11,8 +11,12 @@ from models.transformers_weights import one_line, quiet
 from models.weights import ModelFiles
 from transforms.errors import ConfigError
 
-_SEE_PADDING = ("convbert", "funnel", "mobilebert")
-"""Families that mix neighbours without a mask: their vectors hang on the padding of a batch."""
+_HANG_ON_OTHERS = (
+    *("convbert", "funnel", "mobilebert"),  # mix neighbours without a mask
+    *("fnet", "nystromformer", "yoso"),  # mix or sample the whole width of a batch
+    *("big_bird", "mra", "reformer"),  # attend at random, or as what came before was attended to
+)
+"""Families whose vectors of a text hang on what else is encoded."""
 
 _BOTH_WAYS = ("bert-generation",)
 """Encoders that transformers lists among the language models that read from left to right."""
@@ -68,10 +72,10 @@ def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
             f"{files.directory}: a {family} is no encoder that can align; use one that learned to "
             "fill masks, such as BERT or XLM-R"
         )
-    if family in _SEE_PADDING:
+    if family in _HANG_ON_OTHERS:
         raise ConfigError(
-            f"{files.directory}: a {family} sees the padding of its batch, so links would "
-            "hang on what is aligned beside a pair; use another encoder"
+            f"{files.directory}: a {family} encodes a text in another way beside other texts, so "
+            "links would hang on what is aligned with a pair; use another encoder"
         )
     for name in ("num_hidden_layers", "hidden_size", "vocab_size"):
         if not isinstance(getattr(full, name, None), int):

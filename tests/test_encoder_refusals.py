@@ -217,7 +217,12 @@ def test_truncation_and_padding_inside_a_tokenizer_are_left_out(tmp_path):
     whole = load_encoder(settings(tmp_path)).tokenizer.encode(TEXTS[0]).ids
     path = tmp_path / "tokenizer.json"
     kept = json.loads(path.read_text())
-    kept["truncation"] = dict(direction="Right", max_length=4, strategy="LongestFirst", stride=0)
+    kept["truncation"] = {
+        "direction": "Right",
+        "max_length": 4,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    }
     kept["padding"] = {
         "strategy": {"Fixed": 16},
         "direction": "Right",
