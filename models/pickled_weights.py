@@ -38,7 +38,7 @@ def refuse_file(path: Path) -> ConfigError:
     """Return the error for a file that was given in place of a model's directory."""
     if path.suffix in (*_OF_TORCH, *_OF_OTHERS) or looks_pickled(path):
         return _refusal([path], "it holds pickled data, which can run any code")
-    return ConfigError(f"{path}: expected a model's directory, found a file")
+    return ConfigError(f"{path}: expected a model's directory, found a file; give {path.parent}")
 
 
 def refuse_named(paths: Sequence[Path]) -> ConfigError:

@@ -136,6 +136,11 @@ def test_weights_without_metadata_are_read(bert, copied):
     torch.testing.assert_close(vectors(copied), vectors(bert))
 
 
+def test_a_file_of_a_model_is_answered_with_its_directory(bert):
+    told = refusal(bert / WEIGHTS)
+    assert told.endswith(f"expected a model's directory, found a file; give {bert}")
+
+
 def test_the_encoder_inside_a_directory_of_sentence_transformers_is_named(bert, tmp_path):
     inner = shutil.copytree(bert, tmp_path / "0_Transformer")
     (tmp_path / "1_Pooling").mkdir()
