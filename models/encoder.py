@@ -268,8 +268,15 @@ def _load_model(
 
 
 def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # noqa: ANN401
-    """Refuse weights that are infinite or no numbers, by which no state would be one."""
+    """Refuse weights that are infinite or no numbers, by which no state would be one.
+
+    What stands in the table of the pieces spoils the pairs with such a piece alone, which are
+    rejected.
+    """
+    pieces = model.get_input_embeddings().weight
     for name, weight in model.named_parameters():
+        if weight is pieces:
+            continue
         # One sum tells it of all of them, and takes no memory.
         if not torch.isfinite(weight.detach().sum(dtype=torch.float64)):
             cure = "use bf16 or fp32" if precision == "fp16" else "the model is damaged"

@@ -131,7 +131,7 @@ def test_a_tokenizer_that_is_none(copied, name, content):
 
 @pytest.mark.parametrize("number", [float("inf"), float("nan")])
 @pytest.mark.parametrize(
-    "name", ["embeddings.word_embeddings.weight", "encoder.layer.0.output.dense.bias"]
+    "name", ["embeddings.LayerNorm.weight", "encoder.layer.0.output.dense.bias"]
 )
 def test_weights_that_are_not_finite_are_named(copied, name, number):
     path = copied / "model.safetensors"
