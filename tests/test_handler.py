@@ -359,7 +359,7 @@ def test_the_pair_that_makes_the_model_fail_is_rejected_alone(directory, augment
     rejects = rows_of(augmented, "rejects/*.parquet")
     (found,) = (row for row in rejects if row["reason"] == "aligner_failed")
     assert (found["stage"], found["source"], found["target"]) == ("align", *poisoned.PAIR)
-    assert found["detail"] == "hidden states are not finite in fp32; use bf16 or fp32"
+    assert found["detail"] == "hidden states are not finite in fp32"
     manifest = manifest_of(augmented)
     assert manifest["rejected"]["aligner_failed"] == 1
     assert manifest["rows"]["read"] == manifest["rows"]["kept"] + manifest["rows"]["rejected"]
