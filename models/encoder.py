@@ -14,6 +14,8 @@ import torch
 import transformers
 
 from models.encoder_config import EncoderConfig
+from models.encoder_family import layer_number, read_family
+from models.encoder_tokenizer import read_tokenizer, special_pieces
 from models.transformers_weights import is_no_pooler, load_model, quiet
 from models.weights import ModelFiles, find_model
 from transforms.errors import ConfigError
@@ -30,9 +32,6 @@ _MOST_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
 _NO_LAST_NORM = ("albert", "flaubert", "xlm")
 """Families that do nothing after their last layer, and have no list of layers to watch."""
-
-_SEE_PADDING = ("convbert", "funnel", "mobilebert")
-"""Families that mix neighbours without a mask: their vectors hang on the padding of a batch."""
 
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -97,15 +96,20 @@ def load_encoder(config: EncoderConfig) -> Encoder:
     """
     device = _device(config)
     files = find_model(config.model, config.revision)
-    full = _read_config(files)
-    layer = _layer(config, full)
+    full = read_family(files)
+    layer = layer_number(config, full)
+    tokenizer = read_tokenizer(files, full.vocab_size)
+    prefix, suffix = special_pieces(tokenizer)
     model = _load_model(files, full, layer, config, device)
-    tokenizer = _read_tokenizer(files)
-    prefix, suffix = _specials(tokenizer)
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    positions = _positions(model, full)
+    limit = _positions(model, full) - len(prefix) - len(suffix)
+    if limit < 1:
+        raise ConfigError(
+            f"{files.directory / 'config.json'}: max_position_embeddings "
+            f"{full.max_position_embeddings} leaves no room for a text"
+        )
     return Encoder(
         model=_Layers(model, layer, full),
         tokenizer=backend,
@@ -114,7 +118,7 @@ def load_encoder(config: EncoderConfig) -> Encoder:
         prefix=prefix,
         suffix=suffix,
         padding=int(tokenizer.pad_token_id),
-        limit=positions - len(prefix) - len(suffix),
+        limit=limit,
         hidden_size=int(full.hidden_size),
         multiple=8 if device.type == "cuda" else 1,
         digest=digest_of(files),
@@ -132,8 +136,10 @@ def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
             safetensors, or it has no such layer.
     """
     files = find_model(config.model, config.revision)
-    _read_tokenizer(files)
-    return _layer(config, _read_config(files)), digest_of(files)
+    full = read_family(files)
+    layer = layer_number(config, full)
+    special_pieces(read_tokenizer(files, full.vocab_size))
+    return layer, digest_of(files)
 
 
 def check_device(config: EncoderConfig) -> None:
@@ -224,38 +230,6 @@ def _device(config: EncoderConfig) -> torch.device:
     return device
 
 
-def _read_config(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers configuration
-    """Read the model's configuration, and refuse what is no encoder."""
-    try:
-        full = transformers.AutoConfig.from_pretrained(
-            files.directory, trust_remote_code=False, local_files_only=True
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(
-            f"{files.directory}: no encoder that transformers knows: {error}"
-        ) from error
-    if full.is_encoder_decoder or getattr(full, "is_decoder", False):
-        raise ConfigError(f"{files.directory}: a {full.model_type} is no encoder")
-    if full.model_type in _SEE_PADDING:
-        raise ConfigError(
-            f"{files.directory}: a {full.model_type} sees the padding of its batch, so links would "
-            "hang on what is aligned beside a pair; use another encoder"
-        )
-    return full
-
-
-def _layer(config: EncoderConfig, full: Any) -> int:  # noqa: ANN401
-    """Return the layer's number from the front."""
-    layers = int(full.num_hidden_layers)
-    layer = config.layer if config.layer >= 0 else layers + 1 + config.layer
-    if not 0 <= layer <= layers:
-        raise ConfigError(
-            f"layer {config.layer}: {config.model} has {layers} layers; "
-            f"choose 0 to {layers}, or -1 (the last) to -{layers + 1}"
-        )
-    return layer
-
-
 def _load_model(
     files: ModelFiles,
     full: Any,  # noqa: ANN401
@@ -273,6 +247,12 @@ def _load_model(
         is_no_pooler,
         config=cut,
     )
+    if model.main_input_name != "input_ids":
+        raise ConfigError(
+            f"{files.directory}: a {full.model_type} is no encoder of text: it reads "
+            f"{model.main_input_name}"
+        )
+    _check_numbers(model, files, config.precision)
     if hasattr(model, "pooler"):
         model.pooler = None
     model.eval().requires_grad_(requires_grad=False)
@@ -285,6 +265,24 @@ def _load_model(
         )
         model = model.float()
     return model.to(device)
+
+
+def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # noqa: ANN401
+    """Refuse weights that are infinite or no numbers, by which no state would be one.
+
+    What stands in the table of the pieces spoils the pairs with such a piece alone, which are
+    rejected.
+    """
+    pieces = model.get_input_embeddings().weight
+    for name, weight in model.named_parameters():
+        if weight is pieces:
+            continue
+        # One sum tells it of all of them, and takes no memory.
+        if not torch.isfinite(weight.detach().sum(dtype=torch.float64)):
+            cure = "use bf16 or fp32" if precision == "fp16" else "the model is damaged"
+            raise ConfigError(
+                f"{files.directory}: weight {name} is not finite in {precision}; {cure}"
+            )
 
 
 def has_fast_bf16() -> bool:
@@ -308,38 +306,6 @@ def _quantization() -> Any:  # noqa: ANN401 - a module
     except ImportError as error:
         raise ConfigError(f"precision int8: torch {torch.__version__} lacks it: {error}") from error
     return quantization
-
-
-def _read_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401
-    """Read the tokenizer; only the kind that knows offsets will do."""
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            files.directory, trust_remote_code=False, local_files_only=True, use_fast=True
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{files.directory}: no tokenizer: {error}") from error
-    if not getattr(tokenizer, "is_fast", False):
-        raise ConfigError(f"{files.directory}: {type(tokenizer).__name__} gives no offsets")
-    # Without its file transformers makes a tokenizer that knows no word at all.
-    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
-        raise ConfigError(
-            f"{files.directory}: no tokenizer: its vocabulary is empty; tokenizer.json or the "
-            "vocabulary's own file is missing"
-        )
-    if tokenizer.pad_token_id is None:
-        raise ConfigError(f"{files.directory}: the tokenizer has no padding token")
-    return tokenizer
-
-
-def _specials(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN401
-    """Return the special pieces before and after a sequence, int64 each."""
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    dressed = tokenizer("a", add_special_tokens=True)["input_ids"]
-    for start in range(len(dressed) - len(bare) + 1):
-        if dressed[start : start + len(bare)] == bare:
-            ends = dressed[:start], dressed[start + len(bare) :]
-            return np.array(ends[0], dtype=np.int64), np.array(ends[1], dtype=np.int64)
-    raise ConfigError(f"{tokenizer.name_or_path}: cannot tell its special tokens: {dressed}")
 
 
 def _positions(model: Any, full: Any) -> int:  # noqa: ANN401

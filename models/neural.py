@@ -132,9 +132,10 @@ class EncoderAligner:
             hidden = self.encode(block)
             finite = bool(torch.isfinite(hidden).all())
         if not finite:
+            precision = self.config.precision
+            cure = "; use bf16 or fp32" if precision == "fp16" else ""
             raise WorkerError(
-                f"{self.config.model}: hidden states are not finite in {self.config.precision}; "
-                "use bf16 or fp32"
+                f"{self.config.model}: hidden states are not finite in {precision}{cure}"
             )
         with torch.inference_mode():
             return self._read_off(block, hidden)

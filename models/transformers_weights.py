@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 import transformers
-from safetensors import SafetensorError
 
 from transforms.errors import ConfigError
 
@@ -56,8 +55,10 @@ def load_model(
                 model, report = kind.from_pretrained(
                     directory, attn_implementation="eager", **settings
                 )
-    except (OSError, ValueError, RuntimeError, AssertionError, SafetensorError) as error:
-        raise ConfigError(f"{directory}: cannot be loaded: {error}") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # libraries raise any kind
+        raise ConfigError(f"{directory}: cannot be loaded: {one_line(error)}") from error
     missing = sorted(filter(is_used, report["missing_keys"]))
     misshapen = sorted(str(entry) for entry in report["mismatched_keys"])
     if missing or misshapen:
@@ -71,6 +72,14 @@ def load_model(
 def is_no_pooler(name: str) -> bool:
     """Tell of a weight of an encoder whether it is not the pooler's, which nothing here uses."""
     return not name.startswith("pooler.")
+
+
+def one_line(error: Exception) -> str:
+    """Return the text of a library's error on one line, with its kind where that says more."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError | ValueError | RuntimeError) and text:
+        return text
+    return f"{type(error).__name__}: {text}"
 
 
 @contextlib.contextmanager

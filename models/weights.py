@@ -5,20 +5,13 @@ import json
 import re
 from pathlib import Path
 
+from models.pickled_weights import looks_pickled, refuse_directory, refuse_file, refuse_named
 from transforms.errors import ConfigError
 
-_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
 _MOST_HEADER_BYTES = 100_000_000
 """What the safetensors format allows."""
-
-_CONVERT = (
-    'python -c "import torch; from safetensors.torch import save_file; '
-    "w = torch.load('{source}', map_location='cpu', weights_only=True); "
-    "save_file({{k: v.clone().contiguous() for k, v in w.items()}}, '{target}', "
-    "metadata={{'format': 'pt'}})\""
-)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,9 +41,7 @@ def find_model(name: str, revision: str | None = None) -> ModelFiles:
     """
     path = Path(name).expanduser()
     if path.is_file():
-        if path.suffix in _PICKLES or looks_pickled(path):
-            raise ConfigError(_refusal(path, "it holds pickled data, which can run any code"))
-        raise ConfigError(f"{name}: expected a model's directory, found a file")
+        raise refuse_file(path)
     if not path.is_dir():
         if not _HUB_NAME.fullmatch(name) or name.startswith(("./", "../")):
             raise ConfigError(f"{name}: no such directory, and no hub name (OWNER/MODEL)")
@@ -68,14 +59,13 @@ def inspect_model(directory: Path) -> ModelFiles:
     """
     files = sorted(path for path in directory.iterdir() if path.is_file())
     if not (directory / "config.json").is_file():
-        raise ConfigError(f"{directory}: no config.json; expected a model of transformers")
+        inner = sorted(path.parent for path in directory.glob("*/config.json"))
+        inner = [path for path in inner if (path / "model.safetensors").is_file()]
+        hint = f"; give {inner[0]}, which has one" if inner else ""
+        raise ConfigError(f"{directory}: no config.json; expected a model of transformers{hint}")
     weights = _weight_files(directory)
     if not weights:
-        pickled = [path for path in files if path.suffix in _PICKLES]
-        if pickled:
-            why = "only pickled weights, which can run any code when they are read"
-            raise ConfigError(_refusal(pickled[0], why))
-        raise ConfigError(f"{directory}: no model.safetensors")
+        raise refuse_directory(directory, files)
     for path in weights:
         _check_safetensors(path)
     # What begins with a line is a run's record and no part of the model.
@@ -85,15 +75,6 @@ def inspect_model(directory: Path) -> ModelFiles:
         if path.suffix in (".json", ".txt", ".model", ".spm") and not path.name.startswith("_")
     )
     return ModelFiles(directory, weights, others)
-
-
-def looks_pickled(path: Path) -> bool:
-    """Tell from its first bytes whether a file is a pickle, or PyTorch's archive of one."""
-    with path.open("rb") as file:
-        head = file.read(4)
-    zipped = head[:2] == b"PK"
-    protocol = head[:1] == b"\x80" and head[1:2] in {bytes([number]) for number in range(2, 6)}
-    return zipped or protocol
 
 
 def _weight_files(directory: Path) -> tuple[Path, ...]:
@@ -111,32 +92,56 @@ def _weight_files(directory: Path) -> tuple[Path, ...]:
         if not isinstance(name, str) or "/" in name or name.startswith("."):
             raise ConfigError(f"{index}: names a file outside the model: {name!r}")
         if not name.endswith(".safetensors"):
-            raise ConfigError(_refusal(directory / name, "the index names weights that are no"))
+            raise refuse_named([directory / name for name in names])
         if not (directory / name).is_file():
             raise ConfigError(f"{directory / name}: missing; {index.name} names it")
     return tuple(directory / name for name in names)
 
 
 def _check_safetensors(path: Path) -> None:
-    """Refuse a file that only calls itself safetensors."""
+    """Refuse a file that only calls itself safetensors, or that is not all there.
+
+    Raises:
+        ConfigError: Says which of these it is.
+    """
+    bytes_there = path.stat().st_size
+    with path.open("rb") as file:
+        size, brace = int.from_bytes(file.read(8), "little"), file.read(1)
+        # The first bytes of a whole header may be those of a pickle, so the header is asked first.
+        if brace == b"{" and size <= _MOST_HEADER_BYTES and 8 + size <= bytes_there:
+            file.seek(8)
+            expected = 8 + size + _data_bytes(path, file.read(size))
+            if bytes_there != expected:
+                raise ConfigError(
+                    f"{path}: damaged: it should be of {expected:,} bytes and is of "
+                    f"{bytes_there:,}; copy or fetch it again"
+                )
+            return
     if looks_pickled(path):
         raise ConfigError(
             f"{path}: named safetensors, but its content is pickled, which can run any code; "
             "get the weights from where they were made, as safetensors"
         )
-    with path.open("rb") as file:
-        size, brace = int.from_bytes(file.read(8), "little"), file.read(1)
-    if brace != b"{" or size > _MOST_HEADER_BYTES or 8 + size > path.stat().st_size:
-        raise ConfigError(f"{path}: damaged: it does not begin with a safetensors header")
-
-
-def _refusal(path: Path, why: str) -> str:
-    """Say what is wrong with pickled weights, and the command that converts them."""
-    target = path.with_name("model.safetensors")
-    return (
-        f"{path}: {why}; pairweave reads safetensors only. If you trust where it comes from, "
-        f"convert it once:\n{_CONVERT.format(source=path, target=target)}"
+    if _begins(path, b"version https://git-lfs"):
+        raise ConfigError(f"{path}: a pointer of Git LFS and no weights; run: git lfs pull")
+    raise ConfigError(
+        f"{path}: damaged: it does not begin with a safetensors header; copy or fetch it again"
     )
+
+
+def _begins(path: Path, head: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(head)) == head
+
+
+def _data_bytes(path: Path, header: bytes) -> int:
+    """Return how many bytes of weights a safetensors header tells of."""
+    try:
+        entries = json.loads(header)
+        ends = [it["data_offsets"][1] for name, it in entries.items() if name != "__metadata__"]
+        return int(max(ends, default=0))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ConfigError(f"{path}: damaged: no safetensors header: {error!r}") from error
 
 
 def _download(name: str, revision: str | None) -> Path:
@@ -151,6 +156,7 @@ def _download(name: str, revision: str | None) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=list(_WANTED)))
     except (OSError, ValueError) as error:
         endpoint = HfApi().endpoint
+        why = " ".join(str(error).split())
         raise ConfigError(
-            f"{name}: no such directory here, and it cannot be fetched from {endpoint}: {error}"
+            f"{name}: no such directory here, and it cannot be fetched from {endpoint}: {why}"
         ) from error

@@ -205,5 +205,8 @@ def _tokens(name: str) -> TokenConfig | None:
     except OSError as error:
         raise ConfigError(f"--tokens {name}: {path} cannot be read: {error.strerror}") from error
     # A file that is no model must not be found out after the directory is claimed.
-    tokenize(pa.array(["a"]), tokens)
+    try:
+        tokenize(pa.array(["a"]), tokens)
+    except ConfigError as error:
+        raise ConfigError(f"--tokens {name}: {error}") from error
     return tokens

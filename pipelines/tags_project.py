@@ -11,13 +11,14 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from models import encoder_store, external_store, store
+from models import external_store, store
 from models.encoder_store import EncoderReference
 from models.external_store import ExternalReference
 from models.hmm import HmmConfig, fit
+from models.hosted import HostedAligner
 from models.ter_aligner import TerAligner
 from pipelines import flags
-from pipelines.aligner_choice import choose_aligner
+from pipelines.aligner_choice import HOSTING, choose_aligner
 from pipelines.command_options import TagsProjectOptions
 from transforms import schemas
 from transforms.attention import Attention
@@ -35,6 +36,9 @@ BLOCK_LINES = 4_096
 
 SOFT_THRESHOLD = 0.05
 """Least posterior of a link that ``best`` looks at, where hmm gives the links."""
+
+_OF_JOBS = {*HOSTING, "watch_model", "second_aligner", "combine"}
+"""Options of jobs that have workers, shards and a report."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,6 +99,15 @@ def _check(options: TagsProjectOptions) -> None:
     if len(given) > 1:
         raise ConfigError(
             f"--{given[0]} and --{given[1]} both say where links come from; leave one out"
+        )
+    others = sorted(_OF_JOBS & options.model_fields_set)
+    if others:
+        names = ", ".join(f"--{name}" for name in others)
+        raise ConfigError(f"tags project has one process and one aligner; leave out {names}")
+    if options.tokens == "pieces":
+        raise ConfigError(
+            "--tokens pieces: tags are put between words; give words, whitespace or "
+            "sentencepiece:MODEL"
         )
     require_apart([options.source_input, options.target_input, options.output])
     if len(options.fit_source_input) != len(options.fit_target_input):
@@ -197,12 +210,15 @@ def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
         )
     if isinstance(model, EncoderReference):
         assert tokens is not None
-        encoder = encoder_store.load(dataclasses.replace(model, threads=os.cpu_count() or 1))
-        return tokens, _aligned(lambda table: _or_none(encoder.align_or_reject, table), options)
+        threads = os.cpu_count() or 1
+        encoder = HostedAligner(dataclasses.replace(model, threads=threads))
+        return tokens, _aligned(lambda table: _or_none(encoder.align(table)[:2], table), options)
     if isinstance(model, ExternalReference):
         assert tokens is not None
         program = external_store.load(model)
-        return tokens, _aligned(lambda table: _or_none(program.align_or_reject, table), options)
+        return tokens, _aligned(
+            lambda table: _or_none(program.align_or_reject(table), table), options
+        )
     assert not isinstance(model, TerAligner)
     if model is not None:
         fitted = store.load(model)
@@ -245,9 +261,9 @@ def _aligned(align: Callable[[pa.Table], pa.Table], options: TagsProjectOptions)
     return link
 
 
-def _or_none(align: Callable[[pa.Table], AlignedOrNot], table: pa.Table) -> pa.Table:
-    """Align; what the aligner cannot take has no links."""
-    linked, given_up = align(table)
+def _or_none(aligned: AlignedOrNot, table: pa.Table) -> pa.Table:
+    """Return the links of every row; what the aligner gave up has none."""
+    linked, given_up = aligned
     if not given_up:
         return linked
     rows = iter(linked.to_pylist())

@@ -88,6 +88,16 @@ def test_a_family_is_cut_after_a_layer_and_padded(family, bert, tmp_path):
         assert torch.allclose(made, padded, atol=1e-4), layer
 
 
+@pytest.mark.parametrize("family", sorted(SIZES))
+def test_a_family_may_be_run_by_several_threads_at_once(family, bert, tmp_path):
+    write_family(tmp_path, family, bert)
+    table = token_table(PAIRS * 10)
+    config = EncoderConfig(str(tmp_path), layer=2, device="cpu", token_budget=16)
+    alone, together = load_aligner(config).align(table), load_aligner(config, 4)
+    for _ in range(2):
+        assert together.align(table).equals(alone)
+
+
 def test_padding_moves_no_link_of_a_family_without_fused_attention(bert, tmp_path):
     write_family(tmp_path, "deberta-v2", bert)
     table = token_table(PAIRS)
@@ -101,10 +111,12 @@ def test_padding_moves_no_link_of_a_family_without_fused_attention(bert, tmp_pat
     assert all(found[0])
 
 
-@pytest.mark.parametrize("family", ["convbert", "mobilebert"])
-def test_a_family_that_sees_padding_is_refused(family, bert, tmp_path):
+@pytest.mark.parametrize(
+    "family", ["big_bird", "convbert", "fnet", "mobilebert", "mra", "nystromformer", "yoso"]
+)
+def test_a_family_whose_vectors_hang_on_other_texts_is_refused(family, bert, tmp_path):
     write_family(tmp_path, family, bert, SIZE)
-    with pytest.raises(ConfigError, match=f"a {family} sees the padding"):
+    with pytest.raises(ConfigError, match=f"a {family} encodes a text in another way beside"):
         load_aligner(EncoderConfig(str(tmp_path), layer=2, device="cpu"))
 
 

@@ -33,6 +33,10 @@ def directory(tmp_path):
             ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece"),
             "give pieces, sentencepiece:MODEL",
         ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece:a.en"),
+            "--tokens sentencepiece:a.en: this is no SentencePiece model",
+        ),
         (("--tokens", "pieces"), "--tokens pieces: they are the pieces of an encoder"),
         (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),
         (("--aligner", "encoder", "--model", "m", "--token_budget", "0"), "token_budget"),

@@ -110,3 +110,47 @@ def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(fol
         assert [line.count("<") for line in made] == [1, 2, 0, 2, 0]
         assert made[3] == "word1 <b>word2</b>"
     assert run_here(*command(folder, *given, "--head", "no"))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--tokens", "pieces"), "--tokens pieces: tags are put between words; give words"),
+        (("--watch_model", "true"), "one process and one aligner; leave out --watch_model"),
+        (("--model_copies", "2"), "one process and one aligner; leave out --model_copies"),
+        (
+            ("--second_aligner", "encoder:DIR:layer=2", "--combine", "union"),
+            "leave out --combine, --second_aligner",
+        ),
+    ],
+)
+def test_what_only_a_job_of_shards_knows_is_refused(folder, more, message):
+    given = ("--aligner", "encoder", "--model", folder / "bert")
+    status, _, errors = run_here(*command(folder, *given, *more))
+    assert status == 2
+    assert message in errors
+    assert not (folder / "out").exists()
+
+
+def test_a_line_on_which_the_encoder_fails_has_no_links_and_stops_nothing(folder, monkeypatch):
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from models.neural import EncoderAligner
+    from tests.encoders import write_bert
+
+    write_bert(folder / "bert", ["word1 word2 bad"], layers=2)
+    (folder / "s").write_text("word1 <b>word2</b>\n<b>bad</b> word1\nword2 <b>word1</b>\n")
+    (folder / "t").write_text("word1 word2\nbad word1\nword2 word1\n")
+    whole = EncoderAligner.align_or_reject
+
+    def spoiled(self, table):
+        if "bad word1" in table["source"].to_pylist():
+            raise IndexError("index out of range in self")
+        return whole(self, table)
+
+    monkeypatch.setattr(EncoderAligner, "align_or_reject", spoiled)
+    given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
+    run_well_here(*command(folder, *given, "--source_syntax", "xml"))
+    made = (folder / "out").read_text().splitlines()
+    assert made[0] == "word1 <b>word2</b>"
+    assert made[1].count("<") == 2
+    assert made[2] == "word2 <b>word1</b>"
