@@ -1,5 +1,6 @@
 """A multilingual encoder, cut after the layer in use."""
 
+import contextlib
 import copy
 import dataclasses
 import hashlib
@@ -22,7 +23,9 @@ from transforms.errors import ConfigError
 
 Tensor: TypeAlias = torch.Tensor
 
-OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError,)
+OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError, MemoryError)
+
+_NO_CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 
 _CPU_BUDGET = 512
 """Pieces at a time on a CPU: more leaves its caches. A figure and no measurement, so that the
@@ -85,6 +88,22 @@ class Encoder:
         """Give unused memory back to the device."""
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
+
+
+@contextlib.contextmanager
+def inference() -> Iterator[None]:
+    """Compute on this thread without gradients.
+
+    Raises:
+        MemoryError: The CPU's memory ran out; torch has no class for it.
+    """
+    try:
+        with torch.inference_mode():
+            yield
+    except RuntimeError as error:
+        if _NO_CPU_MEMORY not in str(error):
+            raise
+        raise MemoryError(str(error).partition(": ")[2]) from None
 
 
 def load_encoder(config: EncoderConfig) -> Encoder:

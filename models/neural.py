@@ -14,7 +14,14 @@ import torch
 from models.aligner import require_countable
 from models.batching import Budget, cut_batches, prefetch, run_batches
 from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
-from models.encoder import OUT_OF_MEMORY, Encoder, inspect_encoder, load_encoder, measure_budget
+from models.encoder import (
+    OUT_OF_MEMORY,
+    Encoder,
+    inference,
+    inspect_encoder,
+    load_encoder,
+    measure_budget,
+)
 from models.encoder_config import EncoderConfig
 from models.heads import extract
 from models.pieces import add_piece_tokens
@@ -128,7 +135,7 @@ class EncoderAligner:
         Raises:
             WorkerError: The encoder made something that is no number, as fp16 may.
         """
-        with torch.inference_mode():
+        with inference():
             hidden = self.encode(block)
             finite = bool(torch.isfinite(hidden).all())
         if not finite:
@@ -137,7 +144,7 @@ class EncoderAligner:
             raise WorkerError(
                 f"{self.config.model}: hidden states are not finite in {precision}{cure}"
             )
-        with torch.inference_mode():
+        with inference():
             return self._read_off(block, hidden)
 
     def encode(self, block: Block) -> Tensor:
@@ -149,7 +156,7 @@ class EncoderAligner:
         first = threading.Lock()
 
         def work(members: np.ndarray) -> None:
-            with torch.inference_mode():  # of this thread
+            with inference():
                 encode(members)
 
         def encode(members: np.ndarray) -> None:
@@ -189,7 +196,7 @@ class EncoderAligner:
         found: list[tuple[np.ndarray, ...]] = []
 
         def work(members: np.ndarray) -> None:
-            with torch.inference_mode():  # of this thread
+            with inference():
                 read_off(members)
 
         def read_off(members: np.ndarray) -> None:

@@ -128,6 +128,27 @@ def test_threads_change_no_byte(pairs, bert, head, precision):
     assert sum(map(len, links_of(one))) > 500
 
 
+def test_a_cpu_that_runs_out_of_memory_halves_the_batch(pairs, bert, monkeypatch):
+    table = token_table(pairs)
+    config = EncoderConfig(str(bert), layer=2, device="cpu", token_budget=4096)
+    expected = load_aligner(config).align(table)
+    loaded = load_aligner(config)
+    encode = type(loaded.encoder).encode
+
+    def encoding(encoder, ids, mask):
+        if ids.numel() > 1024:
+            torch.empty(1 << 50)
+        return encode(encoder, ids, mask)
+
+    monkeypatch.setattr(type(loaded.encoder), "encode", encoding)
+    assert both_directions(loaded.align(table)) == both_directions(expected)
+    assert loaded.budget.limit <= 1024 < config.token_budget
+
+    monkeypatch.setattr(type(loaded.encoder), "encode", lambda *_: torch.empty(1 << 50))
+    with pytest.raises(MemoryError, match="you tried to allocate 4503599627370496 bytes"):
+        loaded.align(table)
+
+
 def test_blocks_change_nothing(pairs, bert, monkeypatch):
     table = token_table(pairs)
     expected = both_directions(aligner(bert).align(table))
