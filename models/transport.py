@@ -2,6 +2,13 @@
 
 Source: Arase, Bao and Yokoi (2023), "Unbalanced Optimal Transport for Unbalanced Word
 Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of all three problems.
+
+Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
+authors' program. It differs in what surrounds them: it can encode both sides as one sequence and
+takes the mean of all vectors off each, where here each side is encoded alone and left as it is; it
+solves the balanced and the partial problem without entropy unless told otherwise, here they always
+have it; it stops at a change of 1e-6, here at 1e-9; and it searches ``tau`` (`relaxation` and
+`moved_mass`) and the threshold on a development set, here they have defaults.
 """
 
 from collections.abc import Callable
@@ -73,9 +80,7 @@ def cost_of(
     if config.distortion:
         near = closeness(source_lengths, target_lengths, cells, config.distortion)
         similarity = similarity * near
-    if config.cost == "cosine" or config.distortion:
-        similarity = scaled(similarity, cells)
-    return (1 - similarity).masked_fill(~cells, 0.0)
+    return (1 - scaled(similarity, cells)).masked_fill(~cells, 0.0)
 
 
 def scaled(values: Tensor, cells: Tensor) -> Tensor:
@@ -150,7 +155,7 @@ def partial(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) ->
 def _mass(vectors: Tensor, real: Tensor, config: HeadConfig) -> Tensor:
     """Return the mass of each piece: 1, or the length of its vector; 0 in the padding."""
     mass = vectors.norm(dim=2) if config.mass == "norm" else torch.ones_like(vectors[:, :, 0])
-    return mass * real
+    return mass.masked_fill(~real, 0.0)
 
 
 def _rows(kernel: Tensor, columns: Tensor) -> Tensor:

@@ -153,6 +153,34 @@ def test_what_cannot_be_compared_is_said_at_once(directory, more, message):
     assert out == ""
 
 
+@pytest.mark.parametrize(
+    ("gold", "more", "message"),
+    [
+        ("0-0\n", (), f"has 1 lines, but the gold set has {PAIRS} pairs"),
+        ("0-0\n" * PAIRS, ("--one_based",), "zero_in_one_based"),
+        ("0p0\n" * PAIRS, (), "no_sure_link"),
+        ("0:0\n" * PAIRS, (), "line 1"),
+    ],
+)
+def test_a_gold_of_no_use_is_found_before_anything_is_aligned(directory, gold, more, message):
+    (directory / "bad").write_text(gold)
+    arguments = ("evaluate", "aligners", "--gold", "bad", "--pairs", "pairs", *more)
+    status, out, errors = runs.run_here(*arguments, cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert "done" not in errors
+    assert out == ""
+
+
+def test_an_aligner_that_fails_leaves_the_figures_of_those_before_it(directory):
+    write_program(directory / "bin" / "broken", "import sys; sys.exit('no memory')")
+    names = ["hmm", "eflomal:path=bin/broken", "fast_align:path=bin/fast_align"]
+    status, out, errors = evaluate(directory, "--pairs", "pairs", "--aligners", *names)
+    assert status != 0
+    assert "no memory" in errors
+    assert list(figures(out)[1]) == ["hmm"]
+
+
 def test_a_name_holds_a_model_and_settings():
     name = read_name("encoder:models/bert:layer=6:head=argmax")
     assert (name.aligner, name.model, name.layer) == ("encoder", "models/bert", 6)

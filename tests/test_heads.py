@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from models import heads  # noqa: E402
 from models.encoder_config import HEADS, HeadConfig  # noqa: E402
 from models.heads import extract  # noqa: E402
-from models.transport import plan  # noqa: E402
+from models.transport import cost_of, plan  # noqa: E402
 from transforms.errors import ConfigError  # noqa: E402
 
 
@@ -66,6 +66,33 @@ def test_padding_and_neighbours_change_nothing(head, more):
 
 
 @pytest.mark.parametrize("head", HEADS)
+def test_what_stands_in_the_padding_is_never_looked_at(head):
+    config = HeadConfig(head, mass="norm", cost="euclidean")
+    source, target, rows, columns = random_pairs(4, SIZES)
+    expected = extract(source, target, rows, columns, config)
+    for side, lengths, rubbish in ((source, rows, float("nan")), (target, columns, float("inf"))):
+        side[torch.arange(side.shape[1]) >= lengths[:, None]] = rubbish
+    found = extract(source, target, rows, columns, config)
+    for name in ("forward", "reverse"):
+        assert torch.equal(getattr(found, name), getattr(expected, name)), name
+        for pair, (height, width) in enumerate(SIZES):
+            made = getattr(found, f"{name}_probability")[pair, :height, :width]
+            wanted = getattr(expected, f"{name}_probability")[pair, :height, :width]
+            assert torch.equal(made, wanted), name
+
+
+@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("distortion", [0.0, 0.5])
+def test_the_only_cell_of_a_pair_costs_nothing(cost, distortion):
+    source, target, rows, columns = random_pairs(3, [(1, 1), (2, 1)])
+    cells = torch.tensor([[[True], [False]], [[True], [True]]])
+    config = HeadConfig("unbalanced_ot", cost=cost, distortion=distortion)
+    made = cost_of(source.double(), target.double(), rows, columns, cells, config)
+    assert made[0].tolist() == [[0.0], [0.0]]
+    assert sorted(made[1].flatten().tolist()) == pytest.approx([0.0, 1.0], abs=1e-8)
+
+
+@pytest.mark.parametrize("head", HEADS)
 def test_probabilities_lie_between_0_and_1(head):
     batch = random_pairs(5, SIZES)
     found = extract(*batch, HeadConfig(head))
@@ -76,6 +103,16 @@ def test_probabilities_lie_between_0_and_1(head):
         assert links.any()
         assert chance.dtype == torch.float32
         assert ((chance[links] > 0) & (chance[links] <= 1)).all()
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_no_link_of_a_piece_with_itself_is_surer_than_sure(head):
+    source, _, rows, _ = random_pairs(6, [(40, 40)], hidden=48)
+    found = extract(source, source, rows, rows, HeadConfig(head))
+    own = torch.eye(40, dtype=torch.bool)
+    assert (found.forward[0] & own).any()
+    for chance in (found.forward_probability, found.reverse_probability):
+        assert float(chance.amax()) <= 1.0
 
 
 def test_softmax_links_by_hand():
