@@ -30,6 +30,9 @@ from transforms.tokens import TokenConfig, tokenize
 
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
+_ABOUT_SPEED = (
+    "pairs/s: one run; of a program with its own start, and of eflomal and giza with all learning"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,6 +251,7 @@ def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
     ]
     more = texts.training.num_rows - texts.gold.num_rows
     lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
+    lines.append(_ABOUT_SPEED)
     lines += [outcome.signature for outcome in outcomes]
     figures = [
         {
