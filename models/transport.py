@@ -21,7 +21,8 @@ from models.encoder_config import HeadConfig
 Tensor: TypeAlias = torch.Tensor
 
 _EPSILON = 1e-10
-"""Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign)."""
+"""Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign), and sides of
+zero vectors from having no mass."""
 
 _CHECK_EVERY = 10
 
@@ -119,10 +120,15 @@ def unbalanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig)
     """
     kernel = torch.exp(-cost / config.regularization) * source[:, :, None] * target[:, None, :]
     power = config.relaxation / (config.relaxation + config.regularization)
+    # Where one side weighs more, its scaling grows and the other's shrinks by one factor, of which
+    # the plan knows nothing: the ratio of the masses to a power that goes with relaxation over
+    # regularization. Scaling both sides to one mass takes it out before it overflows.
+    lean = (target.sum(1, keepdim=True) / source.sum(1, keepdim=True)).sqrt()
+    from_source, to_target = source * lean, target / lean
 
     def turn(state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        scale = _divide(source, _rows(kernel, state[1])) ** power
-        return scale, _divide(target, _columns(kernel, scale)) ** power
+        scale = _divide(from_source, _rows(kernel, state[1])) ** power
+        return scale, _divide(to_target, _columns(kernel, scale)) ** power
 
     scale, sent = _iterate(turn, (torch.ones_like(source), torch.ones_like(target)), config)
     return scale[:, :, None] * kernel * sent[:, None, :]
@@ -154,7 +160,9 @@ def partial(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) ->
 
 def _mass(vectors: Tensor, real: Tensor, config: HeadConfig) -> Tensor:
     """Return the mass of each piece: 1, or the length of its vector; 0 in the padding."""
-    mass = vectors.norm(dim=2) if config.mass == "norm" else torch.ones_like(vectors[:, :, 0])
+    mass = torch.ones_like(vectors[:, :, 0])
+    if config.mass == "norm":
+        mass = vectors.norm(dim=2).clamp(min=_EPSILON)
     return mass.masked_fill(~real, 0.0)
 
 

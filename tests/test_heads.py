@@ -115,6 +115,16 @@ def test_no_link_of_a_piece_with_itself_is_surer_than_sure(head):
         assert float(chance.amax()) <= 1.0
 
 
+@pytest.mark.parametrize("mass", ["uniform", "norm"])
+@pytest.mark.parametrize("head", HEADS)
+def test_zero_vectors_have_probabilities_too(head, mass):
+    lengths = torch.tensor([3]), torch.tensor([4])
+    for target in (torch.zeros(1, 4, 5), torch.ones(1, 4, 5)):
+        found = extract(torch.zeros(1, 3, 5), target, *lengths, HeadConfig(head, mass=mass))
+        assert torch.isfinite(found.forward_probability).all()
+        assert found.forward.any()
+
+
 def test_softmax_links_by_hand():
     source = torch.tensor([[[8.0, 0.0], [0.0, 8.0]]])
     target = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [0.6, 0.0]]])
@@ -227,6 +237,19 @@ def test_unbalanced_transport_leaves_the_more_the_cheaper_it_is():
     dear = plan(*batch, HeadConfig("unbalanced_ot", relaxation=100.0))
     cheap = plan(*batch, HeadConfig("unbalanced_ot", relaxation=0.01))
     assert float(cheap[4].sum()) < float(dear[4].sum()) == pytest.approx(6.0, rel=0.01)
+
+
+@pytest.mark.parametrize("mass", ["uniform", "norm"])
+@pytest.mark.parametrize("regularization", [0.05, 0.1, 10.0])
+def test_unbalanced_transport_of_a_dear_price_moves_the_mean_of_both_masses(mass, regularization):
+    batch = random_pairs(7, [*SIZES, (40, 1), (1, 60)])
+    config = HeadConfig("unbalanced_ot", relaxation=1e4, mass=mass, regularization=regularization)
+    moved = plan(*batch, config).sum((1, 2))
+    source, target, rows, columns = batch
+    for pair, total in enumerate(moved.tolist()):
+        sides = source[pair, : rows[pair]].double(), target[pair, : columns[pair]].double()
+        weights = [float(side.norm(dim=1).sum()) if mass == "norm" else len(side) for side in sides]
+        assert total == pytest.approx((weights[0] * weights[1]) ** 0.5, rel=1e-2)
 
 
 @pytest.mark.parametrize(
