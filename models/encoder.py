@@ -33,7 +33,7 @@ same links do not hang on how busy the machine was."""
 
 _MOST_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
-_NO_LAST_NORM = ("albert", "flaubert", "xlm")
+NO_LAST_NORM = ("albert", "flaubert", "xlm")
 """Families that do nothing after their last layer, and have no list of layers to watch."""
 
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -205,6 +205,28 @@ def measure_budget(encoder: Encoder) -> int:
     return min(1 << (most.bit_length() - 1), _MOST_BUDGET)
 
 
+def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401
+    """Return the list of a model's layers.
+
+    Raises:
+        ConfigError: The family keeps its layers in a way not known here.
+    """
+    lists = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == layers
+    }
+    # Layers may hold lists as well. Two lists side by side are no list of the layers: one may be
+    # that of their attentions.
+    outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
+    if len(outermost) != 1:
+        raise ConfigError(
+            f"{type(model).__name__}: cannot find its layers; it can align by its last alone "
+            "(layer -1), and cannot be tuned"
+        )
+    return lists[outermost[0]]
+
+
 class _Layers:
     """The forward pass of a cut model, whatever its family."""
 
@@ -212,10 +234,10 @@ class _Layers:
         self._model = model
         # A norm after the last layer belongs to the whole stack: the output of an inner layer
         # does not pass it.
-        self._inner = 0 < layer < full.num_hidden_layers and full.model_type not in _NO_LAST_NORM
+        self._inner = 0 < layer < full.num_hidden_layers and full.model_type not in NO_LAST_NORM
         self._kept = threading.local()  # batches may be encoded by several threads at once
         if self._inner:
-            _stack(model, layer)[-1].register_forward_hook(self._keep)
+            list_of_layers(model, layer)[-1].register_forward_hook(self._keep)
 
     def _keep(self, module: Any, inputs: Any, output: Any) -> None:  # noqa: ANN401, ARG002
         self._kept.output = output[0] if isinstance(output, tuple) else output
@@ -257,6 +279,12 @@ def _load_model(
     device: torch.device,
 ) -> Any:  # noqa: ANN401
     """Build the cut model and load its weights, and only those."""
+    if getattr(full, "num_hidden_groups", 1) > 1 and layer < full.num_hidden_layers:
+        # Which group a layer belongs to hangs on how many layers there are.
+        raise ConfigError(
+            f"{files.directory}: its layers share weights in {full.num_hidden_groups} groups, so "
+            "it cannot be cut; use layer -1 or another encoder"
+        )
     cut = copy.deepcopy(full)
     cut.num_hidden_layers = layer
     model = load_model(
@@ -338,22 +366,3 @@ def _positions(model: Any, full: Any) -> int:  # noqa: ANN401
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return declared if padding is None else declared - padding - 1
-
-
-def _stack(model: Any, layers: int) -> Any:  # noqa: ANN401
-    """Return the list of layers of a cut model.
-
-    Raises:
-        ConfigError: The family keeps its layers in a way not known here.
-    """
-    lists = {
-        name: module
-        for name, module in model.named_modules()
-        if isinstance(module, torch.nn.ModuleList) and len(module) == layers
-    }
-    # Layers may hold lists as well. Two lists side by side are no list of the layers: one may be
-    # that of their attentions.
-    outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
-    if len(outermost) != 1:
-        raise ConfigError(f"{type(model).__name__}: cannot find its layers; use layer -1")
-    return lists[outermost[0]]

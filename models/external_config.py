@@ -24,6 +24,8 @@ class About:
         install: How a user gets it.
         why_whole: Why it takes a whole corpus, for messages.
         heads: Its own ways to read links off, the default first.
+        weights: The file of weights that it reads in an encoder's directory, where it knows but
+            one.
     """
 
     way: Way
@@ -32,6 +34,7 @@ class About:
     install: str
     why_whole: str = ""
     heads: tuple[str, ...] = ()
+    weights: str | None = None
 
 
 ABOUT: dict[str, About] = {
@@ -57,6 +60,7 @@ ABOUT: dict[str, About] = {
         "awesome-align",
         "pip install awesome-align",
         heads=("softmax", "entmax15"),
+        weights="pytorch_model.bin",
     ),
     "simalign": About(
         "pair by pair",
@@ -128,12 +132,18 @@ class ExternalConfig:
         """Return the encoder's directory.
 
         Raises:
-            ConfigError: There is none: what a hub name stands for may change between two shards.
+            ConfigError: There is none (what a hub name stands for may change between two shards),
+                or it lacks the weights in the form that the program reads.
         """
         path = Path(self.model or "").expanduser()
         if not path.is_dir():
             raise ConfigError(
                 f"--model {self.model}: --program {self.program} needs the directory of an "
                 "encoder, with the files that its own package reads"
+            )
+        if self.about.weights and not (path / self.about.weights).is_file():
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} reads its weights from "
+                f"{self.about.weights} alone, and it has none; save them with torch.save there"
             )
         return path.absolute()

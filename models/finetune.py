@@ -171,13 +171,15 @@ class _Trainer:
 def _check_pairs(
     pairs: TrainingPairs, rejected: dict[int, tuple[str, str]], config: FinetuneConfig
 ) -> None:
-    least = 2 if "psi" in config.objectives else 1
-    if len(pairs) < least:
-        reason = next(iter(rejected.values()), ("", "no pair was given"))[1]
-        raise ConfigError(
-            f"{len(pairs)} pairs to train on, {least} needed; {len(rejected)} left out, the first "
-            f"since: {reason}"
-        )
+    compares = "psi" in config.objectives
+    if len(pairs) > int(compares):
+        return
+    needed = "2 needed: objective psi tells a pair from another" if compares else "1 needed"
+    left_out = ""
+    if rejected:
+        reason = next(iter(rejected.values()))[1]
+        left_out = f"; {len(rejected)} left out, the first since: {reason}"
+    raise ConfigError(f"{len(pairs)} pairs to train on, {needed}{left_out}")
 
 
 def _optimizer(trainee: Trainee, config: FinetuneConfig) -> torch.optim.AdamW:

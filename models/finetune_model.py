@@ -7,7 +7,7 @@ import numpy as np
 import torch
 import transformers
 
-from models.encoder import Encoder, load_encoder
+from models.encoder import NO_LAST_NORM, Encoder, list_of_layers, load_encoder
 from models.encoder_config import EncoderConfig
 from models.finetune_config import FinetuneConfig
 from models.finetune_objectives import ParallelHead
@@ -43,21 +43,17 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
         self._count = int(whole.config.num_hidden_layers)
         self._wanted: int | None = None
         self._kept: tuple[Tensor, Tensor] | None = None
-        lists = [
-            module
-            for module in base.modules()
-            if isinstance(module, torch.nn.ModuleList) and len(module) == self._count
-        ]
-        if not lists:
-            raise ConfigError(f"{type(base).__name__}: cannot find its layers; it cannot be tuned")
-        for number, layer in enumerate(lists[0], 1):
-            layer.register_forward_hook(self._leave_after(number))
+        # A family without a norm after its last layer may share or scatter its layers' modules.
+        self._has_list = whole.config.model_type not in NO_LAST_NORM
+        if self._has_list:
+            for number, layer in enumerate(list_of_layers(base, self._count), 1):
+                layer.register_forward_hook(self._leave_after(number))
         base.register_forward_hook(self._keep_places)
 
     def hidden(self, ids: Tensor, mask: Tensor, layer: int) -> Tensor:
         """Return the output of a layer, as `models.encoder.Encoder.encode` does.
 
-        Layers above it are not run.
+        Layers above it are not run where the family has a list of layers to leave after.
 
         Args:
             ids: Pieces with the special ones, padded ``[row, piece]``.
@@ -67,6 +63,11 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
         Returns:
             Vectors ``[row, piece, hidden]``.
         """
+        if not self._has_list:
+            output = self.whole.base_model(
+                input_ids=ids, attention_mask=mask, output_hidden_states=True
+            )
+            return output.hidden_states[layer]
         if layer < self._count:
             self._wanted = layer
             try:

@@ -70,14 +70,16 @@ def extract(
             source_lengths, target_lengths, cells, config.distortion
         ).to(similarity.dtype)
     similarity = similarity.masked_fill(~cells, -1.0)
+    # The cosine of a vector with itself may round to more than 1.
+    probability = similarity.clamp(0.0, 1.0)
     if config.name == "match":
         links = best_matching(similarity, source_lengths, target_lengths)
-        return PieceLinks(links, links, similarity, similarity)
+        return PieceLinks(links, links, probability, probability)
     forward, reverse = row_best(similarity) & cells, column_best(similarity) & cells
     if config.name == "itermax":
         links = itermax(similarity, forward & reverse, source_lengths, target_lengths)
-        return PieceLinks(links, links, similarity, similarity)
-    return PieceLinks(forward, reverse, similarity, similarity)
+        return PieceLinks(links, links, probability, probability)
+    return PieceLinks(forward, reverse, probability, probability)
 
 
 def _within(lengths: Tensor, width: int) -> Tensor:

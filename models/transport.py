@@ -2,6 +2,13 @@
 
 Source: Arase, Bao and Yokoi (2023), "Unbalanced Optimal Transport for Unbalanced Word
 Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of all three problems.
+
+Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
+authors' program. It differs in what surrounds them: it can encode both sides as one sequence and
+takes the mean of all vectors off each, where here each side is encoded alone and left as it is; it
+solves the balanced and the partial problem without entropy unless told otherwise, here they always
+have it; it stops at a change of 1e-6, here at 1e-9; and it searches ``tau`` (`relaxation` and
+`moved_mass`) and the threshold on a development set, here they have defaults.
 """
 
 from collections.abc import Callable
@@ -14,7 +21,8 @@ from models.encoder_config import HeadConfig
 Tensor: TypeAlias = torch.Tensor
 
 _EPSILON = 1e-10
-"""Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign)."""
+"""Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign), and sides of
+zero vectors from having no mass."""
 
 _CHECK_EVERY = 10
 
@@ -73,9 +81,7 @@ def cost_of(
     if config.distortion:
         near = closeness(source_lengths, target_lengths, cells, config.distortion)
         similarity = similarity * near
-    if config.cost == "cosine" or config.distortion:
-        similarity = scaled(similarity, cells)
-    return (1 - similarity).masked_fill(~cells, 0.0)
+    return (1 - scaled(similarity, cells)).masked_fill(~cells, 0.0)
 
 
 def scaled(values: Tensor, cells: Tensor) -> Tensor:
@@ -114,10 +120,15 @@ def unbalanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig)
     """
     kernel = torch.exp(-cost / config.regularization) * source[:, :, None] * target[:, None, :]
     power = config.relaxation / (config.relaxation + config.regularization)
+    # Where one side weighs more, its scaling grows and the other's shrinks by one factor, of which
+    # the plan knows nothing: the ratio of the masses to a power that goes with relaxation over
+    # regularization. Scaling both sides to one mass takes it out before it overflows.
+    lean = (target.sum(1, keepdim=True) / source.sum(1, keepdim=True)).sqrt()
+    from_source, to_target = source * lean, target / lean
 
     def turn(state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        scale = _divide(source, _rows(kernel, state[1])) ** power
-        return scale, _divide(target, _columns(kernel, scale)) ** power
+        scale = _divide(from_source, _rows(kernel, state[1])) ** power
+        return scale, _divide(to_target, _columns(kernel, scale)) ** power
 
     scale, sent = _iterate(turn, (torch.ones_like(source), torch.ones_like(target)), config)
     return scale[:, :, None] * kernel * sent[:, None, :]
@@ -149,8 +160,10 @@ def partial(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) ->
 
 def _mass(vectors: Tensor, real: Tensor, config: HeadConfig) -> Tensor:
     """Return the mass of each piece: 1, or the length of its vector; 0 in the padding."""
-    mass = vectors.norm(dim=2) if config.mass == "norm" else torch.ones_like(vectors[:, :, 0])
-    return mass * real
+    mass = torch.ones_like(vectors[:, :, 0])
+    if config.mass == "norm":
+        mass = vectors.norm(dim=2).clamp(min=_EPSILON)
+    return mass.masked_fill(~real, 0.0)
 
 
 def _rows(kernel: Tensor, columns: Tensor) -> Tensor:

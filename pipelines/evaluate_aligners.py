@@ -30,6 +30,9 @@ from transforms.tokens import TokenConfig, tokenize
 
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
+_ABOUT_SPEED = (
+    "pairs/s: one run; of a program with its own start, and of eflomal and giza with all learning"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,12 +84,42 @@ def main(arguments: Sequence[str]) -> int:
     # An aligner that is not there is found out before the others have worked for an hour.
     makers = [maker(name, options) for name in names]
     texts = read_texts(options)
-    outcomes = []
-    for name, make in zip(names, makers, strict=True):
-        outcomes.append(evaluate(name, make, texts, options))
-        sys.stderr.write(f"{_cells(outcomes[-1])[0]}: done\n")
-    sys.stdout.write(render(outcomes, texts))
+    check_gold(options, texts.gold.num_rows)
+    outcomes: list[Outcome] = []
+    try:
+        for name, make in zip(names, makers, strict=True):
+            outcomes.append(evaluate(name, make, texts, options))
+            sys.stderr.write(f"{name.text}: done\n")
+    finally:
+        # An aligner that fails does not take the figures of the others with it.
+        if outcomes:
+            sys.stdout.write(render(outcomes, texts))
     return 0
+
+
+def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
+    """Refuse a gold that nothing can be compared with, before anything is aligned.
+
+    Raises:
+        InputError: It is not of as many lines as there are pairs; or see `evaluate_links`.
+    """
+    gold = Path(options.gold)
+    lines = len(_lines_of(gold))
+    if lines != pairs:
+        raise InputError(
+            "line_count_mismatch",
+            str(gold),
+            f"has {lines} lines, but the gold set has {pairs} pairs: one line of links for each",
+        )
+    _compare("\n" * pairs, options)
+
+
+def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
+    """Compare lines of links with the gold."""
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
+        path = Path(directory) / "links"
+        path.write_text(links)
+        return evaluate_links(path, Path(options.gold), options.one_based)
 
 
 def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
@@ -184,10 +217,7 @@ def evaluate(
     seconds = time.perf_counter() - started
     linked = linked.slice(0, texts.gold.num_rows).combine_chunks()
     links = symmetrize(linked, SymmetrizeConfig(options.heuristic)).column("links")
-    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
-        path = Path(directory) / "links"
-        path.write_text("".join(f"{line}\n" for line in format_links(links).to_pylist()))
-        scores = evaluate_links(path, Path(options.gold), options.one_based)
+    scores = _compare("".join(f"{line}\n" for line in format_links(links).to_pylist()), options)
     learns = name.learns
     settings = {
         # Where a program or a model lies decides nothing; the digest names what it is.
@@ -221,6 +251,7 @@ def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
     ]
     more = texts.training.num_rows - texts.gold.num_rows
     lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
+    lines.append(_ABOUT_SPEED)
     lines += [outcome.signature for outcome in outcomes]
     figures = [
         {

@@ -11,6 +11,7 @@ import transformers  # noqa: E402
 
 from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import load_aligner  # noqa: E402
+from tests.encoder_families import SIZE, SIZES, write_family  # noqa: E402
 from tests.encoders import links_of, token_table, write_bert  # noqa: E402
 from transforms.errors import ConfigError  # noqa: E402
 
@@ -21,54 +22,12 @@ PAIRS = [
     ("e d c b a", "Die Matte"),
 ]
 
-SIZE = {
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-}
-NAMED_ALIKE = [
-    *("albert", "bert", "camembert", "deberta-v2", "electra", "ernie", "eurobert"),
-    *("modernbert", "mpnet", "rembert", "roberta", "xlm-roberta", "xlm-roberta-xl"),
-]
-SIZES = dict.fromkeys(NAMED_ALIKE, SIZE) | {
-    "distilbert": {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 64},
-    "xlm": {"emb_dim": 32, "n_layers": 3, "n_heads": 4, "n_langs": 1},
-    "xmod": SIZE | {"languages": ["en_XX"], "default_language": "en_XX"},
-}
-
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
     """Return a BERT, whose tokenizer the others get."""
     texts = list(itertools.chain(*PAIRS))
     return write_bert(tmp_path_factory.mktemp("models") / "bert", texts, vocabulary=120)
-
-
-def write_family(directory, family, bert, sizes=None):
-    """Write a random model of a family with the tokenizer of another; returns the model."""
-    backend = transformers.AutoTokenizer.from_pretrained(bert).backend_tokenizer
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "cls", "sep", "unk", "mask")},
-    ).save_pretrained(directory)
-    numbers = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2}
-    config = transformers.AutoConfig.for_model(
-        family,
-        vocab_size=backend.get_vocab_size(),
-        sep_token_id=3,
-        **numbers,
-        **(sizes or SIZES[family]),
-    )
-    torch.manual_seed(1)
-    model = transformers.AutoModel.from_config(config).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.dim() > 1:
-                weight.normal_(0.0, 0.85 / weight.shape[-1] ** 0.5)
-    model.save_pretrained(directory)
-    return model
 
 
 @pytest.mark.parametrize("family", sorted(SIZES))
@@ -109,6 +68,13 @@ def test_padding_moves_no_link_of_a_family_without_fused_attention(bert, tmp_pat
         found.append(links_of(load_aligner(config).align(table)))
     assert found[0] == found[1]
     assert all(found[0])
+
+
+def test_layers_that_share_weights_in_groups_are_not_cut(bert, tmp_path):
+    write_family(tmp_path, "albert", bert, SIZE | {"num_hidden_groups": 2})
+    with pytest.raises(ConfigError, match=r"share weights in 2 groups.*use layer -1"):
+        load_aligner(EncoderConfig(str(tmp_path), layer=2, device="cpu"))
+    assert load_aligner(EncoderConfig(str(tmp_path), layer=-1, device="cpu")).encoder.layer == 3
 
 
 @pytest.mark.parametrize(

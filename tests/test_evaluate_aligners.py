@@ -70,7 +70,8 @@ def test_aligners_are_listed_with_figures_and_signatures(directory):
         assert "0.00 %" in lines[1 + names.index(name)]
     assert found["hmm"]["aer"] > 0
     signatures = [found[name]["signature"] for name in names]
-    assert lines[5:8] == signatures
+    assert lines[5].startswith("pairs/s: one run; of a program with its own start")
+    assert lines[6:9] == signatures
     assert all("heuristic:union|" in line and "bin" not in line for line in signatures)
     assert len({found[name]["digest"] for name in names}) == 3
     assert all(found[name]["pairs_per_second"] > 0 for name in names)
@@ -151,6 +152,34 @@ def test_what_cannot_be_compared_is_said_at_once(directory, more, message):
     assert status == 2
     assert message in errors
     assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("gold", "more", "message"),
+    [
+        ("0-0\n", (), f"has 1 lines, but the gold set has {PAIRS} pairs"),
+        ("0-0\n" * PAIRS, ("--one_based",), "zero_in_one_based"),
+        ("0p0\n" * PAIRS, (), "no_sure_link"),
+        ("0:0\n" * PAIRS, (), "line 1"),
+    ],
+)
+def test_a_gold_of_no_use_is_found_before_anything_is_aligned(directory, gold, more, message):
+    (directory / "bad").write_text(gold)
+    arguments = ("evaluate", "aligners", "--gold", "bad", "--pairs", "pairs", *more)
+    status, out, errors = runs.run_here(*arguments, cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert "done" not in errors
+    assert out == ""
+
+
+def test_an_aligner_that_fails_leaves_the_figures_of_those_before_it(directory):
+    write_program(directory / "bin" / "broken", "import sys; sys.exit('no memory')")
+    names = ["hmm", "eflomal:path=bin/broken", "fast_align:path=bin/fast_align"]
+    status, out, errors = evaluate(directory, "--pairs", "pairs", "--aligners", *names)
+    assert status != 0
+    assert "no memory" in errors
+    assert list(figures(out)[1]) == ["hmm"]
 
 
 def test_a_name_holds_a_model_and_settings():

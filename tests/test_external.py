@@ -118,12 +118,15 @@ def test_eflomal_gets_sides_and_gives_directions(tmp_path):
 def test_awesome_align_gets_the_directory_of_an_encoder(tmp_path):
     path = write_program(tmp_path / "awesome-align", fake_programs.AWESOME_ALIGN)
     (tmp_path / "encoder").mkdir()
-    (tmp_path / "encoder" / "weights").write_bytes(b"1")
+    (tmp_path / "encoder" / "model.safetensors").write_bytes(b"1")
     config = ExternalConfig("awesome-align", path, str(tmp_path / "encoder"))
+    with pytest.raises(ConfigError, match=r"reads its weights from pytorch_model\.bin alone"):
+        ExternalAligner(config)
+    (tmp_path / "encoder" / "pytorch_model.bin").write_bytes(b"1")
     aligner = ExternalAligner(config)
     linked = aligner.align(token_table(PAIRS))
     assert links_of(linked) == links_of(linked, "reverse") == DIAGONAL
-    (tmp_path / "encoder" / "weights").write_bytes(b"2")
+    (tmp_path / "encoder" / "pytorch_model.bin").write_bytes(b"2")
     assert ExternalAligner(config).digest != aligner.digest
     shutil.rmtree(tmp_path / "encoder")
     with pytest.raises(ConfigError, match="needs the directory of an encoder"):

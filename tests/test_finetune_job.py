@@ -151,7 +151,10 @@ def test_the_plan_alone_writes_nothing(directory, tmp_path, capsys):
         (("--runner", "DirectRunner"), "finetune runs no Beam pipeline"),
         (("--output", "gs://bucket/out"), "writes to a local directory"),
         (("--tokens", "pieces"), "tokens: "),
-        (("--max_pieces", "1"), "0 pairs to train on, 2 needed; 31 left out"),
+        (
+            ("--max_pieces", "1"),
+            "0 pairs to train on, 2 needed: objective psi tells a pair from another; 31 left out",
+        ),
     ],
 )
 def test_what_the_user_must_mend_is_said(directory, tmp_path, capsys, more, message):

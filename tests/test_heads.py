@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from models import heads  # noqa: E402
 from models.encoder_config import HEADS, HeadConfig  # noqa: E402
 from models.heads import extract  # noqa: E402
-from models.transport import plan  # noqa: E402
+from models.transport import cost_of, plan  # noqa: E402
 from transforms.errors import ConfigError  # noqa: E402
 
 
@@ -66,6 +66,33 @@ def test_padding_and_neighbours_change_nothing(head, more):
 
 
 @pytest.mark.parametrize("head", HEADS)
+def test_what_stands_in_the_padding_is_never_looked_at(head):
+    config = HeadConfig(head, mass="norm", cost="euclidean")
+    source, target, rows, columns = random_pairs(4, SIZES)
+    expected = extract(source, target, rows, columns, config)
+    for side, lengths, rubbish in ((source, rows, float("nan")), (target, columns, float("inf"))):
+        side[torch.arange(side.shape[1]) >= lengths[:, None]] = rubbish
+    found = extract(source, target, rows, columns, config)
+    for name in ("forward", "reverse"):
+        assert torch.equal(getattr(found, name), getattr(expected, name)), name
+        for pair, (height, width) in enumerate(SIZES):
+            made = getattr(found, f"{name}_probability")[pair, :height, :width]
+            wanted = getattr(expected, f"{name}_probability")[pair, :height, :width]
+            assert torch.equal(made, wanted), name
+
+
+@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("distortion", [0.0, 0.5])
+def test_the_only_cell_of_a_pair_costs_nothing(cost, distortion):
+    source, target, rows, columns = random_pairs(3, [(1, 1), (2, 1)])
+    cells = torch.tensor([[[True], [False]], [[True], [True]]])
+    config = HeadConfig("unbalanced_ot", cost=cost, distortion=distortion)
+    made = cost_of(source.double(), target.double(), rows, columns, cells, config)
+    assert made[0].tolist() == [[0.0], [0.0]]
+    assert sorted(made[1].flatten().tolist()) == pytest.approx([0.0, 1.0], abs=1e-8)
+
+
+@pytest.mark.parametrize("head", HEADS)
 def test_probabilities_lie_between_0_and_1(head):
     batch = random_pairs(5, SIZES)
     found = extract(*batch, HeadConfig(head))
@@ -76,6 +103,26 @@ def test_probabilities_lie_between_0_and_1(head):
         assert links.any()
         assert chance.dtype == torch.float32
         assert ((chance[links] > 0) & (chance[links] <= 1)).all()
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_no_link_of_a_piece_with_itself_is_surer_than_sure(head):
+    source, _, rows, _ = random_pairs(6, [(40, 40)], hidden=48)
+    found = extract(source, source, rows, rows, HeadConfig(head))
+    own = torch.eye(40, dtype=torch.bool)
+    assert (found.forward[0] & own).any()
+    for chance in (found.forward_probability, found.reverse_probability):
+        assert float(chance.amax()) <= 1.0
+
+
+@pytest.mark.parametrize("mass", ["uniform", "norm"])
+@pytest.mark.parametrize("head", HEADS)
+def test_zero_vectors_have_probabilities_too(head, mass):
+    lengths = torch.tensor([3]), torch.tensor([4])
+    for target in (torch.zeros(1, 4, 5), torch.ones(1, 4, 5)):
+        found = extract(torch.zeros(1, 3, 5), target, *lengths, HeadConfig(head, mass=mass))
+        assert torch.isfinite(found.forward_probability).all()
+        assert found.forward.any()
 
 
 def test_softmax_links_by_hand():
@@ -190,6 +237,19 @@ def test_unbalanced_transport_leaves_the_more_the_cheaper_it_is():
     dear = plan(*batch, HeadConfig("unbalanced_ot", relaxation=100.0))
     cheap = plan(*batch, HeadConfig("unbalanced_ot", relaxation=0.01))
     assert float(cheap[4].sum()) < float(dear[4].sum()) == pytest.approx(6.0, rel=0.01)
+
+
+@pytest.mark.parametrize("mass", ["uniform", "norm"])
+@pytest.mark.parametrize("regularization", [0.05, 0.1, 10.0])
+def test_unbalanced_transport_of_a_dear_price_moves_the_mean_of_both_masses(mass, regularization):
+    batch = random_pairs(7, [*SIZES, (40, 1), (1, 60)])
+    config = HeadConfig("unbalanced_ot", relaxation=1e4, mass=mass, regularization=regularization)
+    moved = plan(*batch, config).sum((1, 2))
+    source, target, rows, columns = batch
+    for pair, total in enumerate(moved.tolist()):
+        sides = source[pair, : rows[pair]].double(), target[pair, : columns[pair]].double()
+        weights = [float(side.norm(dim=1).sum()) if mass == "norm" else len(side) for side in sides]
+        assert total == pytest.approx((weights[0] * weights[1]) ** 0.5, rel=1e-2)
 
 
 @pytest.mark.parametrize(

