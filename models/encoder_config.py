@@ -10,6 +10,8 @@ HeadName = Literal[
     "softmax", "entmax15", "argmax", "itermax", "match", "ot", "unbalanced_ot", "partial_ot"
 ]
 CompareUnit = Literal["pieces", "words"]
+TransportCost = Literal["cosine", "euclidean"]
+TransportMass = Literal["uniform", "norm"]
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
 LongPairs = Literal["windows", "reject"]
 
@@ -20,6 +22,16 @@ TOKENS = ("given", "pieces")
 LONG_PAIRS: tuple[str, ...] = get_args(LongPairs)
 
 _DEFAULT_THRESHOLDS = {"softmax": 0.001, "ot": 0.3, "unbalanced_ot": 0.3, "partial_ot": 0.3}
+_TRANSPORTS = ("ot", "unbalanced_ot", "partial_ot")
+TRANSPORT_SETTINGS = {
+    "cost": _TRANSPORTS,
+    "mass": _TRANSPORTS,
+    "regularization": _TRANSPORTS,
+    "relaxation": ("unbalanced_ot",),
+    "moved_mass": ("partial_ot",),
+}
+"""Settings of `HeadConfig` that some transports alone know."""
+
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
@@ -85,12 +97,17 @@ class HeadConfig:
         check_number("distortion", self.distortion, 0.0, 1.0)
         if self.distortion and self.name in ("softmax", "entmax15"):
             raise ConfigError(f"head {self.name} knows no distortion, got {self.distortion!r}")
-        check_choice("cost", self.cost, ("cosine", "euclidean"))
-        check_choice("mass", self.mass, ("uniform", "norm"))
+        check_choice("cost", self.cost, get_args(TransportCost))
+        check_choice("mass", self.mass, get_args(TransportMass))
         # Costs are in [0, 1]: below 0.005 the kernel exp(-1 / regularization) leaves float64.
         check_number("regularization", self.regularization, 0.005, 10.0)
         check_number("relaxation", self.relaxation, 1e-4, 1e4)
         check_number("moved_mass", self.moved_mass, 1e-3, 1.0)
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        for name, heads in TRANSPORT_SETTINGS.items():
+            value = getattr(self, name)
+            if self.name not in heads and value != defaults[name]:
+                raise ConfigError(f"head {self.name} knows no {name}, got {value!r}")
         check_whole("max_iterations", self.max_iterations, 1, 1_000_000)
         check_number("tolerance", self.tolerance, 1e-15, 1e-2)
 

@@ -5,7 +5,7 @@ import hashlib
 import pyarrow as pa
 
 from models import encoder_store, external_store, store
-from models.encoder_config import EncoderConfig, HeadConfig
+from models.encoder_config import TRANSPORT_SETTINGS, EncoderConfig, HeadConfig
 from models.encoder_store import EncoderReference
 from models.external_store import ExternalReference
 from models.ter_aligner import TerAligner
@@ -22,8 +22,8 @@ Reference = store.ModelReference | EncoderReference | ExternalReference | TerAli
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 HOSTING = ("large_model", "model_copies", "accelerator")
 ENCODER_ONLY = (
-    *("revision", "layer", "head", "head_threshold", "distortion", "unit", "precision"),
-    *("long_pairs", "token_budget", "watch_model"),
+    *("revision", "layer", "head", "head_threshold", "distortion", *TRANSPORT_SETTINGS),
+    *("unit", "precision", "long_pairs", "token_budget", "watch_model"),
     *HOSTING,
 )
 
@@ -148,7 +148,10 @@ def _encoder(options: AlignerSettings) -> tuple[EncoderReference, TokenConfig]:
         model=options.model or "",
         layer=options.layer,
         head=HeadConfig(
-            options.head, threshold=options.head_threshold, distortion=options.distortion
+            options.head,
+            threshold=options.head_threshold,
+            distortion=options.distortion,
+            **{name: getattr(options, name) for name in TRANSPORT_SETTINGS},
         ),
         unit=options.unit,
         precision=options.precision,

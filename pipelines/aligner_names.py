@@ -1,7 +1,7 @@
 """Aligners as a user names them on one line: ``encoder:DIR:layer=8:head=softmax``."""
 
 import dataclasses
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from models.encoder_config import EncoderConfig, HeadConfig
 from models.external_config import ABOUT, PROGRAMS, About, ExternalConfig
@@ -59,16 +59,17 @@ class AlignerName:
             ConfigError: No model is named, or a setting is none of an encoder's or has a wrong
                 value.
         """
-        self.require_settings("layer", "head", "threshold", "distortion", "unit", "precision")
+        numbers = {"threshold", "distortion", "regularization", "relaxation", "moved_mass"}
+        names = {"cost", "mass"}
+        known = ("layer", "head", *sorted(numbers | names), "unit", "precision")
+        self.require_settings(*known)
         if self.model is None:
             raise ConfigError(
                 f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
             )
-        head = HeadConfig(
-            self.settings.get("head", "softmax"),
-            threshold=self._number("threshold", float),
-            distortion=self._number("distortion", float) or 0.0,
-        )
+        own: dict[str, Any] = {name: self.settings[name] for name in names & self.settings.keys()}
+        own |= {name: self._number(name, float) for name in numbers & self.settings.keys()}
+        head = HeadConfig(self.settings.get("head", "softmax"), **own)
         return EncoderConfig(
             self.model,
             layer=self.layer,

@@ -10,7 +10,14 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field, JsonValue
 
-from models.encoder_config import CompareUnit, HeadName, LongPairs, Precision
+from models.encoder_config import (
+    CompareUnit,
+    HeadName,
+    LongPairs,
+    Precision,
+    TransportCost,
+    TransportMass,
+)
 from models.external_config import ProgramName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
@@ -216,6 +223,38 @@ class AlignerSettings(FitSettings):
         le=1,
         description="encoder: how much less alike words count that stand at unlike places, of all "
         "heads but softmax and entmax15; 0 not at all",
+    )
+    cost: TransportCost = Field(
+        "cosine",
+        description="encoder, the transports: what moving mass between two vectors costs",
+        json_schema_extra=UNSAID,
+    )
+    mass: TransportMass = Field(
+        "uniform",
+        description="encoder, the transports: how much each vector weighs; norm: as much as it is "
+        "long",
+        json_schema_extra=UNSAID,
+    )
+    regularization: float = Field(
+        0.1,
+        ge=0.005,
+        le=10,
+        description="encoder, the transports: weight of the entropy",
+        json_schema_extra=UNSAID,
+    )
+    relaxation: float = Field(
+        0.5,
+        ge=1e-4,
+        le=1e4,
+        description="encoder, unbalanced_ot: price of mass that stays or is made up",
+        json_schema_extra=UNSAID,
+    )
+    moved_mass: float = Field(
+        0.8,
+        ge=1e-3,
+        le=1,
+        description="encoder, partial_ot: share of the lighter side's mass that is moved",
+        json_schema_extra=UNSAID,
     )
     unit: CompareUnit = Field(
         "pieces",

@@ -14,6 +14,7 @@ from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
 from models.neural import find_digest, load_aligner  # noqa: E402
 from pipelines.aligner_choice import choose_aligner  # noqa: E402
 from pipelines.job_options import AlignOptions  # noqa: E402
+from pipelines.options import unsaid_options  # noqa: E402
 from tests import check_tagged, corpora, runs  # noqa: E402
 from tests.encoders import token_table, write_bert  # noqa: E402
 from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
@@ -126,15 +127,20 @@ def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
     bert = str(directory / "bert")
     settings = {"aligner": "encoder", "model": bert, "layer": 2, "head": "ot"}
     digests = set()
-    for more in ({}, {"head_threshold": 0.2}, {"distortion": 0.4}, {"unit": "words"}):
-        reference, _ = choose_aligner(AlignOptions(output="out", **settings, **more))
-        head = HeadConfig(
-            "ot", threshold=more.get("head_threshold"), distortion=more.get("distortion", 0.0)
-        )
+    transports = ({"cost": "euclidean"}, {"mass": "norm"}, {"regularization": 0.2})
+    for more in ({}, {"head_threshold": 0.2}, {"distortion": 0.4}, {"unit": "words"}, *transports):
+        options = AlignOptions(output="out", **settings, **more)
+        reference, _ = choose_aligner(options)
         unit = more.get("unit", "pieces")
-        assert reference.digest == find_digest(EncoderConfig(bert, layer=2, head=head, unit=unit))
+        own = {name.removeprefix("head_"): value for name, value in more.items() if name != "unit"}
+        config = EncoderConfig(bert, layer=2, head=HeadConfig("ot", **own), unit=unit)
+        assert reference.digest == find_digest(config)
         digests.add(reference.digest)
-    assert len(digests) == 4
+        # A plan names a transport's settings where they are not the defaults.
+        assert {"cost", "mass", "regularization"} - unsaid_options(options) == (
+            {"cost", "mass", "regularization"} & more.keys()
+        )
+    assert len(digests) == 7
 
 
 def test_tagged_pairs_are_sound(augmented):

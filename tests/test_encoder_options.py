@@ -49,6 +49,11 @@ def directory(tmp_path):
             ("--aligner", "encoder", "--model", "m", "--distortion", "0.2"),
             "head softmax knows no distortion",
         ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--head", "ot", "--moved_mass", "0.5"),
+            "head ot knows no moved_mass",
+        ),
+        (("--cost", "euclidean"), "--aligner hmm does not know --cost"),
     ],
 )
 def test_wrong_options_are_named_in_one_line(job, arguments, message, directory):

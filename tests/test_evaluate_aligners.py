@@ -208,11 +208,16 @@ def test_a_name_holds_the_settings_of_an_encoder():
         unit="words",
         precision="bf16",
     )
+    text = "encoder:bert:head=partial_ot:cost=euclidean:mass=norm:moved_mass=0.5:regularization=1"
+    assert read_name(text).encoder_config().head == HeadConfig(
+        "partial_ot", cost="euclidean", mass="norm", moved_mass=0.5, regularization=1.0
+    )
     assert read_name("encoder:bert").encoder_config() == EncoderConfig("bert")
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
         ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
         ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:head=ot:relaxation=0.3", "head ot knows no relaxation"),
         ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
         ("encoder:bert:depth=3", "does not know depth"),
         ("encoder", "needs a model"),
