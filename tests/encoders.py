@@ -1,7 +1,10 @@
-"""Small encoders with random weights and a tokenizer trained on the spot."""
+"""Small encoders with random weights and pieces counted on the spot, the same in every process."""
 
+import collections
 import gzip
+import itertools
 import json
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +12,7 @@ import tokenizers
 import torch
 import transformers
 import xxhash
-from tokenizers import normalizers, pre_tokenizers, processors, trainers
+from tokenizers import normalizers, pre_tokenizers, processors
 
 from transforms import schemas
 
@@ -18,6 +21,8 @@ torch.set_num_threads(1)
 
 SPECIAL_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SPECIAL_XLMR = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+LONGEST_PIECE = 8
 
 
 def real_pairs(data, corpus="newstest.en-de", languages=("en", "de"), count=200, skip=0):
@@ -79,6 +84,44 @@ def both_directions(table):
     return [forward & reverse for forward, reverse in zip(*sides, strict=True)]
 
 
+def count_words(cutter, texts):
+    """Return how often each word is there, as a tokenizer finds words."""
+    words = collections.Counter()
+    for text in texts:
+        found = cutter.pre_tokenizer.pre_tokenize_str(cutter.normalizer.normalize_str(text))
+        words.update(word for word, _ in found)
+    return words
+
+
+def common_pieces(words, most, mark=""):
+    """Return every character and the pieces that save most, with how often they are there.
+
+    The trainers of `tokenizers` draw the order of equals anew in each process: rounding would then
+    decide another link each time.
+
+    Args:
+        words: How often each word is there.
+        most: So many pieces, or as many as there are characters.
+        mark: Stands before a piece that begins inside a word.
+    """
+    counts = collections.Counter()
+    for word, count in words.items():
+        for start, stop in itertools.combinations(range(len(word) + 1), 2):
+            if stop - start <= LONGEST_PIECE:
+                counts[mark * (start > 0) + word[start:stop]] += count
+    inside = {piece: piece.startswith(mark) * len(mark) for piece in counts}
+    ordered = sorted(
+        counts,
+        key=lambda piece: (
+            len(piece) - inside[piece] > 1,
+            -counts[piece] * (len(piece) - inside[piece] - 1),
+            piece,
+        ),
+    )
+    characters = sum(len(piece) - inside[piece] == 1 for piece in counts)
+    return {piece: counts[piece] for piece in ordered[: max(most, characters)]}
+
+
 def write_bert(
     directory,
     texts,
@@ -97,18 +140,17 @@ def write_bert(
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    tokenizer = tokenizers.BertWordPieceTokenizer(lowercase=False)
-    tokenizer.train_from_iterator(
-        texts, vocab_size=vocabulary, special_tokens=SPECIAL_BERT, show_progress=False
-    )
-    tokenizer.save_model(str(directory))
+    cutter = tokenizers.BertWordPieceTokenizer(lowercase=False)
+    pieces = common_pieces(count_words(cutter, texts), vocabulary - len(SPECIAL_BERT), "##")
+    names = [*SPECIAL_BERT, *pieces]
+    (directory / "vocab.txt").write_text("".join(f"{name}\n" for name in names))
     (directory / "tokenizer_config.json").write_text(
         json.dumps(
             {"do_lower_case": False, "tokenizer_class": "BertTokenizer", "model_max_length": 512}
         )
     )
     config = transformers.BertConfig(
-        vocab_size=max(tokenizer.get_vocab_size(), embeddings),
+        vocab_size=max(len(names), embeddings),
         hidden_size=hidden,
         num_hidden_layers=layers,
         num_attention_heads=heads,
@@ -126,18 +168,22 @@ def write_xlmr(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=200
     """Write an XLM-RoBERTa with random weights and a Unigram tokenizer."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram())
-    tokenizer.normalizer = normalizers.NFKC()
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.train_from_iterator(
-        texts,
-        trainers.UnigramTrainer(
-            vocab_size=vocabulary,
-            special_tokens=SPECIAL_XLMR,
-            unk_token="<unk>",
-            show_progress=False,
-        ),
+    cutter = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    cutter.normalizer = normalizers.NFKC()
+    cutter.pre_tokenizer = pre_tokenizers.Metaspace()
+    pieces = common_pieces(count_words(cutter, texts), vocabulary - len(SPECIAL_XLMR))
+    total = sum(pieces.values())
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.Unigram(
+            [
+                *((name, 0.0) for name in SPECIAL_XLMR),
+                *((piece, math.log(count / total)) for piece, count in pieces.items()),
+            ],
+            unk_id=SPECIAL_XLMR.index("<unk>"),
+        )
     )
+    tokenizer.normalizer, tokenizer.pre_tokenizer = cutter.normalizer, cutter.pre_tokenizer
+    tokenizer.add_special_tokens(SPECIAL_XLMR)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>",
         pair="<s> $A </s> </s> $B </s>",

@@ -63,8 +63,7 @@ def test_links_equal_those_of_awesome_align(pairs, bert, layer, head):
     )
     made = both_directions(aligner.align(token_table(pairs)))
     differing = [place for place in range(len(pairs)) if made[place] != expected[place]]
-    # The tokenizer is trained anew and not always alike; now and then a cell is on the threshold
-    # itself, where rounding decides.
+    # Now and then a cell is on the threshold itself, where the rounding of a CPU decides.
     assert len(differing) <= 2
     for place in differing:
         assert made[place] ^ expected[place] <= on_the_edge(aligner, pairs[place], head)
