@@ -218,7 +218,7 @@ def pot_plan(ot, source, target, config):
     if config.name == "ot":
         weights = [weight / weight.sum() for weight in weights]
         return ot.sinkhorn(
-            *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000
+            *weights, costs, 0.1, method="sinkhorn", stopThr=1e-10, numItermax=20_000, warn=False
         )
     if config.name == "unbalanced_ot":
         return ot.unbalanced.sinkhorn_unbalanced(
