@@ -3,14 +3,22 @@
 import importlib.util
 
 _NEURAL = (
-    *(f"models/{name}.py" for name in ("blocks", "encoder", "heads", "neural", "transport")),
+    *(f"models/{name}.py" for name in ("blocks", "heads", "neural", "transport")),
+    *(f"models/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
     "models/transformers_weights.py",
     *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
     *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
     "models/translator_transformers.py",
     *(
         f"tests/{name}.py"
-        for name in ("awesome", "encoders", "poisoned", "toy_language", "translators")
+        for name in (
+            "awesome",
+            "encoder_families",
+            "encoders",
+            "poisoned",
+            "toy_language",
+            "translators",
+        )
     ),
 )
 
