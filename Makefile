@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 JAR := deploy/flink/target/pairweave-flink-job-server.jar
 
-.PHONY: setup demo test test-all lint bench flink prism oracles lock clean
+# Tests start Python often; without the compiled modules each start would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: setup demo test test-all lint bench mutants flink prism oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
@@ -13,11 +16,11 @@ demo: $(VENV)/.demo ## the main job on a small real corpus
 	$(BIN)/pairweave demo
 
 test: $(VENV)/.dev ## the unit suite
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(VENV)/.all prism flink oracles ## the unit suite, then the slow and the cluster suites
-	$(BIN)/pytest -n auto
-	PYTHONPATH=$(CURDIR)/.oracles $(BIN)/pytest -m "slow or flink" -n 0
+	HYPOTHESIS_PROFILE=dev $(BIN)/pytest -n auto --dist worksteal
+	HYPOTHESIS_PROFILE=dev PYTHONPATH=$(CURDIR)/.oracles $(BIN)/pytest -m "slow or flink" -n 0
 
 lint: $(VENV)/.dev ## format, style, types, import contracts
 	$(BIN)/ruff format --check .
@@ -27,6 +30,11 @@ lint: $(VENV)/.dev ## format, style, types, import contracts
 
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
+
+MUTANTS ?= 300
+SEED ?= 1
+mutants: $(VENV)/.mutants ## faults put into the pure parts, and whether the tests notice
+	nice -n 15 $(BIN)/python -m tests.mutants --mutants $(MUTANTS) --seed $(SEED) $(if $(RETRY),--retry)
 
 flink: $(JAR) ## the Flink job server
 
@@ -55,8 +63,12 @@ $(VENV)/.dev: $(VENV)/.demo
 	$(PIP) --editable ".[demo,dev]"
 	touch $@
 
+$(VENV)/.mutants: $(VENV)/.dev
+	$(PIP) --editable ".[demo,dev,mutants]"
+	touch $@
+
 $(VENV)/.all: $(VENV)/.dev
-	$(PIP) --editable ".[demo,dev,neural,translate,evaluate,flink,gcp,aws]"
+	$(PIP) --editable ".[demo,dev,neural,awesome,translate,segment,evaluate,flink,gcp,aws]"
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.
@@ -65,7 +77,7 @@ $(VENV)/.peers: tests/benchmarks/peers.txt | $(BIN)/python
 	.peers/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
 	touch $@
 
-# Beside the environment and not in it: some of what they ask for is left out.
+# Beside the environment and not in it, and without what they ask for.
 .oracles/.installed: tests/oracles.txt constraints.txt | $(BIN)/python
 	rm -rf .oracles
 	$(PIP) --no-deps --target .oracles --requirement $<

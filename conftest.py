@@ -3,12 +3,12 @@
 import importlib.util
 
 _NEURAL = (
-    *(f"models/{name}.py" for name in ("blocks", "heads", "neural", "transport")),
-    *(f"models/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
-    "models/transformers_weights.py",
-    *(f"models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
-    *(f"models/finetune{name}.py" for name in ("_objectives", "_pairs")),
-    "models/translator_transformers.py",
+    *(f"pairweave/models/{name}.py" for name in ("blocks", "heads", "neural", "transport")),
+    *(f"pairweave/models/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
+    "pairweave/models/transformers_weights.py",
+    *(f"pairweave/models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
+    *(f"pairweave/models/finetune{name}.py" for name in ("_objectives", "_pairs")),
+    "pairweave/models/translator_transformers.py",
     *(
         f"tests/{name}.py"
         for name in (
@@ -24,4 +24,4 @@ _NEURAL = (
 
 _INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 
-collect_ignore = [] if _INSTALLED else list(_NEURAL)
+collect_ignore = ["tests/mutants", *(() if _INSTALLED else _NEURAL)]

@@ -4,8 +4,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from transforms import flat_lists
-from transforms.errors import WorkerError
+from pairweave.transforms import flat_lists
+from pairweave.transforms.errors import WorkerError
 
 MAX_TOKENS = 32_767
 """Links number tokens in 16 bits."""

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from models.encoder import Encoder
-from models.encoder_config import EncoderConfig
-from models.pieces import (
+from pairweave.models.encoder import Encoder
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.pieces import (
     TOO_LONG_FOR_ENCODER,
     Pieces,
     Sequences,
@@ -19,8 +19,8 @@ from models.pieces import (
     pieces_of,
     tokens_of,
 )
-from transforms import flat_lists
-from transforms.kernels.encoder_pieces import token_links
+from pairweave.transforms import flat_lists
+from pairweave.transforms.kernels.encoder_pieces import token_links
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 import transformers
 
-from models.encoder_config import EncoderConfig
-from models.encoder_family import layer_number, read_family
-from models.encoder_tokenizer import read_tokenizer, special_pieces
-from models.transformers_weights import is_no_pooler, load_model, quiet
-from models.weights import ModelFiles, find_model
-from transforms.errors import ConfigError
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.encoder_family import NO_LAST_NORM, layer_number, read_family
+from pairweave.models.encoder_tokenizer import backend_of, read_tokenizer, special_pieces
+from pairweave.models.transformers_weights import is_no_pooler, load_model, quiet
+from pairweave.models.weights import ModelFiles, find_model
+from pairweave.transforms.errors import ConfigError
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -33,12 +33,25 @@ same links do not hang on how busy the machine was."""
 
 _MOST_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
-NO_LAST_NORM = ("albert", "flaubert", "xlm")
-"""Families that do nothing after their last layer, and have no list of layers to watch."""
-
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 _log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def inference() -> Iterator[None]:
+    """Compute on this thread without gradients.
+
+    Raises:
+        MemoryError: The CPU's memory ran out; torch has no class for it.
+    """
+    try:
+        with torch.inference_mode():
+            yield
+    except RuntimeError as error:
+        if _NO_CPU_MEMORY not in str(error):
+            raise
+        raise MemoryError(str(error).partition(": ")[2]) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,29 +94,13 @@ class Encoder:
         Returns:
             Vectors ``[sequence, piece, hidden]``.
         """
-        with torch.inference_mode():
+        with inference():
             return self.model(ids, mask)
 
     def free(self) -> None:
         """Give unused memory back to the device."""
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-
-
-@contextlib.contextmanager
-def inference() -> Iterator[None]:
-    """Compute on this thread without gradients.
-
-    Raises:
-        MemoryError: The CPU's memory ran out; torch has no class for it.
-    """
-    try:
-        with torch.inference_mode():
-            yield
-    except RuntimeError as error:
-        if _NO_CPU_MEMORY not in str(error):
-            raise
-        raise MemoryError(str(error).partition(": ")[2]) from None
 
 
 def load_encoder(config: EncoderConfig) -> Encoder:
@@ -120,9 +117,6 @@ def load_encoder(config: EncoderConfig) -> Encoder:
     tokenizer = read_tokenizer(files, full.vocab_size)
     prefix, suffix = special_pieces(tokenizer)
     model = _load_model(files, full, layer, config, device)
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
     limit = _positions(model, full) - len(prefix) - len(suffix)
     if limit < 1:
         raise ConfigError(
@@ -131,7 +125,7 @@ def load_encoder(config: EncoderConfig) -> Encoder:
         )
     return Encoder(
         model=_Layers(model, layer, full),
-        tokenizer=backend,
+        tokenizer=backend_of(tokenizer),
         device=device,
         layer=layer,
         prefix=prefix,
@@ -142,6 +136,16 @@ def load_encoder(config: EncoderConfig) -> Encoder:
         multiple=8 if device.type == "cuda" else 1,
         digest=digest_of(files),
     )
+
+
+def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
+    """Load an encoder's tokenizer alone, as `Encoder.tokenizer`.
+
+    Raises:
+        ConfigError: There is no such model, or its tokenizer cannot be used.
+    """
+    files = find_model(config.model, config.revision)
+    return backend_of(read_tokenizer(files, read_family(files).vocab_size))
 
 
 def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:

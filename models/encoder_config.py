@@ -4,7 +4,7 @@ import dataclasses
 import re
 from typing import Literal, get_args
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 HeadName = Literal[
     "softmax", "entmax15", "argmax", "itermax", "match", "ot", "unbalanced_ot", "partial_ot"

@@ -6,10 +6,10 @@ from typing import Any
 import transformers
 from transformers.models.auto import modeling_auto
 
-from models.encoder_config import EncoderConfig
-from models.transformers_weights import one_line, quiet
-from models.weights import ModelFiles
-from transforms.errors import ConfigError
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.transformers_weights import one_line, quiet
+from pairweave.models.weights import ModelFiles
+from pairweave.transforms.errors import ConfigError
 
 _HANG_ON_OTHERS = (
     *("convbert", "funnel", "mobilebert"),  # mix neighbours without a mask
@@ -17,6 +17,9 @@ _HANG_ON_OTHERS = (
     *("big_bird", "mra", "reformer"),  # attend at random, or as what came before was attended to
 )
 """Families whose vectors of a text hang on what else is encoded."""
+
+NO_LAST_NORM = ("albert", "flaubert", "xlm")
+"""Families that do nothing after their last layer, and have no list of layers to watch."""
 
 _BOTH_WAYS = ("bert-generation",)
 """Encoders that transformers lists among the language models that read from left to right."""

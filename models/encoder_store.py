@@ -4,14 +4,15 @@ Importable without torch, which is loaded when an encoder is looked for.
 """
 
 import dataclasses
+import functools
 import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from models.batching import allowed_threads
-from models.encoder_config import EncoderConfig
-from transforms.errors import ConfigError
+from pairweave.models.batching import allowed_threads
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.transforms.errors import ConfigError
 
 _EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
 
@@ -62,7 +63,7 @@ def check_device(reference: EncoderReference) -> None:
         ConfigError: See `models.encoder.check_device`.
     """
     _neural()
-    from models import encoder
+    from pairweave.models import encoder
 
     encoder.check_device(reference.config)
 
@@ -100,6 +101,23 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.neural.
     return aligner
 
 
+def load_tokenizer(reference: EncoderReference) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
+    """Load an encoder's tokenizer without its weights, once for each state of its directory.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    return _tokenizer(reference.config, stamp(reference.config.model))
+
+
+@functools.lru_cache(maxsize=2)
+def _tokenizer(config: EncoderConfig, _stamp: Stamp) -> Any:  # noqa: ANN401 - as above
+    _neural()
+    from pairweave.models import encoder
+
+    return encoder.load_tokenizer(config)
+
+
 def out_of_memory() -> tuple[type[BaseException], ...]:
     """Return the errors that mean that the device's memory ran out."""
     return tuple(_neural().OUT_OF_MEMORY)
@@ -112,7 +130,7 @@ def _neural() -> ModuleType:
         ConfigError: The extra is not installed.
     """
     try:
-        from models import neural
+        from pairweave.models import neural
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import transformers
 
-from models.transformers_weights import one_line, quiet
-from models.weights import ModelFiles
-from transforms.errors import ConfigError
+from pairweave.models.transformers_weights import one_line, quiet
+from pairweave.models.weights import ModelFiles
+from pairweave.transforms.errors import ConfigError
 
 _SENTENCEPIECE = "sentencepiece.sentencepiece_model_pb2"
 
@@ -60,6 +60,14 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
             f"{most}, and config.json says vocab_size {embeddings}"
         )
     return tokenizer
+
+
+def backend_of(tokenizer: Any) -> Any:  # noqa: ANN401
+    """Return the `tokenizers.Tokenizer` inside a tokenizer, made neither to cut nor to pad."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
 
 
 def special_pieces(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN401

@@ -7,14 +7,14 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from models.external_config import ExternalConfig
-from models.external_corpus import Eflomal, Giza
-from models.external_encoders import AwesomeAlign, SimAlign, model_digest
-from models.external_fast_align import FastAlign, SystranAlign
-from models.external_process import identity
-from models.external_text import Directions, Text, linked_table, text_of
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_corpus import Eflomal, Giza
+from pairweave.models.external_encoders import AwesomeAlign, SimAlign, model_digest
+from pairweave.models.external_fast_align import FastAlign, SystranAlign
+from pairweave.models.external_process import identity
+from pairweave.models.external_text import Directions, Text, linked_table, text_of
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 VERSION = 1
 """Rises when the same program and settings give other links."""

@@ -1,11 +1,13 @@
 """Which aligner of someone else is used, and what such programs are like."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Literal
 
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
+from pairweave.models.weights import inspect_model, require_safetensors
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
 
 ProgramName = Literal["fast_align", "systran-align", "eflomal", "awesome-align", "simalign", "giza"]
 Way = Literal["fitted", "pair by pair", "whole corpus"]
@@ -25,7 +27,11 @@ class About:
         why_whole: Why it takes a whole corpus, for messages.
         heads: Its own ways to read links off, the default first.
         weights: The file of weights that it reads in an encoder's directory, where it knows but
-            one.
+            one. It gets this file, made of safetensors, in a private directory
+            (`models.external_encoders`).
+        family: The ``model_type`` of the encoders that it can read, where it knows but one.
+        vocabulary: The file of the vocabulary that it reads, likewise.
+        module: What a Python that has the package runs in place of the executable.
     """
 
     way: Way
@@ -35,6 +41,9 @@ class About:
     why_whole: str = ""
     heads: tuple[str, ...] = ()
     weights: str | None = None
+    family: str | None = None
+    vocabulary: str | None = None
+    module: str | None = None
 
 
 ABOUT: dict[str, About] = {
@@ -58,9 +67,12 @@ ABOUT: dict[str, About] = {
         "pair by pair",
         "awesome-align",
         "awesome-align",
-        "pip install awesome-align",
+        "pip install 'pairweave[awesome]'",
         heads=("softmax", "entmax15"),
         weights="pytorch_model.bin",
+        family="bert",
+        vocabulary="vocab.txt",
+        module="awesome_align.run_align",
     ),
     "simalign": About(
         "pair by pair",
@@ -133,7 +145,8 @@ class ExternalConfig:
 
         Raises:
             ConfigError: There is none (what a hub name stands for may change between two shards),
-                or it lacks the weights in the form that the program reads.
+                its weights are damaged or would have to be unpickled, or the program cannot read
+                such an encoder.
         """
         path = Path(self.model or "").expanduser()
         if not path.is_dir():
@@ -141,9 +154,23 @@ class ExternalConfig:
                 f"--model {self.model}: --program {self.program} needs the directory of an "
                 "encoder, with the files that its own package reads"
             )
-        if self.about.weights and not (path / self.about.weights).is_file():
-            raise ConfigError(
-                f"--model {self.model}: --program {self.program} reads its weights from "
-                f"{self.about.weights} alone, and it has none; save them with torch.save there"
-            )
+        require_safetensors(path)
+        if self.about.weights is not None:
+            inspect_model(path)
+            self._require_readable(path)
         return path.absolute()
+
+    def _require_readable(self, path: Path) -> None:
+        """Refuse an encoder of which the program would read something else, or nothing."""
+        about = self.about
+        found = json.loads((path / "config.json").read_bytes()).get("model_type", about.family)
+        if about.family is not None and found != about.family:
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} reads encoders of the type "
+                f"{about.family} alone, this is {found}; align it with --aligner encoder"
+            )
+        if about.vocabulary is not None and not (path / about.vocabulary).is_file():
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} reads the vocabulary from "
+                f"{about.vocabulary}, and there is none; fetch it from where the model is from"
+            )

@@ -6,15 +6,17 @@ symmetrization leaves it as it is.
 
 import abc
 import hashlib
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from models.external_config import ExternalConfig
-from models.external_process import find_program, read_answer, run
-from models.external_text import Directions, Text
-from transforms.errors import WorkerError
-from transforms.rejects import Reject
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_process import find_program, python_of, read_answer, run
+from pairweave.models.external_text import Directions, Text
+from pairweave.models.weights import inspect_model
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.rejects import Reject
 
 # As awesome-align's own documentation calls it.
 _BATCH_PAIRS = 32
@@ -45,6 +47,16 @@ with open(text, encoding="utf-8") as lines, open(answer, "w", encoding="utf-8") 
             print(file=file)
         else:
             print(*(f"{i}-{j}" for i, j in aligner.get_word_aligns(*sides)[name]), file=file)
+"""
+
+_PICKLE = """
+import sys
+import torch
+from safetensors.torch import load_file
+weights = {}
+for path in sys.argv[2:]:
+    weights.update(load_file(path))
+torch.save(weights, sys.argv[1])
 """
 
 
@@ -81,11 +93,12 @@ class AwesomeAlign(_EncoderProgram):
         command = find_program(config)
         start: tuple[str, ...] = (command,)
         if Path(command).name.startswith("python"):
-            start = (command, "-m", "awesome_align.run_align")
+            start = (command, "-m", str(config.about.module))
+        model = self._private_model(directory / "encoder", command)
         arguments = (
             *start,
             *("--data_file", "text", "--output_file", "links"),
-            *("--model_name_or_path", str(config.model_path())),
+            *("--model_name_or_path", str(model)),
             *("--align_layer", str(config.layer), "--extraction", config.extraction),
             # With more it splits the file by bytes, and reads lines of a short one twice.
             *("--batch_size", str(_BATCH_PAIRS), "--num_workers", "1"),
@@ -93,6 +106,24 @@ class AwesomeAlign(_EncoderProgram):
         run("awesome-align", arguments, config.timeout_seconds, directory)
         links = read_answer(directory / "links", "awesome-align")
         return Directions(links, links)
+
+    def _private_model(self, directory: Path, command: str) -> Path:
+        """Make an encoder's directory whose weights are in the form that the program reads.
+
+        Its other files are links. The weights are pickled from safetensors by the program's own
+        Python; what the user has pickled is never read.
+        """
+        config = self._config
+        assert config.about.weights is not None
+        found = inspect_model(config.model_path())
+        directory.mkdir()
+        for path in found.others:
+            (directory / path.name).symlink_to(path.absolute())
+        python = python_of(command) or sys.executable
+        weights = (str(directory / config.about.weights), *map(str, found.weights))
+        arguments = (python, "-c", _PICKLE, *weights)
+        run("conversion of safetensors", arguments, config.timeout_seconds, directory)
+        return directory
 
 
 class SimAlign(_EncoderProgram):

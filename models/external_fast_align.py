@@ -10,10 +10,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from models.external_config import ExternalConfig
-from models.external_process import find_program, read_answer, run
-from models.external_text import Directions, Text
-from transforms.errors import WorkerError
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_process import find_program, read_answer, run
+from pairweave.models.external_text import Directions, Text
+from pairweave.transforms.errors import WorkerError
 
 FORWARD, REVERSE, SETTINGS = "forward.params", "reverse.params", "settings.json"
 

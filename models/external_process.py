@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from models.external_config import ExternalConfig
-from models.external_text import last_line
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_text import last_line
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 # One thread and one order of hash tables: sums are rounded alike on every machine. Nothing is
 # fetched while a shard is aligned.
@@ -66,12 +66,13 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
         path = Path(given).absolute()
         return str(path) if executable is None else str(path.with_name(executable))
     if name is None:
-        module = (about.package or "").replace("-", "_")
-        if importlib.util.find_spec(module) is None:
+        if not _has_module((about.package or "").replace("-", "_")):
             raise ConfigError(
                 f"--program {config.program}: this Python has no package {about.package}; "
                 f"{about.install}, or name the Python that has it by --program_path"
             )
+        return sys.executable
+    if executable is None and about.module is not None and _has_module(about.module):
         return sys.executable
     found = shutil.which(name)
     if found is None:
@@ -80,6 +81,11 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
             "where it is by --program_path"
         )
     return str(Path(found).absolute())
+
+
+def _has_module(name: str) -> bool:
+    """Tell whether this Python has the package of a module; nothing is imported."""
+    return importlib.util.find_spec(name.partition(".")[0]) is not None
 
 
 def identity(config: ExternalConfig) -> str:
@@ -93,7 +99,7 @@ def identity(config: ExternalConfig) -> str:
     """
     path = find_program(config)
     package = config.about.package
-    python = _python_of(path)
+    python = python_of(path)
     if package is None or python is None:
         return _sha256(path)
     wanted = (package, *_BESIDE.get(config.program, ()))
@@ -178,7 +184,7 @@ def read_answer(path: Path, name: str) -> bytes:
         raise WorkerError(f"{name} ended well, but wrote no {path.name}") from error
 
 
-def _python_of(path: str) -> str | None:
+def python_of(path: str) -> str | None:
     """Return the Python that a path is, or that runs the script there; None if there is none."""
     if Path(path).name.startswith("python"):
         return path

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from models.external import ExternalAligner, find_digest
-from models.external_config import ExternalConfig
-from models.external_process import identity
-from transforms import files, sealed
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models.external import ExternalAligner, find_digest
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_process import identity
+from pairweave.transforms import files, sealed
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 FORMAT = 1
 ALIGNER = "external"

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from transforms import flat_lists, schemas
-from transforms.errors import InputError, WorkerError
-from transforms.flat_lists import fields_of, list_column
-from transforms.pharaoh import parse_links
+from pairweave.transforms import flat_lists, schemas
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.flat_lists import fields_of, list_column
+from pairweave.transforms.pharaoh import parse_links
 
 SEPARATOR = " ||| "
 

@@ -17,21 +17,21 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from models.finetune_checkpoint import (
+from pairweave.models.finetune_checkpoint import (
     CHECKPOINT,
-    TEMPORARY,
     State,
     put,
     read_state,
     write_state,
 )
-from models.finetune_config import FinetuneConfig
-from models.finetune_losses import Losses
-from models.finetune_model import Loaded, Trainee, load_trainee
-from models.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
-from models.transformers_weights import quiet
-from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.sampling import STEP_DROPOUT, draw
+from pairweave.models.finetune_config import FinetuneConfig
+from pairweave.models.finetune_losses import Losses
+from pairweave.models.finetune_model import Loaded, Trainee, load_trainee
+from pairweave.models.finetune_pairs import TrainingPairs, prepare_pairs, updates_of_epoch
+from pairweave.models.transformers_weights import quiet
+from pairweave.transforms import temporary_files
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 
 VERSION = 1
 """Rises when the same model, pairs and settings give other weights."""
@@ -220,8 +220,10 @@ def _arithmetic(config: FinetuneConfig) -> Iterator[None]:
 def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
     """Write the model in transformers' own layout, with the tokenizer's files as they were."""
     whole: Any = loaded.trainee.whole
-    made = directory / f"{TEMPORARY}model"
-    shutil.rmtree(made, ignore_errors=True)
+    for left in directory.iterdir():
+        if left.is_dir() and temporary_files.is_dead(left):
+            shutil.rmtree(left, ignore_errors=True)
+    made = directory / temporary_files.name_for("model")
     try:
         made.mkdir()
         whole.eval().to("cpu")

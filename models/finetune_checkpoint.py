@@ -9,12 +9,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from transforms.errors import WorkerError
+from pairweave.transforms import temporary_files
+from pairweave.transforms.errors import WorkerError
 
 CHECKPOINT = "_checkpoint.safetensors"
 
-TEMPORARY = ".tmp-"
-"""What the names of files begin with that are not whole yet."""
 
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
@@ -49,7 +48,7 @@ def write_state(
             if moment in optimizer.state[weight]:
                 tensors[f"{moment}.{name}"] = optimizer.state[weight][moment]
     said = {"state": json.dumps(dataclasses.asdict(state))}
-    temporary = path.with_name(f"{TEMPORARY}{path.name}")
+    temporary = path.with_name(temporary_files.name_for(path.name))
     try:
         save_file(tensors, temporary, metadata=said)
         put(temporary, path)

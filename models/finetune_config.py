@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Literal, get_args
 
-from models.encoder_config import check_choice, check_number, check_whole
-from transforms.errors import ConfigError
+from pairweave.models.encoder_config import check_choice, check_number, check_whole
+from pairweave.transforms.errors import ConfigError
 
 Objective = Literal["mlm", "tlm", "so", "psi", "co"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import torch
 
-from models.finetune_config import FinetuneConfig
-from models.finetune_model import Loaded, pad_rows
-from models.finetune_objectives import (
+from pairweave.models.finetune_config import FinetuneConfig
+from pairweave.models.finetune_model import Loaded, pad_rows
+from pairweave.models.finetune_objectives import (
     Tensor,
     attention,
     consistency_loss,
@@ -17,7 +17,7 @@ from models.finetune_objectives import (
     self_training_loss,
     self_training_target,
 )
-from models.finetune_pairs import RowMaker, Rows, Texts, TrainingPairs, cut_rows
+from pairweave.models.finetune_pairs import RowMaker, Rows, Texts, TrainingPairs, cut_rows
 
 
 class Losses:

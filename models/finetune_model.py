@@ -7,13 +7,14 @@ import numpy as np
 import torch
 import transformers
 
-from models.encoder import NO_LAST_NORM, Encoder, list_of_layers, load_encoder
-from models.encoder_config import EncoderConfig
-from models.finetune_config import FinetuneConfig
-from models.finetune_objectives import ParallelHead
-from models.transformers_weights import is_no_pooler, load_model
-from models.weights import ModelFiles, find_model
-from transforms.errors import ConfigError
+from pairweave.models.encoder import Encoder, list_of_layers, load_encoder
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.encoder_family import NO_LAST_NORM
+from pairweave.models.finetune_config import FinetuneConfig
+from pairweave.models.finetune_objectives import ParallelHead
+from pairweave.models.transformers_weights import is_no_pooler, load_model
+from pairweave.models.weights import ModelFiles, find_model
+from pairweave.transforms.errors import ConfigError
 
 Tensor: TypeAlias = torch.Tensor
 

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from models.batching import cut_batches
-from models.encoder import Encoder
-from models.finetune_config import FinetuneConfig
-from models.pieces import TOO_LONG_FOR_ENCODER, Tokens, cut_pieces, tokens_of
-from transforms import flat_lists, ids, schemas
-from transforms.kernels.sampling import STEP_NEGATIVE, STEP_TRAINING_ORDER
-from transforms.kernels.training_draws import draw_each, mask_pieces
-from transforms.rejects import Reject
+from pairweave.models.batching import cut_batches
+from pairweave.models.encoder import Encoder
+from pairweave.models.finetune_config import FinetuneConfig
+from pairweave.models.pieces import TOO_LONG_FOR_ENCODER, Tokens, cut_pieces, tokens_of
+from pairweave.transforms import flat_lists, ids, schemas
+from pairweave.transforms.kernels.sampling import STEP_NEGATIVE, STEP_TRAINING_ORDER
+from pairweave.transforms.kernels.training_draws import draw_each, mask_pieces
+from pairweave.transforms.rejects import Reject
 
 _CHUNK_PAIRS = 8192
 _WINDOW_UPDATES = 64

@@ -7,12 +7,15 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
-from models.encoder_store import EncoderReference
-from models.hosted import Alignment, HostedAligner
-from transforms import aligned_by
-from transforms.arrow_streams import from_stream, to_stream
-from transforms.errors import ConfigError
-from transforms.shards import Shard, Shards, give_up
+from pairweave.models import shared_key
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.hosted import Alignment, HostedAligner
+from pairweave.transforms import aligned_by
+from pairweave.transforms.arrow_streams import from_stream, to_stream
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.shards import Shard, Shards, give_up
+
+shared_key.use()  # in each process of a run, before it shares an encoder
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import torch
 
-from models.encoder_config import HeadConfig
-from models.transport import plan, scaled
+from pairweave.models.encoder_config import HeadConfig
+from pairweave.models.transport import plan, scaled
 
 Tensor: TypeAlias = torch.Tensor
 

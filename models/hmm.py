@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from models.aligner import require_countable
-from models.hmm_config import HmmConfig
-from models.hmm_parts import Parts
-from models.hmm_storage import HEADER, digest_of, pack, unpack
-from models.hmm_training import train
-from models.hmm_vocabulary import cut
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.kernels import agreement
+from pairweave.models.aligner import require_countable
+from pairweave.models.hmm_config import HmmConfig
+from pairweave.models.hmm_parts import Parts
+from pairweave.models.hmm_storage import HEADER, digest_of, pack, unpack
+from pairweave.models.hmm_training import train
+from pairweave.models.hmm_vocabulary import cut
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels import agreement
 
 __all__ = ["HmmConfig", "HmmModel", "fit"]
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 _RANGES = {"threshold": (0.05, 1.0), "null_probability": (0.001, 0.999), "word_prior": (0.01, 1e4)}
 

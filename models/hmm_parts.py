@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from models.hmm_config import HmmConfig
-from models.hmm_vocabulary import Vocabulary
-from transforms.kernels.emissions import Lexicon
-from transforms.kernels.model1 import Words
+from pairweave.models.hmm_config import HmmConfig
+from pairweave.models.hmm_vocabulary import Vocabulary
+from pairweave.transforms.kernels.emissions import Lexicon
+from pairweave.transforms.kernels.model1 import Words
 
 
 @dataclasses.dataclass(frozen=True)

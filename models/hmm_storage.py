@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from models.hmm_config import HmmConfig
-from models.hmm_parts import Parts, know_words
-from models.hmm_vocabulary import Vocabulary, build_vocabulary
-from transforms.errors import ConfigError
-from transforms.kernels.emissions import Lexicon
-from transforms.kernels.hmm import JUMPS
-from transforms.kernels.model1 import Words
+from pairweave.models.hmm_config import HmmConfig
+from pairweave.models.hmm_parts import Parts, know_words
+from pairweave.models.hmm_vocabulary import Vocabulary, build_vocabulary
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.emissions import Lexicon
+from pairweave.transforms.kernels.hmm import JUMPS
+from pairweave.transforms.kernels.model1 import Words
 
 VERSION = 1
 """Rises when the meaning of a file changes."""
@@ -126,6 +126,8 @@ def unpack(files: Mapping[str, bytes]) -> Parts:
     jumps = np.stack([_numbers(tables["jumps.arrow"], name) for name in _JUMPS.names])
     if jumps.shape[1] != 2 * JUMPS + 1:
         raise ConfigError(f"jumps.arrow: expected {2 * JUMPS + 1} rows, found {jumps.shape[1]}")
+    if not np.all(jumps > 0):
+        raise ConfigError("jumps.arrow is damaged: a jump's weight is not above 0; fit it again")
     return Parts(
         config,
         source,
@@ -195,7 +197,7 @@ def _read(name: str, files: Mapping[str, bytes], entry: object, schema: pa.Schem
     try:
         table = pa.ipc.open_file(pa.BufferReader(files[name])).read_all()
         table.validate(full=True)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         raise ConfigError(f"{name} is damaged: {error}") from error
     if not table.schema.equals(schema):
         raise ConfigError(f"{name}: expected columns {schema.names}, found {table.schema}")

@@ -12,13 +12,13 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from models.hmm_config import HmmConfig
-from models.hmm_parts import Parts, know_words
-from models.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
-from transforms.kernels import agreement, model1
-from transforms.kernels.emissions import Lexicon, Side
-from transforms.kernels.hmm import JUMPS
-from transforms.kernels.model1 import FIXED_POINT
+from pairweave.models.hmm_config import HmmConfig
+from pairweave.models.hmm_parts import Parts, know_words
+from pairweave.models.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
+from pairweave.transforms.kernels import agreement, model1
+from pairweave.transforms.kernels.emissions import Lexicon, Side
+from pairweave.transforms.kernels.hmm import JUMPS
+from pairweave.transforms.kernels.model1 import FIXED_POINT
 
 CHUNK_PAIRS = 1024
 """Pairs whose jumps and likelihood are summed before they join the others'."""

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.errors import ConfigError
-from transforms.flat_lists import fields_of
-from transforms.flat_texts import texts_of
-from transforms.kernels import words as kernels
-from transforms.kernels.emissions import Side
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import words as kernels
+from pairweave.transforms.kernels.emissions import Side
 
 ROWS = 65_536
 """Rows whose letters are in memory at a time."""

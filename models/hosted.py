@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from models import encoder_store
-from models.encoder_store import EncoderReference, Stamp
-from models.isolate import Rejected, align_isolated, check_sound
-from transforms import schemas
-from transforms.arrow_streams import from_stream, to_stream
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models import encoder_store
+from pairweave.models.encoder_store import EncoderReference, Stamp
+from pairweave.models.isolate import Rejected, align_isolated, check_sound
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow_streams import from_stream, to_stream
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 _log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.errors import PairweaveError, WorkerError
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import PairweaveError, WorkerError
 
 ALIGNER_FAILED = "aligner_failed"
 

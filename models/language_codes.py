@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 # ISO 639-1 with ISO 639-3; where models name a member of a macrolanguage instead, that follows.
 _ISO = """

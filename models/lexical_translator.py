@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from models.hmm_parts import Parts
-from models.phrase_table import PhraseTable
-from transforms.fragments import Translations, hash_words
-from transforms.kernels import lexical, phrase_table
-from transforms.kernels import words as word_kernels
-from transforms.tokens import TokenConfig, tokenize
+from pairweave.models.hmm_parts import Parts
+from pairweave.models.phrase_table import PhraseTable
+from pairweave.transforms.fragments import Translations, hash_words
+from pairweave.transforms.kernels import lexical, phrase_table
+from pairweave.transforms.kernels import words as word_kernels
+from pairweave.transforms.tokens import TokenConfig, tokenize
 
 MOST_CHOICES = 8
 """Translations of a word."""

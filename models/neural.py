@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from models.aligner import require_countable
-from models.batching import Budget, cut_batches, prefetch, run_batches
-from models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
-from models.encoder import (
+from pairweave.models.aligner import require_countable
+from pairweave.models.batching import Budget, cut_batches, prefetch, run_batches
+from pairweave.models.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
+from pairweave.models.encoder import (
     OUT_OF_MEMORY,
     Encoder,
     inference,
@@ -22,11 +22,11 @@ from models.encoder import (
     load_encoder,
     measure_budget,
 )
-from models.encoder_config import EncoderConfig
-from models.heads import extract
-from models.pieces import add_piece_tokens
-from transforms import flat_lists, schemas
-from transforms.errors import WorkerError
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.heads import extract
+from pairweave.models.pieces import add_piece_tokens
+from pairweave.transforms import flat_lists, schemas
+from pairweave.transforms.errors import WorkerError
 
 VERSION = 1
 """Rises when the same model and settings give other links."""
@@ -129,23 +129,21 @@ class EncoderAligner:
             dict(sorted(rejected.items())),
         )
 
+    @inference()
     def find_links(self, block: Block) -> FoundLinks:
         """Encode a block and read its links off.
 
         Raises:
             WorkerError: The encoder made something that is no number, as fp16 may.
         """
-        with inference():
-            hidden = self.encode(block)
-            finite = bool(torch.isfinite(hidden).all())
-        if not finite:
+        hidden = self.encode(block)
+        if not bool(torch.isfinite(hidden).all()):
             precision = self.config.precision
             cure = "; use bf16 or fp32" if precision == "fp16" else ""
             raise WorkerError(
                 f"{self.config.model}: hidden states are not finite in {precision}{cure}"
             )
-        with inference():
-            return self._read_off(block, hidden)
+        return self._read_off(block, hidden)
 
     def encode(self, block: Block) -> Tensor:
         """Return the vector of every piece of a block, ``[piece, hidden]``."""
@@ -155,11 +153,8 @@ class EncoderAligner:
         hidden: Tensor | None = None
         first = threading.Lock()
 
+        @inference()  # each thread has its own
         def work(members: np.ndarray) -> None:
-            with inference():
-                encode(members)
-
-        def encode(members: np.ndarray) -> None:
             nonlocal hidden
             width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
             columns = np.arange(width)
@@ -195,11 +190,8 @@ class EncoderAligner:
         widest = np.maximum(*sizes)[real]
         found: list[tuple[np.ndarray, ...]] = []
 
+        @inference()
         def work(members: np.ndarray) -> None:
-            with inference():
-                read_off(members)
-
-        def read_off(members: np.ndarray) -> None:
             pairs = real[members]
             links = extract(
                 _padded(

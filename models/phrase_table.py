@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from models.hmm import HmmModel
-from models.hmm_vocabulary import cut
-from transforms.errors import ConfigError
-from transforms.flat_lists import fields_of
-from transforms.kernels import phrase_table as kernel
-from transforms.kernels import words as word_kernels
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.models.hmm import HmmModel
+from pairweave.models.hmm_vocabulary import cut
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.kernels import phrase_table as kernel
+from pairweave.transforms.kernels import words as word_kernels
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 MOST_WORDS = 6
 """Longest phrase on either side (Hanneman and Dinu 2020, section 5.1: fragments of up to 6)."""
@@ -181,7 +181,7 @@ def unpack(data: bytes, model: HmmModel) -> PhraseTable:
     try:
         table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
         table.validate(full=True)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         raise ConfigError(f"{FILE} is damaged: {error}; fit the model again") from error
     if not table.schema.equals(_SCHEMA) or any(column.null_count for column in table.columns):
         raise ConfigError(f"{FILE}: expected columns {_SCHEMA.names}, found {table.schema}")

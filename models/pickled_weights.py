@@ -8,9 +8,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
-_OF_TORCH = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
+OF_TORCH = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
+"""How the names end of weights that PyTorch pickles."""
+
 _OF_OTHERS = (".joblib", ".npy", ".npz", ".h5", ".msgpack")
 """Weights that torch cannot convert: of TensorFlow, Flax and NumPy."""
 
@@ -36,7 +38,7 @@ def looks_pickled(path: Path) -> bool:
 
 def refuse_file(path: Path) -> ConfigError:
     """Return the error for a file that was given in place of a model's directory."""
-    if path.suffix in (*_OF_TORCH, *_OF_OTHERS) or looks_pickled(path):
+    if path.suffix in (*OF_TORCH, *_OF_OTHERS) or looks_pickled(path):
         return _refusal([path], "it holds pickled data, which can run any code")
     return ConfigError(f"{path}: expected a model's directory, found a file; give {path.parent}")
 
@@ -53,7 +55,7 @@ def refuse_directory(directory: Path, files: Sequence[Path]) -> ConfigError:
         directory: The model's.
         files: All files of it, sorted.
     """
-    saved = [path for path in files if path.suffix in _OF_TORCH]
+    saved = [path for path in files if path.suffix in OF_TORCH]
     saved = [path for path in saved if not path.name.startswith(_STATES)]
     # One file, or its parts: what else lies there is another form of the same weights.
     saved = [path for path in saved if path.name.startswith("pytorch_model")] or saved[:1]

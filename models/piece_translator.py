@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 import regex
 
-from models.batching import Batch, Budget, cut_batches, run_batches
-from models.translation_pieces import END, Languages, PieceModel
-from models.translator import Rejection, TranslatorConfig
-from transforms.rejects import Reject
+from pairweave.models.batching import Batch, Budget, cut_batches, run_batches
+from pairweave.models.translation_pieces import END, Languages, PieceModel
+from pairweave.models.translator import Rejection, TranslatorConfig
+from pairweave.transforms.rejects import Reject
 
 _VISIBLE = regex.compile(r"[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}]")
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from transforms import codepoints, flat_lists, schemas
-from transforms.flat_texts import texts_of
-from transforms.kernels.encoder_pieces import cover, merge_pieces
+from pairweave.transforms import codepoints, flat_lists, schemas
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels.encoder_pieces import cover, merge_pieces
+from pairweave.transforms.piece_numbers import PieceNumbers
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
 """The reason of a pair that the encoder cannot take whole and must not cut."""
@@ -98,19 +100,45 @@ def add_piece_tokens(table: pa.Table, tokenizer: Any) -> pa.Table:  # noqa: ANN4
     """
     schemas.require(table, schemas.PAIRS)
     for side in ("source", "target"):
-        texts = flat_lists.chunk_of(table[side])
-        pieces = cut_pieces(tokenizer, texts.to_pylist())
-        offsets, starts, ends = merge_pieces(
-            pieces.offsets,
-            pieces.starts,
-            pieces.ends,
-            *texts_of(texts),
-            codepoints.properties(),
-        )
-        field = schemas.TOKENS.field(f"{side}_tokens")
-        tokens = flat_lists.list_column(offsets, {"start": starts, "end": ends}, field.type)
-        table = table.append_column(field, tokens)
+        tokens, _ = _merged(table[side], tokenizer)
+        table = table.append_column(schemas.TOKENS.field(f"{side}_tokens"), tokens)
     return table
+
+
+def number_sides(table: pa.Table, tokenizer: Any) -> tuple[PieceNumbers, PieceNumbers]:  # noqa: ANN401 - as above
+    """Number an encoder's pieces, special ones left out, beside the tokens made of them.
+
+    Args:
+        table: Rows with tokens of `add_piece_tokens`.
+        tokenizer: What cut them.
+
+    Raises:
+        WorkerError: Another tokenizer did.
+    """
+    source, target = (_numbered(table, side, tokenizer) for side in ("source", "target"))
+    return source, target
+
+
+def _numbered(table: pa.Table, side: str, tokenizer: Any) -> PieceNumbers:  # noqa: ANN401 - as above
+    tokens, numbers = _merged(table[side], tokenizer)
+    if not tokens.equals(flat_lists.chunk_of(table[f"{side}_tokens"])):
+        raise WorkerError(
+            f"the {side} pieces of {table.num_rows} pairs were cut by another tokenizer: the "
+            "encoder changed while they were aligned; align them again"
+        )
+    return numbers
+
+
+def _merged(column: pa.ChunkedArray, tokenizer: Any) -> tuple[pa.ListArray, PieceNumbers]:  # noqa: ANN401 - as above
+    """Return the tokens of texts, and the pieces that they are made of."""
+    texts = flat_lists.chunk_of(column)
+    pieces = cut_pieces(tokenizer, texts.to_pylist())
+    offsets, starts, ends, *numbered = merge_pieces(
+        pieces.offsets, pieces.starts, pieces.ends, *texts_of(texts), codepoints.properties()
+    )
+    fields = {"start": starts, "end": ends}
+    tokens = flat_lists.list_column(offsets, fields, schemas.list_of(schemas.SPAN))
+    return tokens, PieceNumbers(pieces.offsets, *numbered)
 
 
 def tokens_of(pieces: Pieces, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:

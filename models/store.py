@@ -4,16 +4,18 @@ import dataclasses
 import hashlib
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
 
-from models import phrase_table
-from models.hmm import HmmModel
-from models.phrase_table import PhraseTable
-from transforms import files, sealed
-from transforms.errors import ConfigError, WorkerError
-from transforms.tokens import TokenConfig
+from pairweave.models import phrase_table
+from pairweave.models.hmm import HmmModel
+from pairweave.models.model_directory import require_regular
+from pairweave.models.phrase_table import PhraseTable
+from pairweave.transforms import files, sealed
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.tokens import TokenConfig
 
 ABOUT = sealed.ABOUT
 SENTENCEPIECE = "sentencepiece.model"
@@ -135,6 +137,8 @@ def read(directory: str) -> FittedAligner:
     Raises:
         ConfigError: The directory holds no model, or a damaged one.
     """
+    if not files.is_uri(directory) and Path(directory).is_dir():
+        require_regular(Path(directory))
     reference = find(directory)
     if reference is None:
         raise ConfigError(
@@ -171,10 +175,13 @@ def _load(reference: ModelReference) -> FittedAligner:
         contents[name] = _read(directory, name)
         if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise ConfigError(f"{directory}/{name}: not the file that {ABOUT} names; fit it again")
-    tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
-    phrases = contents.pop(phrase_table.FILE, None)
-    model = HmmModel.from_files(contents)
-    table = None if phrases is None else phrase_table.unpack(phrases, model)
+    try:
+        tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
+        phrases = contents.pop(phrase_table.FILE, None)
+        model = HmmModel.from_files(contents)
+        table = None if phrases is None else phrase_table.unpack(phrases, model)
+    except ConfigError as error:
+        raise ConfigError(f"{directory}: {error}") from error
     return FittedAligner(model, tokens, reference.digest, about, table)
 
 

@@ -7,14 +7,17 @@ from typing import Any
 
 import sentencepiece
 
-from transforms import files
-from transforms.errors import ConfigError
+from pairweave.models.model_directory import require_regular
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
 
 CONTEXTS = ("{}", "{} ", " {}", "{} x", "x {}", "x {} x", "x{}", "{}x", "x{}x", "{0}{0}", ".{},")
 """Where a symbol must be one piece."""
 
-_NORMAL, _USER_DEFINED = 1, 4
-_SPACE = "\u2581"  # what SentencePiece writes for a space
+NORMAL, USER_DEFINED, UNUSED = 1, 4, 5
+"""Types of pieces in sentencepiece_model.proto."""
+
+SPACE = "\u2581"  # what SentencePiece writes for a space
 
 # Fields of sentencepiece_model.proto by message: number, type, label, and the message it holds. All
 # other fields are kept as they are.
@@ -36,7 +39,7 @@ _FIELDS: dict[str, dict[str, tuple[int, str, str, str | None]]] = {
 
 
 @functools.cache
-def _model_class() -> Any:  # noqa: ANN401 - a class made at run time
+def model_class() -> Any:  # noqa: ANN401 - a class made at run time
     """Return the message class of a SentencePiece model, of those fields that are edited.
 
     The class that comes with SentencePiece wants the release of Protocol Buffers that it was
@@ -77,29 +80,29 @@ def extend_sentencepiece(model: bytes, symbols: Sequence[str]) -> bytes:
         ConfigError: It is no model, or a symbol would be split somewhere.
     """
     _load(model)
-    message = _model_class().FromString(model)
+    message = model_class().FromString(model)
     pieces = {piece.piece: piece for piece in message.pieces}
     for symbol in symbols:
-        name = symbol.replace(" ", _SPACE)
+        name = symbol.replace(" ", SPACE)
         piece = pieces.get(name)
         if piece is None:
-            piece = message.pieces.add(piece=name, score=0.0, type=_NORMAL)
+            piece = message.pieces.add(piece=name, score=0.0, type=NORMAL)
             pieces[name] = piece
-        if piece.type == _USER_DEFINED:
+        if piece.type == USER_DEFINED:
             continue
-        if piece.HasField("type") and piece.type != _NORMAL:
+        if piece.HasField("type") and piece.type != NORMAL:
             raise ConfigError(
                 f"{symbol!r} has a meaning of its own to the SentencePiece model, as <s> has; "
                 "choose another representation"
             )
-        piece.type = _USER_DEFINED
+        piece.type = USER_DEFINED
         message.trainer_spec.user_defined_symbols.append(name)
     message.trainer_spec.vocab_size = len(message.pieces)
     extended = message.SerializeToString()
     processor = _load(extended)
     check_whole(
         symbols,
-        lambda text: [piece.replace(_SPACE, " ") for piece in processor.encode(text, out_type=str)],
+        lambda text: [piece.replace(SPACE, " ") for piece in processor.encode(text, out_type=str)],
         "the SentencePiece model",
     )
     return extended
@@ -149,10 +152,12 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
         model must be resized.
 
     Raises:
-        ConfigError: There is no tokenizer, or a symbol would be split somewhere.
+        ConfigError: There is no tokenizer, a file of it is no regular file, or a symbol would be
+            split somewhere.
     """
     if not Path(directory).is_dir():
         raise ConfigError(f"{directory}: is no directory with a tokenizer")
+    require_regular(Path(directory))
     if Path(directory).resolve() == Path(output).resolve():
         raise ConfigError(f"{output}: is the tokenizer's own directory; name another to write to")
     try:

@@ -11,11 +11,11 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from models.aligner import require_countable
-from models.hmm_vocabulary import cut
-from transforms import schemas
-from transforms.flat_lists import list_column
-from transforms.kernels import ter, words
+from pairweave.models.aligner import require_countable
+from pairweave.models.hmm_vocabulary import cut
+from pairweave.transforms import schemas
+from pairweave.transforms.flat_lists import list_column
+from pairweave.transforms.kernels import ter, words
 
 VERSION = 1
 """Rises when the same sentences get other links."""

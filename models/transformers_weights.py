@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import transformers
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 _NO_SDPA = "scaled_dot_product_attention"
 """Named in the error of a family that has no fused attention, such as mDeBERTa."""

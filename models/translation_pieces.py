@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import sentencepiece
 
-from models.language_codes import find_code, is_known, same_language
-from transforms.errors import ConfigError
+from pairweave.models.language_codes import find_code, is_known, same_language
+from pairweave.transforms.errors import ConfigError
 
 END = "</s>"
 MARIAN = ("source.spm", "target.spm")

@@ -9,9 +9,9 @@ from typing import Protocol, get_args
 
 import numpy as np
 
-from models.encoder_config import Precision
-from transforms.errors import ConfigError
-from transforms.rejects import Reject
+from pairweave.models.encoder_config import Precision
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.rejects import Reject
 
 BACKENDS = ("ctranslate2", "transformers")
 PRECISIONS: tuple[str, ...] = get_args(Precision)

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from models import translation_pieces
-from models.piece_translator import Found, PieceTranslator
-from models.translation_pieces import END, Languages
-from models.translator import TranslatorConfig, digest_of
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models import translation_pieces
+from pairweave.models.model_directory import require_regular
+from pairweave.models.piece_translator import Found, PieceTranslator
+from pairweave.models.translation_pieces import END, Languages
+from pairweave.models.translator import TranslatorConfig, digest_of
+from pairweave.transforms.disk_paths import on_disk
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 VERSION = 1
 """Rises when the same model and settings give other translations."""
@@ -55,13 +57,14 @@ def inspect(config: TranslatorConfig) -> Inspected:
     """Look at a model.
 
     Raises:
-        ConfigError: The library is not installed, or the directory holds no model of CTranslate2 or
-            lacks what cuts text.
+        ConfigError: The library is not installed, or the directory holds no model of CTranslate2,
+            lacks what cuts text, or holds what is no regular file.
     """
     _library()
-    directory = Path(config.model).expanduser()
+    directory = on_disk(config.model).expanduser()
     if not directory.is_dir():
         raise ConfigError(f"--translator ctranslate2:{config.model}: no such directory")
+    require_regular(directory)
     if not (directory / _WEIGHTS).is_file() or not (directory / "config.json").is_file():
         raise ConfigError(
             f"{directory}: no model of CTranslate2 (model.bin, config.json); make one with "

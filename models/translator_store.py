@@ -11,9 +11,9 @@ from types import ModuleType
 
 import numpy as np
 
-from models.batching import allowed_threads
-from models.translator import Rejection, Translator, TranslatorConfig
-from transforms.errors import ConfigError
+from pairweave.models.batching import allowed_threads
+from pairweave.models.translator import Rejection, Translator, TranslatorConfig
+from pairweave.transforms.errors import ConfigError
 
 _EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
 
@@ -119,11 +119,11 @@ def _backend(config: TranslatorConfig) -> ModuleType:
         ConfigError: The extra is not installed.
     """
     if config.backend == "ctranslate2":
-        from models import translator_ctranslate2
+        from pairweave.models import translator_ctranslate2
 
         return translator_ctranslate2
     try:
-        from models import translator_transformers
+        from pairweave.models import translator_transformers
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise

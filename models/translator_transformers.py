@@ -10,15 +10,15 @@ import numpy as np
 import torch
 import transformers
 
-from models import translation_pieces
-from models.encoder import OUT_OF_MEMORY, has_fast_bf16
-from models.encoder import digest_of as files_digest
-from models.piece_translator import Found, PieceTranslator
-from models.transformers_weights import load_model
-from models.translation_pieces import END, Languages
-from models.translator import TranslatorConfig, digest_of
-from models.weights import ModelFiles, find_model
-from transforms.errors import ConfigError
+from pairweave.models import translation_pieces
+from pairweave.models.encoder import OUT_OF_MEMORY, has_fast_bf16, inference
+from pairweave.models.encoder import digest_of as files_digest
+from pairweave.models.piece_translator import Found, PieceTranslator
+from pairweave.models.transformers_weights import load_model
+from pairweave.models.translation_pieces import END, Languages
+from pairweave.models.translator import TranslatorConfig, digest_of
+from pairweave.models.weights import ModelFiles, find_model
+from pairweave.transforms.errors import ConfigError
 
 VERSION = 1
 """Rises when the same model and settings give other translations."""
@@ -144,7 +144,7 @@ class _Engine:
             suppress_tokens=self._unspoken,
         )
         ids, mask = self._padded([self._numbers(source, self._source) for source in sources])
-        with torch.inference_mode():
+        with inference():
             self._model.generation_config = settings
             made = self._model.generate(
                 input_ids=ids,
@@ -165,7 +165,7 @@ class _Engine:
         wanted, inside = self._padded(rows)
         inside[:, : len(before)] = 0
         given = torch.cat([torch.full_like(wanted[:, :1], self._start), wanted[:, :-1]], dim=1)
-        with torch.inference_mode():
+        with inference():
             logits = self._model(
                 input_ids=ids, attention_mask=mask, decoder_input_ids=given, use_cache=False
             ).logits.float()

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import torch
 
-from models.encoder_config import HeadConfig
+from pairweave.models.encoder_config import HeadConfig
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -71,7 +71,7 @@ def cost_of(
     off the diagonal, scaled and turned into a cost.
     """
     # Not at the top: heads import this module.
-    from models.heads import closeness, cosine_similarity
+    from pairweave.models.heads import closeness, cosine_similarity
 
     if config.cost == "cosine":
         similarity = cosine_similarity(source, target)

@@ -5,8 +5,16 @@ import json
 import re
 from pathlib import Path
 
-from models.pickled_weights import looks_pickled, refuse_directory, refuse_file, refuse_named
-from transforms.errors import ConfigError
+from pairweave.models.model_directory import require_regular
+from pairweave.models.pickled_weights import (
+    OF_TORCH,
+    looks_pickled,
+    refuse_directory,
+    refuse_file,
+    refuse_named,
+)
+from pairweave.transforms.disk_paths import on_disk
+from pairweave.transforms.errors import ConfigError
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
@@ -39,7 +47,7 @@ def find_model(name: str, revision: str | None = None) -> ModelFiles:
     Raises:
         ConfigError: There is no such model, or no safetensors weights; says how to convert.
     """
-    path = Path(name).expanduser()
+    path = on_disk(name).expanduser()
     if path.is_file():
         raise refuse_file(path)
     if not path.is_dir():
@@ -51,12 +59,26 @@ def find_model(name: str, revision: str | None = None) -> ModelFiles:
     return inspect_model(path)
 
 
+def require_safetensors(directory: Path) -> None:
+    """Refuse a model's directory whose weights are all pickled; one without weights passes.
+
+    Raises:
+        ConfigError: Says how to convert them; or something there is no regular file.
+    """
+    require_regular(directory)
+    files = sorted(path for path in directory.iterdir() if path.is_file())
+    pickled = any(path.suffix in OF_TORCH for path in files)
+    if pickled and not any(path.suffix == ".safetensors" for path in files):
+        raise refuse_directory(directory, files)
+
+
 def inspect_model(directory: Path) -> ModelFiles:
     """List a directory's files and look into its weights.
 
     Raises:
-        ConfigError: A file is missing, pickled or damaged.
+        ConfigError: A file is missing, no regular file, pickled or damaged.
     """
+    require_regular(directory)
     files = sorted(path for path in directory.iterdir() if path.is_file())
     if not (directory / "config.json").is_file():
         inner = sorted(path.parent for path in directory.glob("*/config.json"))

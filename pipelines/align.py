@@ -8,17 +8,22 @@ from pathlib import Path
 import apache_beam as beam
 import pyarrow as pa
 
-from pipelines import flags, plan_text
-from pipelines.aligning import aligned_shards
-from pipelines.cli import COMMANDS
-from pipelines.execute import execute
-from pipelines.job_options import AlignOptions
-from pipelines.prepare import prepare
-from pipelines.run import Run
-from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
-from transforms import files, run_files, schemas
-from transforms.errors import ConfigError
-from transforms.link_lines import check_copies, collect_lines
+from pairweave.models import encoder_store, pieces, store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.pipelines import flags, plan_text
+from pairweave.pipelines.aligning import aligned_shards
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.execute import execute
+from pairweave.pipelines.job_options import AlignOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import screened_rows
+from pairweave.pipelines.steps import Commit, WriteShards
+from pairweave.transforms import files, run_files, schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.link_lines import check_copies, collect_lines
+from pairweave.transforms.piece_numbers import in_pieces, number_sides
+from pairweave.transforms.tokens import TokenConfig
 
 _LEADING = ("pairs", "source")
 """Roles of the files whose lines a corpus' pairs are counted in."""
@@ -26,7 +31,8 @@ _LEADING = ("pairs", "source")
 _WRITTEN = (
     run_files.CARD,
     "report.html",
-    "part-*",
+    "data",
+    "data/*",
     "_*",
     "rejects",
     "rejects/*",
@@ -77,6 +83,7 @@ def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
             raise ConfigError(f"--pharaoh {path}: the run writes {inside} itself; name another")
         return
     if files.is_uri(path):
+        files.check_store(path)
         return
     if Path(path).is_dir() or not name:
         raise ConfigError(f"--pharaoh {path}: is a directory; name a file")
@@ -92,20 +99,57 @@ def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, align, symmetrize, write, commit."""
     config = run.write_config
-    rows = (
-        pipeline
-        | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
-        | "Screen" >> Screen(run.screen)
+    rows = screened_rows(pipeline, run)
+    step = WriteShards(
+        finish,
+        config,
+        tokens=run.tokens,
+        encoder=run.model if isinstance(run.model, EncoderReference) else None,
+        fitted=run.model_directory,
     )
-    receipts = aligned_shards(pipeline, rows, run, wanted) | "Links" >> WriteShards(finish, config)
+    receipts = aligned_shards(pipeline, rows, run, wanted) | "Links" >> step
     _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=run.options.allow_empty)
 
 
 def finish(
-    kept: pa.Table, rejected: pa.Table, links: pa.Table
+    kept: pa.Table,
+    rejected: pa.Table,
+    links: pa.Table,
+    *,
+    tokens: TokenConfig | None,
+    encoder: EncoderReference | None,
+    fitted: str,
 ) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
-    """Keep what a user of links needs, and count."""
+    """Keep what a user of links needs, with tokens as their tokenizer counts them, and count."""
+    links = counted_in_pieces(links, tokens, encoder, fitted)
     data = links.select(schemas.ALIGNED.names).cast(schemas.ALIGNED)
     lengths = pa.compute.list_value_length(data.column("links"))
     counts = {"pairs": data.num_rows, "links": pa.compute.sum(lengths, min_count=0).as_py()}
     return kept, rejected, data, counts
+
+
+def counted_in_pieces(
+    links: pa.Table, tokens: TokenConfig | None, encoder: EncoderReference | None, fitted: str
+) -> pa.Table:
+    """Turn a job's tokens into those that their tokenizer counts (`transforms.piece_numbers`).
+
+    Args:
+        links: SYMMETRIZED rows.
+        tokens: How text was cut; None by the SentencePiece model that the run trained.
+        encoder: The encoder that aligned, if one did.
+        fitted: Where the aligner is that the run fitted.
+
+    Raises:
+        WorkerError: The encoder is no longer the one that cut the text.
+    """
+    if tokens is None:
+        reference = store.find(fitted)
+        if reference is None:  # there was no pair to train on
+            return links
+        tokens = store.load(reference).tokens
+    if encoder is not None and tokens.kind == "pieces":
+        tokenizer = encoder_store.load_tokenizer(encoder)
+        return in_pieces(links, *pieces.number_sides(links, tokenizer))
+    if tokens.kind != "sentencepiece":
+        return links
+    return in_pieces(links, *number_sides(links, tokens))

@@ -4,20 +4,22 @@ import hashlib
 
 import pyarrow as pa
 
-from models import encoder_store, external_store, store
-from models.encoder_config import TRANSPORT_SETTINGS, EncoderConfig, HeadConfig
-from models.encoder_store import EncoderReference
-from models.external_store import ExternalReference
-from models.ter_aligner import TerAligner
-from pipelines import external_choice
-from pipelines.external_choice import EXTERNAL_ONLY
-from pipelines.job_options import FinetuneOptions
-from pipelines.options import AlignerOptions, AlignerSettings, FitSettings
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.tokens import TokenConfig, tokenize
+from pairweave.models import encoder_store, external_store, store
+from pairweave.models.encoder_config import TRANSPORT_SETTINGS, EncoderConfig, HeadConfig
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.external_store import ExternalReference
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines import external_choice
+from pairweave.pipelines.external_choice import EXTERNAL_ONLY
+from pairweave.pipelines.given_choice import ATTENTION_ONLY
+from pairweave.pipelines.job_options import FinetuneOptions
+from pairweave.pipelines.options import AlignerOptions, AlignerSettings, FitSettings
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tokens import TokenConfig, tokenize
 
-Reference = store.ModelReference | EncoderReference | ExternalReference | TerAligner
+Reference = store.ModelReference | EncoderReference | ExternalReference | TerAligner | GivenLinks
 
 HMM_ONLY = ("vocabulary", "fit_pairs", "decode")
 HOSTING = ("large_model", "model_copies", "accelerator")
@@ -44,6 +46,9 @@ def choose_aligner(options: FitSettings) -> tuple[Reference | None, TokenConfig 
             return _encoder(options)
         if options.aligner == "ter":
             return TerAligner(), _known_tokens(options)
+        if options.aligner == "given":
+            settings = (options.attention_method, options.attention_layer, options.attention_head)
+            return GivenLinks(*settings), _known_tokens(options)
         if isinstance(options, AlignerOptions) and options.aligner == "external":
             return external_choice.choose_external(options, _tokens(options.tokens or "words"))
         if options.model is not None:
@@ -57,13 +62,16 @@ def unused_options(options: FitSettings) -> set[str]:
         return set()
     aligner = options.aligner if isinstance(options, AlignerSettings) else "hmm"
     if aligner == "encoder":
-        return {*HMM_ONLY, *EXTERNAL_ONLY}
+        return {*HMM_ONLY, *EXTERNAL_ONLY, *ATTENTION_ONLY}
     if aligner == "ter":
+        return {*HMM_ONLY, *ENCODER_ONLY, *EXTERNAL_ONLY, *ATTENTION_ONLY}
+    if aligner == "given":
         return {*HMM_ONLY, *ENCODER_ONLY, *EXTERNAL_ONLY}
     if isinstance(options, AlignerOptions) and options.aligner == "external":
         known = {"layer", "head"}
-        return (set(ENCODER_ONLY) - known) | external_choice.unknown_options(options)
-    return {*ENCODER_ONLY, *EXTERNAL_ONLY}
+        others = {*ENCODER_ONLY, *ATTENTION_ONLY} - known
+        return others | external_choice.unknown_options(options)
+    return {*ENCODER_ONLY, *EXTERNAL_ONLY, *ATTENTION_ONLY}
 
 
 def check_options(options: AlignerSettings) -> None:
@@ -74,7 +82,12 @@ def check_options(options: AlignerSettings) -> None:
     """
     foreign = sorted(unused_options(options) & options.model_fields_set)
     if foreign:
-        others = {"hmm": HMM_ONLY, "encoder": ENCODER_ONLY, "external": EXTERNAL_ONLY}
+        others = {
+            "hmm": HMM_ONLY,
+            "encoder": ENCODER_ONLY,
+            "external": EXTERNAL_ONLY,
+            "given": ATTENTION_ONLY,
+        }
         other = next(name for name, own in others.items() if foreign[0] in own)
         names = ", ".join(f"--{name}" for name in foreign)
         program = f" --program {options.program}" if isinstance(options, AlignerOptions) else ""
@@ -84,10 +97,19 @@ def check_options(options: AlignerSettings) -> None:
             f"--aligner {options.aligner}{program} does not know {names}; leave it out, or give "
             f"--aligner {other}"
         )
+    if options.aligner == "hmm" and options.model is not None:
+        unused = sorted({"vocabulary", "fit_pairs", "decode"} & options.model_fields_set)
+        if unused:
+            raise ConfigError(
+                f"{', '.join(f'--{name}' for name in unused)}: of an hmm that is fitted in the "
+                "run; the given --model is fitted. Leave it out, or leave --model out"
+            )
     if options.aligner == "encoder" and options.model is None:
         raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
-    if options.aligner == "ter" and options.model is not None:
-        raise ConfigError("--aligner ter has no model; leave --model out, or give --aligner hmm")
+    if options.aligner in ("ter", "given") and options.model is not None:
+        raise ConfigError(
+            f"--aligner {options.aligner} has no model; leave --model out, or give --aligner hmm"
+        )
 
 
 def check_tokens(options: FitSettings) -> None:
@@ -101,6 +123,12 @@ def check_tokens(options: FitSettings) -> None:
         raise ConfigError(
             f"--tokens pieces: they are the pieces of an encoder, and --aligner {aligner} has "
             "none; give --aligner encoder, or sentencepiece for subwords of your own"
+        )
+    vocabulary = aligner == "hmm" and "vocabulary" in options.model_fields_set
+    if vocabulary and options.tokens != "sentencepiece":
+        raise ConfigError(
+            "--vocabulary: of a SentencePiece model that is trained in the run; give --tokens "
+            "sentencepiece as well, or leave it out"
         )
 
 
@@ -135,8 +163,12 @@ def tokens_text(tokens: TokenConfig | None) -> str:
 
 
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
-    """Return what the screen counts: words, unless the text is given as tokens."""
-    if tokens is not None and tokens.kind == "whitespace":
+    """Return what the screen counts.
+
+    Words stand for the pieces of an encoder, which only the step that loads it knows, and for those
+    of a model that is still to be trained (`pipelines.screened_rows`).
+    """
+    if tokens is not None and tokens.kind in ("whitespace", "sentencepiece"):
         return tokens
     return TokenConfig(kind="words")
 
@@ -168,8 +200,9 @@ def _known_tokens(options: AlignerSettings) -> TokenConfig:
     tokens = _tokens(options.tokens or "words")
     if tokens is None:
         raise ConfigError(
-            "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
-            "give pieces, sentencepiece:MODEL, words or whitespace"
+            "--tokens sentencepiece: a model is trained for --aligner hmm alone; give "
+            f"{'pieces, ' if options.aligner == 'encoder' else ''}sentencepiece:MODEL, words or "
+            "whitespace"
         )
     return tokens
 

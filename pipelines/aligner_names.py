@@ -1,13 +1,22 @@
 """Aligners as a user names them on one line: ``encoder:DIR:layer=8:head=softmax``."""
 
 import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from models.encoder_config import EncoderConfig, HeadConfig
-from models.external_config import ABOUT, PROGRAMS, About, ExternalConfig
-from transforms.errors import ConfigError
+from pairweave.models.attention_aligner import AttentionSource
+from pairweave.models.encoder_config import TRANSPORT_SETTINGS, EncoderConfig, HeadConfig
+from pairweave.models.external_config import ABOUT, PROGRAMS, About, ExternalConfig
+from pairweave.transforms import attention, files
+from pairweave.transforms.attention import Attention
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
 
-ALIGNERS = ("hmm", "encoder", *PROGRAMS)
+ALIGNERS = ("hmm", "encoder", "attention", *PROGRAMS)
+
+ALL = "all"
+"""What stands for every layer, head or method of attention."""
 
 Number = TypeVar("Number", int, float)
 
@@ -19,7 +28,7 @@ class AlignerName:
     Attributes:
         text: As it was written.
         aligner: One of `ALIGNERS`.
-        model: Directory of a model, if one is named.
+        model: Directory of a model, or file of attention, if one is named.
         settings: The other settings.
         option: The option that names it, for messages.
     """
@@ -59,16 +68,17 @@ class AlignerName:
             ConfigError: No model is named, or a setting is none of an encoder's or has a wrong
                 value.
         """
-        numbers = {"threshold", "distortion", "regularization", "relaxation", "moved_mass"}
-        names = {"cost", "mass"}
-        known = ("layer", "head", *sorted(numbers | names), "unit", "precision")
-        self.require_settings(*known)
+        of_head = ("threshold", "distortion", *TRANSPORT_SETTINGS)
+        self.require_settings("layer", "head", *of_head, "unit", "precision")
         if self.model is None:
             raise ConfigError(
                 f"{self.option} encoder: needs a model, as in encoder:DIRECTORY:layer=8"
             )
-        own: dict[str, Any] = {name: self.settings[name] for name in names & self.settings.keys()}
-        own |= {name: self._number(name, float) for name in numbers & self.settings.keys()}
+        own: dict[str, Any] = {
+            name: self.settings[name] if name in ("cost", "mass") else self._number(name, float)
+            for name in of_head
+            if name in self.settings
+        }
         head = HeadConfig(self.settings.get("head", "softmax"), **own)
         return EncoderConfig(
             self.model,
@@ -77,6 +87,54 @@ class AlignerName:
             unit=self.settings.get("unit", "pieces"),
             precision=self.settings.get("precision", "fp32"),
         )
+
+    def attention_source(self) -> AttentionSource:
+        """Return where attention is and how links are read off.
+
+        Raises:
+            ConfigError: No file is named, or a setting is none of attention's or has a wrong value.
+        """
+        self.require_settings("method", "layer", "head", "pieces")
+        method = self.settings.get("method", "shift")
+        require_choice("method", method, attention.METHODS)
+        return AttentionSource(
+            self._attention_path(),
+            method,
+            self._number("layer", int),
+            self._number("head", int),
+            self.settings.get("pieces"),
+        )
+
+    def each(self) -> Iterator["AlignerName"]:
+        """Yield the aligners that the name stands for: one, or one for each layer, head, method.
+
+        Raises:
+            ConfigError: The file has no layers or heads to list.
+            InputError: The file of attention cannot be read.
+        """
+        wanted = [name for name, value in self.settings.items() if value == ALL]
+        if self.aligner != "attention" or not wanted:
+            yield self
+            return
+        layers, heads = Attention(files.on_disk(self._attention_path())).layers_and_heads()
+        choices: list[Sequence[object]] = []
+        for name in wanted:
+            sizes = {"layer": layers, "head": heads}
+            if name in sizes and sizes[name] is None:
+                raise ConfigError(f"{self.option} {self.text}: the file has no {name}s to list")
+            choices.append(range(sizes[name] or 0) if name in sizes else tuple(attention.METHODS))
+        for values in itertools.product(*choices):
+            own = self.settings | dict(zip(wanted, map(str, values), strict=True))
+            parts = (f"{name}={value}" for name, value in own.items())
+            text = ":".join([self.aligner, self._attention_path(), *parts])
+            yield dataclasses.replace(self, text=text, settings=own)
+
+    def _attention_path(self) -> str:
+        if self.model is None:
+            raise ConfigError(
+                f"{self.option} attention: needs a file, as in attention:FILE.npz:layer=2"
+            )
+        return self.model
 
     def program_config(self, timeout_seconds: int) -> ExternalConfig:
         """Return how an external program is run.
@@ -131,7 +189,8 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     """
     aligner, *parts = text.split(":")
     if aligner not in ALIGNERS:
-        raise ConfigError(f"{option} {text}: there are {', '.join(ALIGNERS)}, not {aligner!r}")
+        known = [name for name in ALIGNERS if name != "attention" or option == "--aligners"]
+        raise ConfigError(f"{option} {text}: there are {', '.join(known)}, not {aligner!r}")
     model = None
     if parts and "=" not in parts[0]:
         model = parts.pop(0)

@@ -1,24 +1,27 @@
-"""The steps from screened rows to symmetrized links, with either aligner."""
+"""The steps from screened rows to symmetrized links, with any aligner."""
 
 import apache_beam as beam
 
-from models.encoder_store import EncoderReference
-from models.ter_aligner import TerAligner
-from pipelines.aligner_choice import HOSTING
-from pipelines.external_aligning import AlignExternally, learned_aligner
-from pipelines.fitting import fitted_aligner
-from pipelines.job_options import AlignOptions, AugmentOptions
-from pipelines.options import AlignerSettings
-from pipelines.run import Run
-from pipelines.second_aligner import AlignAgain
-from pipelines.steps import EachShard, align, tokenize
-from transforms.shards import Batches, MakeShards, Shards
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import add_tokens
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines.aligner_choice import HOSTING
+from pairweave.pipelines.external_aligning import AlignExternally, learned_aligner
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.given_linking import LinkAsGiven
+from pairweave.pipelines.job_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.options import AlignerSettings
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.second_aligner import AlignAgain
+from pairweave.pipelines.steps import EachShard, align, tokenize
+from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import add_tokens
 
 
 def aligned_shards(
-    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
 ) -> Shards:
     """Shuffle rows into shards, cut them into tokens, align them, symmetrize the links."""
     options = run.options
@@ -28,12 +31,12 @@ def aligned_shards(
     )
     if run.second is None:
         return aligned
-    assert not isinstance(run.second, TerAligner)
+    assert not isinstance(run.second, TerAligner | GivenLinks)
     return aligned | "AlignAgain" >> AlignAgain(run.second, options.heuristic, options.combine)
 
 
 def linked_shards(
-    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
 ) -> Shards:
     """Shuffle rows into shards, cut them into tokens, align them in both directions."""
     options = run.options
@@ -43,13 +46,16 @@ def linked_shards(
         given = run.tokens is not None and run.tokens.kind != "pieces"
         cut = EachShard(add_tokens, config=run.tokens) if given else None
         step = encoder_step(run.model, options)
+    elif isinstance(run.model, GivenLinks):
+        cut = EachShard(add_tokens, config=run.tokens)
+        step = LinkAsGiven(run)
     elif options.aligner == "external":
         cut = EachShard(add_tokens, config=run.tokens)
         step = AlignExternally(learned_aligner(pipeline, rows, run))
     else:
         model = fitted_aligner(pipeline, rows, run)
         cut, step = EachShard(tokenize, model, tokens=run.tokens), EachShard(align, model)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows.batches | "Shuffle" >> MakeShards(run.shards, wanted)
     if cut is not None:
         shards = shards | "Tokenize" >> cut
     return shards | "Align" >> step
@@ -60,6 +66,6 @@ def encoder_step(
 ) -> beam.PTransform[Shards, Shards]:
     """Return the step that aligns with an encoder, held where the options say."""
     # What Beam's inference imports, torch among it, takes seconds that other jobs need not spend.
-    from models.handler import AlignShards, Hosting
+    from pairweave.models.handler import AlignShards, Hosting
 
     return AlignShards(reference, Hosting(**{name: getattr(options, name) for name in HOSTING}))

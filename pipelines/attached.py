@@ -1,8 +1,11 @@
-"""Runs a server that ends with its caller: `python -I -S attached.py CALLER PROGRAM ARGUMENT ...`.
+"""Runs a server that ends with its caller: `python -I -S attached.py CALLER NOTE PROGRAM WORD ...`.
 
 Beam stops its servers with SIGINT and, five seconds later, with SIGKILL; if Beam is killed itself
 it leaves them behind. A shell script cannot mend that: it cannot catch a signal that was ignored
 when it started, as SIGINT is below ``nohup pairweave … &`` in a script, nor SIGKILL. For Linux.
+
+A server that ends although nobody asked for it leaves a note of its exit status, since Beam reports
+only that it no longer answers.
 """
 
 import ctypes
@@ -27,12 +30,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run a program until it ends, or its caller asks for its end or has ended.
 
     Args:
-        arguments: Process id of the caller; the program; its arguments.
+        arguments: Process id of the caller; the file that gets the exit status of a program that
+            ends by itself or is killed; the program; its arguments.
 
     Returns:
         The program's exit status; 128 and the signal's number if a signal ended it.
     """
-    caller, command = int(arguments[0]), arguments[1:]
+    caller, note, command = int(arguments[0]), arguments[1], arguments[2:]
     interruptible = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
     # Blocked signals wait for `sigtimedwait`, so none is lost while the program starts.
     signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
@@ -58,7 +62,19 @@ def main(arguments: Sequence[str]) -> int:
         # Where the caller ignores Ctrl-C its server does; only that one is sent by no process.
         if told.si_pid or interruptible:
             break
+    if server.poll() is not None:
+        _leave_note(note, server.returncode)
     return _end(server)
+
+
+def _leave_note(path: str, status: int) -> None:
+    """Write an exit status in one step; without a place for it there is nobody to read it."""
+    try:
+        with open(f"{path}.new", "w", encoding="ascii") as file:  # noqa: PTH123 - starts sooner
+            file.write(str(status))
+        os.replace(f"{path}.new", path)  # noqa: PTH105 - as above
+    except OSError:
+        pass
 
 
 def _end(server: "subprocess.Popen[bytes]") -> int:

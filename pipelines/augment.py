@@ -5,27 +5,33 @@ from collections.abc import Sequence
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from models.translator_store import TranslatorReference
-from pipelines import flags, plan_text
-from pipelines.cli import COMMANDS
-from pipelines.confident import check_confidence, phrase_shards
-from pipelines.execute import execute
-from pipelines.fragments import check_fragments, find, fragment_config, token_shards
-from pipelines.job_options import AugmentOptions
-from pipelines.prepare import prepare
-from pipelines.representation import representation_of
-from pipelines.run import Run
-from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
-from transforms.errors import ConfigError
-from transforms.fragments import FragmentConfig
-from transforms.kept_tags import keep_or_inject_tags, own_symbols
-from transforms.rejects import Reject, Stage
-from transforms.shards import reject
-from transforms.tag_config import TagConfig
-from transforms.tag_counts import count_tags
-from transforms.tag_profile import TagProfile
-from transforms.tags import inject_tags, symbols
+from pairweave.models import store
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines import flags, plan_text
+from pairweave.pipelines.aligning import aligned_shards
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.confident import check_confidence, phrase_shards
+from pairweave.pipelines.execute import execute
+from pairweave.pipelines.fragments import check_fragments, find, fragment_config, token_shards
+from pairweave.pipelines.glossary_terms import check_glossary, term_config
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.options import TranslatorOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.representation import representation_of
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import screened_rows
+from pairweave.pipelines.steps import Commit, WriteShards
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.fragments import FragmentConfig
+from pairweave.transforms.glossary import Glossary, TermConfig, find_terms
+from pairweave.transforms.kept_links import with_links
+from pairweave.transforms.kept_tags import keep_or_inject_tags, own_symbols
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards import reject
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_counts import count_tags
+from pairweave.transforms.tag_profile import TagProfile
+from pairweave.transforms.tags import inject_tags, symbols
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -33,6 +39,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         AugmentOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
+    check_mix(options)
     run = prepare(name, options)
     check_confidence(run)
     if options.method == "fragment":
@@ -40,6 +47,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         fragment_config(options, tag_config(run))
     elif options.translator is not None:
         raise ConfigError("--translator translates fragments; give --method fragment as well")
+    if options.method == "glossary":
+        check_glossary(run)
     if options.representation == "raw" and keeps_tags(run):
         raise ConfigError(
             "--representation raw names injected tags; tags of the input keep to their numbers: "
@@ -50,6 +59,19 @@ def main(name: str, arguments: Sequence[str]) -> int:
     execute(run, graph, extra, extra_files(run))
     plan_text.say_where(options.output)
     return 0
+
+
+def check_mix(options: AugmentOptions) -> None:
+    """Refuse a way to find what is tagged where nothing is to be tagged.
+
+    Raises:
+        ConfigError: Names the options.
+    """
+    finding = {"method", "glossary", "glossary_match", *TranslatorOptions.model_fields}
+    unused = sorted(options.model_fields_set & {*finding, "keep_links"})
+    if options.mix == 0 and unused:
+        names = ", ".join(f"--{name}" for name in unused)
+        raise ConfigError(f"{names}: --mix 0 tags no pair; leave it out, or raise --mix")
 
 
 def tag_config(run: Run) -> TagConfig:
@@ -64,16 +86,19 @@ def tag_config(run: Run) -> TagConfig:
         mix=options.mix,
         variants=options.variants,
         whitespace_shift=options.whitespace_shift,
+        segmenter=run.segmenter,
         seed=options.seed,
-        words=run.screen.tokens.kind,
+        words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
         self_closing_share=options.self_closing_share,
         damage_share=options.damage_share,
         empty_share=options.empty_share,
         split_share=options.split_share,
         profile=TagProfile.from_json(profile) if isinstance(profile, dict) else None,
+        punctuation_tags=options.punctuation_tags,
         draw=options.draw,
-        take_all=options.method == "fragment",
+        take_all=options.method != "alignment",
         representation=representation_of(options),
+        max_id=options.max_id,
     )
 
 
@@ -94,11 +119,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     options = run.options
     assert isinstance(options, AugmentOptions)
     config = run.write_config
-    rows = (
-        pipeline
-        | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
-        | "Screen" >> Screen(run.screen)
-    )
+    rows = screened_rows(pipeline, run)
     tags = tag_config(run)
     if options.method == "fragment":
         shards, model = token_shards(pipeline, rows, run, wanted)
@@ -108,9 +129,21 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
             "translator": run.translator,
         }
         step = WriteShards(finish_fragments, config, model, **settings, own_tags=keeps_tags(run))
+    elif run.glossary is not None:
+        shards = aligned_shards(pipeline, rows, run, wanted)
+        step = WriteShards(
+            finish_terms,
+            config,
+            tags=tags,
+            glossary=run.glossary,
+            terms=term_config(tags),
+            links=options.keep_links,
+        )
     else:
         shards = phrase_shards(pipeline, rows, run, wanted)
-        step = WriteShards(finish, config, tags=tags, own_tags=keeps_tags(run))
+        step = WriteShards(
+            finish, config, tags=tags, own_tags=keeps_tags(run), links=options.keep_links
+        )
     receipts = shards | "InjectTags" >> step
     _ = receipts | "Commit" >> Commit(
         config.output, extra_files(run), allow_empty=options.allow_empty
@@ -124,6 +157,7 @@ def finish(
     tags: TagConfig,
     *,
     own_tags: bool = False,
+    links: bool = False,
 ) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
     """Inject tags, reject the pairs that give no row, and count what came out."""
     if own_tags:
@@ -133,7 +167,24 @@ def finish(
     else:
         tagged, without = inject_tags(phrases, tags)
     kept, rejected = reject(kept, rejected, without, Stage.TAG, Reject.NO_PHRASE_PAIR)
-    return kept, rejected, tagged, count_tags(tagged, phrases, tags)
+    counts = count_tags(tagged, phrases, tags)
+    return kept, rejected, with_links(tagged, phrases) if links else tagged, counts
+
+
+def finish_terms(
+    kept: pa.Table,
+    rejected: pa.Table,
+    table: pa.Table,
+    tags: TagConfig,
+    glossary: Glossary,
+    terms: TermConfig,
+    *,
+    links: bool = False,
+) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+    """Find the terms of a glossary, tag them, and count what was found and what came out."""
+    found = find_terms(table, glossary, terms)
+    kept, rejected, tagged, counts = finish(kept, rejected, found.table, tags, links=links)
+    return kept, rejected, tagged, {**counts, **found.counts}
 
 
 def finish_fragments(

@@ -1,95 +1,150 @@
 """The command line: finds the job, builds its options, runs it."""
 
 import contextlib
+import errno
 import importlib
-import importlib.metadata
 import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from pipelines import forks, worker
-from transforms.errors import ConfigError, PairweaveError
+from pairweave.pipelines import (
+    forks,
+    memory,
+    private_network,
+    stopping,
+    supervisor,
+    terminal,
+    worker,
+)
+from pairweave.transforms.errors import ConfigError, IrregularFileError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
 
 PATH_ERRORS = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError),
-    *(NotADirectoryError, PermissionError),
+    *(IrregularFileError, NotADirectoryError, PermissionError),
 )
 """What a path that the user gave can do wrong."""
 
 
-TERMINATING = (signal.SIGTERM, signal.SIGHUP)
-"""What asks a program to end; a terminal that is closed sends the second."""
-
-
-class Terminated(SystemExit):
-    """The program was asked to end; its code is what a shell shows for that signal."""
-
-    def __init__(self, number: int) -> None:
-        """Note the signal."""
-        super().__init__(128 + number)
-        self.signal = signal.Signals(number)
-
-
 class Command(NamedTuple):
-    """A job of the command line: a module with ``main(prog, arguments)``, and what it does."""
+    """A job or another command of the command line.
+
+    Attributes:
+        module: A module with ``main(prog, arguments)``.
+        about: What it does.
+        options: The module and the class of a job's options, ``module:Class``. Its help is written
+            from them alone, since the job's own module takes seconds to import.
+        beam: Whether options of Beam may follow a job's own.
+    """
 
     module: str
     about: str
+    options: str = ""
+    beam: bool = True
 
 
 COMMANDS = {
-    "augment": Command("pipelines.augment", "turn pairs into tagged pairs"),
-    "suggest": Command("pipelines.suggest", "turn pairs into translation-suggestion examples"),
-    "align": Command("pipelines.align", "turn pairs into word links"),
-    "fit": Command("pipelines.fit", "fit the statistical aligner"),
-    "finetune": Command("pipelines.finetune", "fine-tune an encoder for alignment"),
-    "symmetrize": Command("pipelines.links", "combine two directions of links"),
-    "phrases": Command("pipelines.links", "list the phrase pairs of links"),
-    "tags": Command("pipelines.tags", "learn, encode, decode and project tags"),
-    "evaluate": Command("pipelines.evaluate", "measure results against gold data"),
-    "report": Command("pipelines.report", "write the HTML report of a finished run again"),
-    "export": Command("pipelines.export", "write a finished run's rows for a trainer"),
-    "preview": Command("pipelines.preview", "print a few pairs of a finished run"),
-    "demo": Command("pipelines.demo", "run the main job on a small real corpus"),
-    "doctor": Command("pipelines.doctor", "say what this machine has"),
+    "augment": Command(
+        "pairweave.pipelines.augment",
+        "turn pairs into tagged pairs",
+        "pairweave.pipelines.job_options:AugmentOptions",
+    ),
+    "suggest": Command(
+        "pairweave.pipelines.suggest",
+        "turn pairs into translation-suggestion examples",
+        "pairweave.pipelines.suggest_options:SuggestOptions",
+    ),
+    "align": Command(
+        "pairweave.pipelines.align",
+        "turn pairs into word links",
+        "pairweave.pipelines.job_options:AlignOptions",
+    ),
+    "fit": Command(
+        "pairweave.pipelines.fit",
+        "fit the statistical aligner",
+        "pairweave.pipelines.job_options:FitOptions",
+    ),
+    "finetune": Command(
+        "pairweave.pipelines.finetune",
+        "fine-tune an encoder for alignment",
+        "pairweave.pipelines.job_options:FinetuneOptions",
+        beam=False,
+    ),
+    "symmetrize": Command("pairweave.pipelines.links", "combine two directions of links"),
+    "phrases": Command("pairweave.pipelines.links", "list the phrase pairs of links"),
+    "tags": Command("pairweave.pipelines.tags", "learn, encode, decode and project tags"),
+    "evaluate": Command("pairweave.pipelines.evaluate", "measure results against gold data"),
+    "report": Command(
+        "pairweave.pipelines.report", "write the HTML report of a finished run again"
+    ),
+    "export": Command("pairweave.pipelines.export", "write a finished run's rows for a trainer"),
+    "preview": Command("pairweave.pipelines.preview", "print a few pairs of a finished run"),
+    "demo": Command(
+        "pairweave.pipelines.demo",
+        "run the main job on a small real corpus",
+        "pairweave.pipelines.command_options:DemoOptions",
+    ),
+    "doctor": Command("pairweave.pipelines.doctor", "say what this machine has"),
 }
+
+
+JOBS = frozenset({"augment", "suggest", "align", "fit", "finetune", "demo"})
+"""The commands that run a graph."""
+
+PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EDQUOT})
+"""Numbers of further errors that only another place for a file mends."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a job.
 
     Returns:
-        0 when done, 2 for what the user must mend, 1 otherwise.
+        0 when done, 2 for what the user must mend, 128 and its number after a signal (130 after
+        Ctrl-C), 1 otherwise.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
         print(usage())
         return DONE if words else MEND
     if words[0] in ("-V", "--version", "version"):
-        print(f"pairweave {importlib.metadata.version('pairweave')}")
+        from importlib.metadata import version
+
+        print(f"pairweave {version('pairweave')}")
         return DONE
-    if arguments is None:
-        _open_closed_streams()
-        forks.allow()
-        threading.excepthook = worker.leave_out_lost_connections(threading.excepthook)
-    _set_up_logging()
-    for number in TERMINATING:
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
-            signal.signal(number, _on_terminate)
+    if arguments is not None:
+        with stopping.listening():
+            return _report(lambda: _run(words))
+    _open_closed_streams()
+    if sys.platform == "linux":
+        return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
+    with stopping.listening():
+        return _report(lambda: _program(words))
+
+
+def _program(words: list[str]) -> int:
+    """Run a job in a process that holds nothing else."""
+    if private_network.is_wanted(words):
+        with contextlib.suppress(OSError):  # the engine says what that means
+            private_network.enter()
+    forks.allow()
+    threading.excepthook = worker.leave_out_lost_connections(threading.excepthook)
+    return _run(words)
+
+
+def _report(work: Callable[[], int]) -> int:
+    """Do some work; tell what stops it in one line, and return the exit status."""
     try:
-        return _run(words)
+        return work()
     except ConfigError as error:
-        print(f"pairweave: {error}", file=sys.stderr)
+        terminal.warn(f"pairweave: {error}")
         return MEND
     except PairweaveError as error:
-        print(f"pairweave: {error}", file=sys.stderr)
+        terminal.warn(f"pairweave: {error}")
         return FAILED
     except BrokenPipeError:
         # The reader of our output has left; let the interpreter's own flush not complain.
@@ -97,27 +152,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except PATH_ERRORS as error:
         place = f"{error.filename}: " if error.filename else ""
-        print(f"pairweave: {place}{error.strerror}", file=sys.stderr)
+        terminal.warn(f"pairweave: {place}{error.strerror}")
         return MEND
     except OSError as error:
-        print(f"pairweave: {error}", file=sys.stderr)
-        return FAILED
-    except Terminated as ended:
-        text = f"pairweave: ended by {ended.signal.name}; the same command again goes on"
+        place = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        terminal.warn(f"pairweave: {place}")
+        return MEND if error.errno in PLACE_ERRORS else FAILED
+    except MemoryError:
+        terminal.warn(f"pairweave: there is not enough memory; {memory.REMEDY}")
+        return MEND
+    except stopping.Stopped as stopped:
         with contextlib.suppress(OSError):  # the terminal is gone
-            print(text, file=sys.stderr)
-        raise
-    except KeyboardInterrupt:
-        print("pairweave: interrupted; the same command again goes on", file=sys.stderr)
-        return 128 + signal.SIGINT
+            terminal.warn(f"pairweave: {stopped}")
+        return 128 + stopped.signal
 
 
 def _run(words: list[str]) -> int:
+    _set_up_logging()
     name, *rest = words
     if name not in COMMANDS:
         raise ConfigError(f"unknown job {name!r}{_nearest(name)}; see pairweave --help")
+    for word in rest:
+        if any(0xD800 <= ord(mark) < 0xE000 for mark in word):
+            raise ConfigError(f"{word}: is not UTF-8; rename the file, or write the option again")
+    if name in JOBS:
+        if not {"-h", "--help"}.isdisjoint(rest):
+            show_help(name)
+        memory.require_memory()
     module = importlib.import_module(COMMANDS[name].module)
     return int(module.main(name, rest))
+
+
+def show_help(name: str) -> NoReturn:
+    """Print a job's help and leave, as its own parser does."""
+    from pairweave.pipelines import flags
+
+    command = COMMANDS[name]
+    module, _, model = command.options.partition(":")
+    options = getattr(importlib.import_module(module), model)
+    flags.parse(options, f"pairweave {name}", command.about, ["--help"], beam=command.beam)
+    raise AssertionError("the parser leaves")
 
 
 def _nearest(name: str) -> str:
@@ -152,11 +226,6 @@ def _open_closed_streams() -> None:
             stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - for good
             os.set_inheritable(stream.fileno(), True)  # noqa: FBT003
             setattr(sys, name, stream)
-
-
-def _on_terminate(number: int, _frame: object) -> None:
-    """Leave in an orderly way, so that temporary directories and workers go."""
-    raise Terminated(number)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,19 @@
 """The options of the commands that read files or finished runs: one frozen model a command."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+import pydantic
 from pydantic import Field
 
-from pipelines.options import AlignerOptions, Heuristic, Language, Options, Patterns
+from pairweave.pipelines.options import AlignerOptions, Heuristic, Language, Options, Patterns
+from pairweave.pipelines.suggest_options import Methods, split_words
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.significance import Significance
+
+_Kinds = Annotated[
+    tuple[Literal["plain", "tagged", "replace", "insert", "delete"], ...],
+    pydantic.BeforeValidator(split_words),
+]
 
 
 class SymmetrizeOptions(Options):
@@ -44,7 +53,11 @@ class EvaluateLinksOptions(Options):
 
     hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
     gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
-    one_based: bool = Field(default=False, description="the gold counts words from 1")
+    one_based: bool = Field(
+        default=False,
+        description="the gold counts words from 1; without it, a gold in which no "
+        "link has a word 0 gets a warning",
+    )
 
 
 class EvaluateAlignersOptions(Options):
@@ -53,11 +66,16 @@ class EvaluateAlignersOptions(Options):
     aligners: Patterns = Field(
         (),
         description="what is compared (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
-        "encoder, fast_align, systran-align, eflomal, awesome-align, simalign, giza; such as "
-        "encoder:DIRECTORY:layer=8:head=softmax or eflomal:path=/opt/eflomal/bin/eflomal-align",
+        "encoder, attention, fast_align, systran-align, eflomal, awesome-align, simalign, giza; "
+        "such as encoder:DIRECTORY:layer=8:head=softmax, eflomal:path=/opt/eflomal/bin/"
+        "eflomal-align or attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
     )
     gold: str = Field(min_length=1, description="gold links: i-j sure, ipj possible")
-    one_based: bool = Field(default=False, description="the gold counts words from 1")
+    one_based: bool = Field(
+        default=False,
+        description="the gold counts words from 1; without it, a gold in which no "
+        "link has a word 0 gets a warning",
+    )
     pairs: str | None = Field(
         None, description="the gold set, 'source ||| target' a line, words parted by blanks"
     )
@@ -78,13 +96,44 @@ class EvaluateAlignersOptions(Options):
     )
 
 
-class EvaluateSuggestionsOptions(Options):
+class SignificanceOptions(Options):
+    """How two systems are compared."""
+
+    baseline: str | None = Field(
+        None,
+        description="outputs of another system: every figure is tested against its own, by "
+        "sacreBLEU's paired bootstrap and approximate randomization",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
+    trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
+    seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
+
+    def config(self) -> Significance | None:
+        """Return how significance is tested; None without a system to compare with.
+
+        Raises:
+            ConfigError: Options of the tests are given, and nothing to test against.
+        """
+        if self.baseline is not None:
+            return Significance(self.resamples, self.trials, self.seed)
+        unused = sorted({"resamples", "trials", "seed"} & self.model_fields_set)
+        if unused:
+            raise ConfigError(f"--{unused[0]}: of significance tests; give --baseline FILE as well")
+        return None
+
+
+class EvaluateSuggestionsOptions(SignificanceOptions):
     """Options of ``evaluate suggestions``."""
 
     hypothesis: str = Field(
         description="suggestions to judge, one a line", json_schema_extra={"at": 0}
     )
-    gold: str = Field(description="gold suggestions, line by line", json_schema_extra={"at": 1})
+    gold: Patterns = Field(
+        min_length=1,
+        description="gold suggestions, line by line; several files are several references",
+        json_schema_extra={"at": 1},
+    )
     target_lang: Language = Field(
         description="language of the suggestions; sacreBLEU cuts Chinese into characters"
     )
@@ -114,17 +163,59 @@ class ExportOptions(Options):
         description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
     )
     format: Literal[
-        "wets", "mt5", "moses", "tsv", "jsonl", "tmx", "xliff", "xliff2", "po", "lxm", "html"
+        "wets",
+        "mt5",
+        "moses",
+        "opustrainer",
+        "tsv",
+        "jsonl",
+        "tmx",
+        "xliff",
+        "xliff2",
+        "po",
+        "lxm",
+        "html",
     ] = Field(
         description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
-        "suggestion); tagged pairs: moses (.src, .tgt), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
+        "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
+        "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
         "lxm (JSON, a file a side), html (JSON lines of HTML fragments); both: tsv, jsonl"
     )
     output: str = Field(min_length=1, description="directory of the files, outside any run")
     rows: Literal["tagged", "plain", "all"] | None = Field(
         None,
-        description="tmx, xliff, xliff2, po, lxm, html: which rows (default those with tags; of "
-        "align all)",
+        description="which rows of augment (default all; tmx, xliff, xliff2, po, lxm, html: those "
+        "with tags)",
+    )
+    methods: Methods = Field(
+        (), description="of suggest: rows of these methods alone, such as alignment,parallel"
+    )
+    kinds: _Kinds = Field(
+        (),
+        description="rows of these kinds alone: plain,tagged of augment, replace,insert,delete of "
+        "suggest",
+    )
+    sample: int | None = Field(
+        None,
+        ge=1,
+        description="this many rows, drawn by a hash of pair and seed: a larger sample contains a "
+        "smaller one",
+    )
+    shuffle: bool = Field(
+        default=False,
+        description="rows in the order of their draws instead of the run's; takes room for the "
+        "uncompressed rows in the temporary directory",
+    )
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws otherwise")
+    alignment: Literal["whitespace", "moses", "none"] | None = Field(
+        None,
+        description="moses, opustrainer: links of the words as exported, of a run with "
+        "--keep_links. whitespace: text as it is, where words that touch a tag have no links; "
+        "moses: text as Moses words, each tag a word of its own ([evaluate]); (default whitespace "
+        "for opustrainer, none for moses)",
+    )
+    header: bool = Field(
+        default=True, description="tsv: whether it begins with the names of its columns"
     )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
@@ -138,7 +229,7 @@ class ExportOptions(Options):
     )
 
 
-class EvaluateTagsOptions(Options):
+class EvaluateTagsOptions(SignificanceOptions):
     """Options of ``evaluate tags``."""
 
     hypothesis: str = Field(
@@ -159,6 +250,16 @@ class EvaluateTagsOptions(Options):
     )
     target_lang: Language | None = Field(
         None, description="BCP 47 tag of the outputs (default: what .json says)"
+    )
+    f1_words: Literal["unicode", "squad"] = Field(
+        "unicode",
+        description="words of F1: unicode, with case and punctuation; squad, as SQuAD's script "
+        "has them: lower case, without punctuation and English articles, between blanks",
+    )
+    f1_same_name: Literal["merged", "covering"] = Field(
+        "merged",
+        description="F1, pairs of tags of one name in a line: merged, the words inside them; "
+        "covering, those between them as well",
     )
     tag_shift: bool = Field(
         default=False, description="measure again with all tags moved one word to the left"
@@ -240,16 +341,18 @@ class TagsProjectOptions(AlignerOptions):
         "best", description="where tags go: by link mass, or as Hanneman and Dinu (2020)"
     )
     links: str | None = Field(
-        None, description="Pharaoh links of the lines' tokens, instead of an aligner"
+        None,
+        description="aligner given, which it stands for: Pharaoh links of the lines' tokens, as "
+        "--tokens counts them",
     )
+    forward_links: str | None = Field(
+        None, description="or those of one direction, as source-target too, with reverse_links"
+    )
+    reverse_links: str | None = Field(None, description="and those of the other direction")
     attention: str | None = Field(
         None,
-        description="attention [target, source] of each line instead of an aligner: .npz with "
-        "arr_0, arr_1 and so on, or a padded .npy",
-    )
-    attention_method: Literal["naive", "shift"] = Field(
-        "shift",
-        description="attention of the step that writes a token, or of the one that reads it",
+        description="or attention [target, source] of each line, perhaps of each head, or of each "
+        "layer and head: .npz with arr_0, arr_1 and so on, or a padded .npy",
     )
     heuristic: Heuristic = Field(
         "grow-diag", description="how the two directions are combined, for paper"

@@ -3,30 +3,36 @@
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from pipelines.aligning import aligned_shards, linked_shards
-from pipelines.fitting import fitted_aligner
-from pipelines.job_options import AugmentOptions
-from pipelines.run import Run
-from pipelines.steps import EachShard, tokenize
-from transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
-from transforms.errors import ConfigError
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.shards import Batches, MakeShards, Shards
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.models import store
+from pairweave.pipelines.aligning import aligned_shards, linked_shards
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.steps import EachShard, tokenize
+from pairweave.transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases, without_phrases
+from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 
 def phrase_shards(
-    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
 ) -> Shards:
     """Shuffle rows into shards, align them and extract their phrase pairs.
+
+    Where no row is to be tagged, nothing is aligned.
 
     What an aligner believes of links that it does not make is kept inside one step: it is larger
     than the links, and needed only where the options ask for scores.
     """
     options = run.options
     assert isinstance(options, AugmentOptions)
-    phrases = PhraseConfig(options.max_words, options.unaligned_words)
+    if options.mix == 0:
+        shards = rows.batches | "Shuffle" >> MakeShards(run.shards, wanted)
+        return shards | "WithoutPhrases" >> EachShard(without_phrases)
+    phrases = PhraseConfig(options.max_words, options.unaligned_words, run.segmenter)
     confidence = ConfidenceConfig(options.min_confidence, options.draw)
     if not confidence.scores:
         return aligned_shards(pipeline, rows, run, wanted) | "ExtractPhrases" >> EachShard(
@@ -37,7 +43,7 @@ def phrase_shards(
         return linked_shards(pipeline, rows, run, wanted) | "ScorePhrases" >> EachShard(
             scored_phrases, links=links, phrases=phrases, confidence=confidence
         )
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows.batches | "Shuffle" >> MakeShards(run.shards, wanted)
     model = fitted_aligner(pipeline, rows, run)
     return (
         shards

@@ -3,21 +3,25 @@
 import hashlib
 import math
 
-from models.translator_store import TranslatorReference
-from pipelines import external_choice, plan_facts, second_choice
-from pipelines.aligner_choice import (
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines import external_choice, plan_facts, second_choice
+from pairweave.pipelines.aligner_choice import (
     HOSTING,
     Reference,
     program_settings,
     tokens_text,
     unused_options,
 )
-from pipelines.options import CorpusOptions, JobOptions, unsaid_options
-from pipelines.scorer_choice import PairScorer
-from pipelines.suggest_options import SuggestOptions
-from pipelines.translator_choice import unused_translator_options
-from transforms.tokens import TokenConfig
-from transforms.write import to_json
+from pairweave.pipelines.given_choice import ATTENTION_ONLY
+from pairweave.pipelines.glossary_terms import glossary_settings
+from pairweave.pipelines.options import CorpusOptions, JobOptions, unsaid_options
+from pairweave.pipelines.scorer_choice import PairScorer
+from pairweave.pipelines.suggest_options import SuggestOptions
+from pairweave.pipelines.translator_choice import unused_translator_options
+from pairweave.transforms.glossary import Glossary
+from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.write import to_json
 
 # Where a job runs and where its files lie: none of it may change an output byte.
 _PLACE = {
@@ -40,6 +44,8 @@ def resolved_configuration(
     translator: TranslatorReference | None,
     scorer: PairScorer | None,
     profile: dict[str, object] | None,
+    segmenter: str,
+    glossary: Glossary | None,
 ) -> dict[str, object]:
     """Return the settings of a job as its plan names them; models and files by their digests.
 
@@ -51,8 +57,12 @@ def resolved_configuration(
         translator: What translates sources, if anything does.
         scorer: What scores suggestions, if anything does.
         profile: The tag profile that tags are drawn to, if there is one.
+        segmenter: What finds words of scripts without spaces.
+        glossary: The terms that are tagged, if those are.
     """
     unused = unused_options(options) | unused_translator_options(options)
+    if isinstance(reference, GivenLinks) and not reference.attention:
+        unused |= set(ATTENTION_ONLY)
     left_out = _PLACE | unused | unsaid_options(options)
     settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
@@ -63,6 +73,9 @@ def resolved_configuration(
     settings |= second_choice.second_settings(options, second)
     if translator is not None:
         settings["translator"] = translator.digest
+    if "segmenter" in settings:
+        settings["segmenter"] = segmenter
+    settings |= glossary_settings(glossary)
     if scorer is not None:
         settings["scorer"] = scorer.forward.digest
         settings["reverse_scorer"] = scorer.reverse.digest
@@ -77,7 +90,15 @@ def resolved_configuration(
 def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     """Return settings as a signature shows them: digests cut to 12 characters."""
     flat = dict(settings)
-    digests = ("model", "second_model", "translator", "scorer", "reverse_scorer", "tag_profile")
+    digests = (
+        "model",
+        "second_model",
+        "translator",
+        "scorer",
+        "reverse_scorer",
+        "tag_profile",
+        "glossary",
+    )
     for name in digests:
         if flat.get(name) is not None:
             flat[name] = str(flat[name])[:12]

@@ -3,11 +3,11 @@
 import dataclasses
 from typing import Any
 
-from models.encoder_store import EncoderReference
-from models.translator_store import TranslatorReference
-from pipelines.options import AlignerSettings, JobOptions
-from pipelines.run import Run
-from pipelines.scorer_choice import PairScorer
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.options import AlignerSettings, JobOptions
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.scorer_choice import PairScorer
 
 
 def share_cores(run: Run) -> Run:

@@ -2,9 +2,9 @@
 
 import re
 
-from pipelines.options import CorpusOptions, InputOptions
-from transforms.errors import ConfigError
-from transforms.units import CorpusInput
+from pairweave.pipelines.options import CorpusOptions, InputOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import CorpusInput
 
 UNDETERMINED = "und"
 """The language tag of text whose language nobody stated (BCP 47)."""

@@ -9,16 +9,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from pipelines import augment, flags, plan_text, preview
-from pipelines.cli import COMMANDS
-from pipelines.command_options import DemoOptions
-from pipelines.execute import execute
-from pipelines.job_options import AugmentOptions
-from pipelines.options import CorpusOptions
-from pipelines.prepare import prepare
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.write import shard_name
+from pairweave.pipelines import augment, flags, plan_text, preview
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_options import DemoOptions
+from pairweave.pipelines.execute import execute
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.options import CorpusOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.write import data_name
 
 # Distributions whose wheels carry gettext catalogues, with the licence of each.
 CATALOGUES = {
@@ -88,7 +88,7 @@ def richest(output: str, shards: int, pairs: int) -> list[dict[str, Any]]:
     """Return a few tagged pairs, those with the most tags first."""
     rows = []
     for shard in range(shards):
-        data = files.read_bytes(files.join(output, shard_name(shard, shards)))
+        data = files.read_bytes(files.join(output, data_name(shard, shards)))
         table = pq.read_table(io.BytesIO(data), filters=[("kind", "==", "tagged")])
         rows += table.select(["source", "target", "tags"]).to_pylist()
     rows.sort(key=lambda row: (-len(row["tags"]), len(row["source"]), row["source"]))

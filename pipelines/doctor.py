@@ -7,9 +7,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from pipelines import engines, flags
-from pipelines.cli import COMMANDS
-from pipelines.command_options import DoctorOptions
+from pairweave.pipelines import engines, flags
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_options import DoctorOptions
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
 EXTRAS = {

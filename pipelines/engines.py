@@ -6,30 +6,40 @@ Nothing is ever downloaded: what is missing is an error that names the command t
 
 import contextlib
 import dataclasses
+import functools
 import itertools
-import json
+import logging
 import mmap
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pipelines import attached
-from pipelines.failures import failure_message as failure_message
-from transforms.errors import ConfigError
+from pairweave.pipelines import engine_scripts, private_network
+from pairweave.pipelines.failures import ended_server, is_lost_server
+from pairweave.pipelines.failures import failure_message as failure_message
+from pairweave.transforms.errors import ConfigError, WorkerError
 
-LOCAL_RUNNER = "pipelines.local_runner.LocalRunner"
+LOG = logging.getLogger("pairweave")
+LOCAL_RUNNER = "pairweave.pipelines.local_runner.LocalRunner"
 FLINK_VERSION = "1.19"
 JAVA_VERSIONS = range(11, 22)
 """What Flink 1.19 runs on; 21 is experimental there."""
 
 RESTARTS = 3
 """How often the Flink mini cluster starts a failed job again; without a strategy it never does."""
+
+SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
+"""The scripts that start the runners' own programs, and what these are called."""
+
+OUT_OF_MEMORY = {"java": 3}
+"""The exit status of those that tell when memory runs out (``-XX:+ExitOnOutOfMemoryError``)."""
+
+EXIT_SECONDS = 2.0
+"""How long a program that no longer answers is given to turn out to have ended."""
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
@@ -41,7 +51,7 @@ PRISM_INSTALL = (
 
 ABOUT = {
     "local": "this machine, one process a worker; the shuffle goes to a temporary file",
-    "prism": "Beam's portable runner in Go: one Python process; for tests, it keeps all in memory",
+    "prism": "Beam's portable runner in Go: one worker process; for tests, it keeps all in memory",
     "flink": "a Flink mini cluster on this machine, or a session cluster by --flink_master",
 }
 
@@ -93,6 +103,7 @@ def beam_options(
 
     Raises:
         ConfigError: Something that the engine needs is absent, or the user's options do not fit.
+        WorkerError: The runner's own program ended while it was needed; says how it ended.
     """
     given = Given(extra)
     runner = (given.value("runner") or "").rpartition(".")[2].lower()
@@ -113,7 +124,12 @@ def beam_options(
     with tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True) as scratch:
         flags = [f"--job_name={job_name}", *makers[engine](workers, given, Path(scratch))]
         ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
-        yield [*ours, *extra]
+        try:
+            yield [*ours, *extra]
+        except Exception as error:
+            if is_lost_server(error):
+                _check_servers(Path(scratch))
+            raise
 
 
 def _check_runner(name: str | None) -> None:
@@ -127,6 +143,21 @@ def _check_runner(name: str | None) -> None:
         raise ConfigError(
             f"--runner={name}: no runner that can be used: {error}; leave it out and give --engine"
         ) from error
+
+
+def _check_servers(scratch: Path) -> None:
+    """Find out whether a program that `engine_scripts.attach` started has ended.
+
+    Raises:
+        WorkerError: It has; says how.
+    """
+    for name, program in SERVERS.items():
+        script = scratch / name
+        if not script.is_file():
+            continue
+        status = engine_scripts.exit_of(script, EXIT_SECONDS)
+        if status is not None:
+            raise WorkerError(ended_server(program, status, OUT_OF_MEMORY.get(name)))
 
 
 def works_here(engine: str, extra: Sequence[str]) -> bool:
@@ -180,9 +211,12 @@ def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
     binary = given.value("prism_location") or _find_prism()
     if binary is None:
         raise ConfigError(f"engine prism: no Beam prism program here; run {PRISM_INSTALL}")
-    flags = ["--runner=PrismRunner", "--environment_type=LOOPBACK", "--prism_log_level=warn"]
+    flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
+    if not given.has("environment_type"):
+        flags += engine_scripts.worker_processes(scratch)
+    _warn_of_open_ports("prism")
     if not given.has("prism_location"):
-        flags.append(f"--prism_location={_attached(scratch / 'prism', str(binary))}")
+        flags.append(f"--prism_location={engine_scripts.attach(scratch / 'prism', str(binary))}")
     return flags
 
 
@@ -197,6 +231,7 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
     ]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, scratch)
+        _warn_of_open_ports("flink")
     if master in {"[local]", "[auto]"}:
         flags.append(f"--flink_conf_dir={_flink_conf(scratch)}")
         if not given.has("environment_type"):
@@ -204,8 +239,8 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
     elif not given.has("environment_type"):
         raise ConfigError(
             f"--flink_master={master}: say where its workers are: --environment_type=EXTERNAL "
-            "--environment_config=localhost:50000 with `python -m pipelines.worker_pool` beside "
-            "each task manager, or --environment_type=PROCESS "
+            "--environment_config=localhost:50000 with `python -m pairweave.pipelines.worker_pool` "
+            "beside each task manager, or --environment_type=PROCESS "
             '--environment_config=\'{"command": "PROGRAM"}\' (see deploy/flink/README.md)'
         )
     return flags
@@ -230,7 +265,9 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
             f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
             f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
         )
-    launcher = _attached(scratch / "java", java)
+    # Java's own default is /tmp whatever TMPDIR says; it would also note its figures there.
+    properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
+    launcher = engine_scripts.attach(scratch / "java", java, *properties)
     return [
         f"--flink_job_server_jar={jar}",
         f"--job_server_java_launcher={launcher}",
@@ -251,7 +288,10 @@ def _flink_conf(scratch: Path) -> Path:
         "restart-strategy.fixed-delay.delay": "1 s",
         # What the shuffle spills goes when the job does.
         "io.tmp.dirs": str(scratch),
+        # What Flink itself binds, where the run has no network of its own; not what Beam binds.
         "rest.bind-address": "localhost",
+        "jobmanager.bind-host": "localhost",
+        "taskmanager.bind-host": "localhost",
     }
     lines = [f"{key}: {value}\n" for key, value in settings.items()]
     (directory / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
@@ -259,21 +299,18 @@ def _flink_conf(scratch: Path) -> Path:
 
 
 def _flink_workers(workers: int, scratch: Path) -> list[str]:
-    if workers == 1:
-        return ["--environment_type=LOOPBACK"]
-    # LOOPBACK is one process, whose lock lets Python code use one core only.
-    path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
-    boot = _script(
-        scratch / "worker",
-        f"PYTHONPATH={shlex.quote(path)}",
-        "export PYTHONPATH",
-        f'exec {shlex.quote(sys.executable)} -P -m pipelines.worker "$@"',
-    )
-    return [
-        "--environment_type=PROCESS",
-        f"--environment_config={json.dumps({'command': str(boot)})}",
-        f"--sdk_worker_parallelism={_next_prime(workers)}",
-    ]
+    processes = 1 if workers == 1 else _next_prime(workers)
+    return [*engine_scripts.worker_processes(scratch), f"--sdk_worker_parallelism={processes}"]
+
+
+@functools.cache  # said once
+def _warn_of_open_ports(engine: str) -> None:
+    if not private_network.entered():
+        LOG.warning(
+            "engine %s listens on ports that whoever reaches this machine can use to run code as "
+            "you, as this run cannot have a network of its own; see SECURITY.md",
+            engine,
+        )
 
 
 def _next_prime(number: int) -> int:
@@ -288,23 +325,6 @@ def _next_prime(number: int) -> int:
         for candidate in itertools.count(number + 1)
         if all(candidate % divisor for divisor in range(2, candidate))
     )
-
-
-def _attached(script: Path, program: str) -> Path:
-    """Write a script that runs a program and ends it when whoever called the script ends.
-
-    The program ends too when the script is interrupted or killed (`pipelines.attached`).
-    """
-    # Without site-packages Python starts in a few hundredths of a second.
-    words = (sys.executable, "-I", "-S", attached.__file__)
-    command = " ".join(shlex.quote(word) for word in words)
-    return _script(script, f'exec {command} "$PPID" {shlex.quote(program)} "$@"')
-
-
-def _script(path: Path, *lines: str) -> Path:
-    path.write_text("\n".join(["#!/bin/sh", *lines, ""]), encoding="utf-8")
-    path.chmod(0o700)
-    return path
 
 
 def _find_prism() -> Path | None:

@@ -2,24 +2,24 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from pipelines import evaluate_tags, finished, flags
-from pipelines.command_options import (
+from pairweave.pipelines import evaluate_tags, finished, flags, terminal
+from pairweave.pipelines.command_options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,
     EvaluateSuggestionsOptions,
 )
-from transforms.errors import ConfigError
-from transforms.example_metrics import Comparison, has_files, profile_files, profile_run
-from transforms.link_metrics import evaluate_links
-from transforms.suggestion_metrics import evaluate_suggestions
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.example_metrics import Comparison, has_files, profile_files, profile_run
+from pairweave.transforms.link_metrics import evaluate_links
+from pairweave.transforms.suggestion_metrics import compare_suggestions, evaluate_suggestions
 
 USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
        pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
-       pairweave evaluate suggestions HYPOTHESIS GOLD --target_lang TAG
+       pairweave evaluate suggestions HYPOTHESIS GOLD [GOLD ...] --target_lang TAG
        pairweave evaluate suggestions --data RUN --golden PREFIX
-       pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE]
+       pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE] [--baseline FILE]
        pairweave evaluate judgements --sample RUN --output SHEET
        pairweave evaluate judgements --sheets SHEET ...
 """
@@ -44,7 +44,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
 
 
 def _aligners(arguments: Sequence[str]) -> int:
-    from pipelines import evaluate_aligners
+    from pairweave.pipelines import evaluate_aligners
 
     return evaluate_aligners.main(arguments)
 
@@ -57,9 +57,12 @@ def _links(arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    return _say(
-        evaluate_links(Path(options.hypothesis), Path(options.gold), options.one_based).render()
+    scores = evaluate_links(
+        files.on_disk(options.hypothesis), files.on_disk(options.gold), options.one_based
     )
+    if scores.warning is not None:
+        terminal.warn(f"warning: {options.gold}: {scores.warning}")
+    return _say(scores.render())
 
 
 def _suggestions(arguments: Sequence[str]) -> int:
@@ -73,9 +76,11 @@ def _suggestions(arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    return _say(
-        evaluate_suggestions(options.hypothesis, options.gold, options.target_lang).render()
-    )
+    files = options.hypothesis, options.gold, options.target_lang
+    config = options.config()
+    if config is None or options.baseline is None:
+        return _say(evaluate_suggestions(*files).render())
+    return _say(compare_suggestions(*files, options.baseline, config).render())
 
 
 def _examples(arguments: Sequence[str]) -> int:
@@ -99,5 +104,5 @@ def _examples(arguments: Sequence[str]) -> int:
 
 
 def _say(text: str) -> int:
-    sys.stdout.write(f"{text}\n")
+    terminal.say(text)
     return 0

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -12,21 +11,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from models import store
-from models.aligner import Aligner
-from models.external import ExternalAligner, find_digest, learn
-from models.external_config import PROGRAMS
-from models.hmm import HmmConfig, fit
-from pipelines import flags
-from pipelines.aligner_names import AlignerName, read_name
-from pipelines.command_options import EvaluateAlignersOptions
-from transforms import schemas
-from transforms.errors import ConfigError, InputError
-from transforms.link_metrics import LinkScores, evaluate_links, version
-from transforms.pharaoh import format_links, read_blocks
-from transforms.signature import signature
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, tokenize
+from pairweave.models import store
+from pairweave.models.aligner import Aligner
+from pairweave.models.attention_aligner import AttentionAligner
+from pairweave.models.external import ExternalAligner, find_digest, learn
+from pairweave.models.external_config import PROGRAMS
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.aligner_names import AlignerName, read_name
+from pairweave.pipelines.command_options import EvaluateAlignersOptions
+from pairweave.transforms import files, schemas
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.link_metrics import LinkScores, evaluate_links, version
+from pairweave.transforms.pharaoh import format_links, read_blocks
+from pairweave.transforms.signature import signature
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, tokenize
 
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
     )
-    names = [read_name(text) for text in options.aligners or ("hmm",)]
+    names = [name for text in options.aligners or ("hmm",) for name in read_name(text).each()]
     # An aligner that is not there is found out before the others have worked for an hour.
     makers = [maker(name, options) for name in names]
     texts = read_texts(options)
@@ -89,21 +89,23 @@ def main(arguments: Sequence[str]) -> int:
     try:
         for name, make in zip(names, makers, strict=True):
             outcomes.append(evaluate(name, make, texts, options))
-            sys.stderr.write(f"{name.text}: done\n")
+            terminal.warn(f"{name.text}: done")
     finally:
         # An aligner that fails does not take the figures of the others with it.
         if outcomes:
-            sys.stdout.write(render(outcomes, texts))
+            terminal.say(render(outcomes, texts).removesuffix("\n"))
     return 0
 
 
 def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
     """Refuse a gold that nothing can be compared with, before anything is aligned.
 
+    A gold that seems to count words from 1, and is not said to, gets a warning.
+
     Raises:
         InputError: It is not of as many lines as there are pairs; or see `evaluate_links`.
     """
-    gold = Path(options.gold)
+    gold = files.on_disk(options.gold)
     lines = len(_lines_of(gold))
     if lines != pairs:
         raise InputError(
@@ -111,7 +113,9 @@ def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
             str(gold),
             f"has {lines} lines, but the gold set has {pairs} pairs: one line of links for each",
         )
-    _compare("\n" * pairs, options)
+    warning = _compare("\n" * pairs, options).warning
+    if warning is not None:
+        terminal.warn(f"warning: {gold}: {warning}")
 
 
 def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
@@ -119,7 +123,7 @@ def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
     with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
         path = Path(directory) / "links"
         path.write_text(links)
-        return evaluate_links(path, Path(options.gold), options.one_based)
+        return evaluate_links(path, files.on_disk(options.gold), options.one_based)
 
 
 def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
@@ -138,16 +142,47 @@ def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
         return lambda texts: fit(texts.training, config, threads=os.cpu_count() or 1)
     if name.aligner == "encoder":
         return _encoder(name)
+    if name.aligner == "attention":
+        return _attention(name)
     external = name.program_config(options.program_timeout)
     find_digest(external, {})
     return lambda texts: ExternalAligner(external, learn(external, texts.training))
 
 
 def _encoder(name: AlignerName) -> Make:
-    from models import encoder_store
+    from pairweave.models import encoder_store
 
     reference = encoder_store.find(name.encoder_config())
     return lambda _: encoder_store.load(reference)
+
+
+def _attention(name: AlignerName) -> Make:
+    source = name.attention_source()
+    aligner = AttentionAligner(source)
+
+    def make(texts: Texts) -> Aligner:
+        if len(aligner) != texts.gold.num_rows:
+            raise InputError(
+                "line_count_mismatch",
+                source.path,
+                f"has attention of {len(aligner)} lines, but the gold set has "
+                f"{texts.gold.num_rows} pairs",
+            )
+        return aligner
+
+    return make
+
+
+def _attention_settings(name: AlignerName) -> dict[str, object]:
+    """Return what a signature says of attention beside its digest."""
+    if name.aligner != "attention":
+        return {}
+    source = name.attention_source()
+    return {
+        "method": source.method,
+        "layer": "only" if source.layer is None else source.layer,
+        "head": "mean" if source.head is None else source.head,
+    }
 
 
 def read_texts(options: EvaluateAlignersOptions) -> Texts:
@@ -163,7 +198,7 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
             "by --source_input FILE and --target_input FILE"
         )
     if options.pairs is not None:
-        sides = _read_joined(Path(options.pairs))
+        sides = _read_joined(files.on_disk(options.pairs))
     elif options.target_input is None:
         raise ConfigError("--source_input needs --target_input")
     else:
@@ -223,6 +258,7 @@ def evaluate(
         # Where a program or a model lies decides nothing; the digest names what it is.
         "aligner": name.aligner,
         "model": aligner.digest[:12],
+        **_attention_settings(name),
         "heuristic": options.heuristic,
         "tokens": "whitespace",
         "training_pairs": texts.training.num_rows if learns else 0,
@@ -305,7 +341,7 @@ def _read_sides(sources: Sequence[str], targets: Sequence[str]) -> tuple[list[st
         raise ConfigError(f"{len(sources)} source files, but {len(targets)} target files")
     sides: tuple[list[str], list[str]] = ([], [])
     for pair in zip(sources, targets, strict=True):
-        found = [_lines_of(Path(name)) for name in pair]
+        found = [_lines_of(files.on_disk(name)) for name in pair]
         if len(found[0]) != len(found[1]):
             raise InputError(
                 "line_count_mismatch",

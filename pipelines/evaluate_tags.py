@@ -1,16 +1,17 @@
 """The commands ``evaluate tags`` and ``evaluate judgements``."""
 
-import sys
 from collections.abc import Sequence
 
-from pipelines import finished, flags
-from pipelines.command_options import EvaluateTagsOptions, JudgementOptions
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.judgement import agree, draw_sheet, read_sheets, write_sheet
-from transforms.tag_metrics import evaluate_tags
-from transforms.tag_texts import is_json, read_texts
-from transforms.xml_metrics import XmlConfig
+from pairweave.pipelines import finished, flags, terminal
+from pairweave.pipelines.command_options import EvaluateTagsOptions, JudgementOptions
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.judgement import agree, draw_sheet, read_sheets, write_sheet
+from pairweave.transforms.tag_comparison import compare_tags
+from pairweave.transforms.tag_metrics import evaluate_tags
+from pairweave.transforms.tag_spans import SpanConfig
+from pairweave.transforms.tag_texts import is_json, read_texts
+from pairweave.transforms.xml_metrics import XmlConfig
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,10 +34,22 @@ def main(arguments: Sequence[str]) -> int:
         words=None if words == "off" else words,
         language=None if language is None else language.split("-")[0].lower(),
     )
-    scores = evaluate_tags(texts, config, shift=options.tag_shift)
+    spans = SpanConfig(options.f1_words, options.f1_same_name)
+    significance = options.config()
+    if significance is None or options.baseline is None:
+        scores = evaluate_tags(texts, config, spans, shift=options.tag_shift)
+        shown = scores.render()
+    else:
+        other = read_texts(options.baseline, options.reference, options.source)
+        compared = compare_tags(
+            *(texts, other, config, spans, significance),
+            name=options.baseline,
+            shift=options.tag_shift,
+        )
+        scores, shown = compared.scores, compared.render()
     if options.lines is not None:
         files.write_bytes(options.lines, scores.render_lines().encode())
-    sys.stdout.write(f"{scores.render()}\n")
+    terminal.say(shown)
     return 0
 
 
@@ -53,7 +66,7 @@ def judgements(arguments: Sequence[str]) -> int:
     if (options.sample is None) == (not options.sheets):
         raise ConfigError("give either --sample RUN --output SHEET.tsv, or --sheets A.tsv B.tsv")
     if options.sample is None:
-        sys.stdout.write(f"{agree(read_sheets(options.sheets)).render()}\n")
+        terminal.say(f"{agree(read_sheets(options.sheets)).render()}")
         return 0
     if options.output is None:
         raise ConfigError("--sample needs --output SHEET.tsv to write to")
@@ -61,5 +74,5 @@ def judgements(arguments: Sequence[str]) -> int:
     rows = draw_sheet(options.sample, found, options.number, options.seed)
     write_sheet(options.output, rows)
     pairs = len({(row.id, row.variant) for row in rows})
-    sys.stdout.write(f"{options.output}: {len(rows)} tags of {pairs} pairs to judge\n")
+    terminal.say(f"{options.output}: {len(rows)} tags of {pairs} pairs to judge")
     return 0

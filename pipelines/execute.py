@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from models import encoder_store, store
-from models.encoder_store import EncoderReference
-from pipelines import engines
-from pipelines.aligner_choice import find_fitted
-from pipelines.progress import LOG, Progress
-from pipelines.run import Graph, Run
-from pipelines.run_note import note_run
-from transforms import files, receipt_files, run_files
-from transforms.claim import claim
-from transforms.commit import commit_run
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models import encoder_store, store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.pipelines import engines, stopping
+from pairweave.pipelines.aligner_choice import find_fitted
+from pairweave.pipelines.progress import LOG, Progress
+from pairweave.pipelines.run import Graph, Run
+from pairweave.pipelines.run_note import note_run
+from pairweave.transforms import files, receipt_files, run_files
+from pairweave.transforms.claim import claim
+from pairweave.transforms.commit import commit_run
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def execute(
@@ -110,6 +110,7 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
         try:
             _attempt(run, graph, extra)
         except Exception as error:
+            stopping.check()  # a stop is no failure, whatever it was turned into on its way here
             message, mendable = engines.failure_message(error)
             if mendable:
                 raise ConfigError(message) from error

@@ -3,31 +3,26 @@
 import contextlib
 import dataclasses
 import functools
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from pairweave.pipelines import finished
+from pairweave.transforms import files
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export import Exported, data_bytes, wanted_batches
+from pairweave.transforms.export_rows import Selection, select
+from pairweave.transforms.markup import find_syntax
+from pairweave.transforms.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
+from pairweave.transforms.markup_texts import misread
+from pairweave.transforms.write_html import write_html
+from pairweave.transforms.write_lxm import write_lxm
+from pairweave.transforms.write_po import write_po
+from pairweave.transforms.write_tmx import write_tmx
+from pairweave.transforms.write_xliff import write_xliff
 
-from pipelines import finished
-from transforms import files
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.export import Exported
-from transforms.markup import find_syntax
-from transforms.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
-from transforms.markup_texts import misread
-from transforms.write import check_file, shard_name
-from transforms.write_html import write_html
-from transforms.write_lxm import write_lxm
-from transforms.write_po import write_po
-from transforms.write_tmx import write_tmx
-from transforms.write_xliff import write_xliff
-
+_ALL = Selection()
 ROWS = ("tagged", "plain", "all")
 UNFIT = ("refuse", "leave_out")
-BATCH_ROWS = 8_192
 
 Rows = Iterable[MarkupRow]
 _Unfit = Callable[[MarkupRow], str | None]
@@ -83,6 +78,7 @@ def export_markup(
     rows: str | None = None,
     unfit: str = "refuse",
     inline_syntax: str | None = None,
+    selection: Selection = _ALL,
 ) -> Exported:
     """Write a finished run's rows, in the order of its shards, shard by shard.
 
@@ -95,6 +91,8 @@ def export_markup(
         unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
         inline_syntax: What readers of ``po``, ``lxm`` and ``html`` will take for a tag; by default
             XML's of ``lxm``, HTML's of others.
+        selection: Which of these rows, and in which order. A sample is drawn before unfit rows are
+            left out.
 
     Raises:
         ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
@@ -106,6 +104,10 @@ def export_markup(
     found = finished.open_manifest(directory)
     rows = rows or ("tagged" if found["job"] == "augment" else "all")
     require_choice("rows", rows, ROWS)
+    selection.check(str(found["job"]))
+    if found["job"] == "augment" and rows != "all" and not selection.kinds:
+        # So that a sample is one of the rows that are written.
+        selection = dataclasses.replace(selection, kinds=(rows,))
     configuration = found["configuration"]
     representation = configuration.get("representation", "indexed")
     if representation != "indexed":
@@ -123,7 +125,10 @@ def export_markup(
         if files.exists(path):
             raise ConfigError(f"{path}: is there already; give another --output, or delete it")
     shifted = bool(configuration.get("whitespace_shift"))
-    read = markup_rows(_batches(directory, found), rows, shifted=shifted)
+    batches = select(
+        lambda: wanted_batches(directory, found, selection), selection, data_bytes(found)
+    )
+    read = markup_rows(batches, rows, shifted=shifted)
     fitting = _Fitting(read, unfit_reason, form, leave_out=unfit == "leave_out")
     sources = sorted({corpus["source_lang"] for corpus in found["corpora"].values()})
     _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
@@ -152,15 +157,6 @@ class _Fitting:
                     f"pair {row.id}: {reason}; {self._form} cannot carry it: export the run in "
                     "another format, or with --unfit leave_out"
                 )
-
-
-def _batches(directory: str, manifest: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    entries = {entry["name"]: entry for entry in manifest["files"]}
-    for shard in range(manifest["shards"]):
-        name = shard_name(shard, manifest["shards"])
-        check_file(directory, entries[name])
-        data = io.BytesIO(files.read_bytes(files.join(directory, name)))
-        yield from pq.ParquetFile(data).iter_batches(batch_size=BATCH_ROWS)
 
 
 def _write(paths: Sequence[str], chunks: Iterator[tuple[bytes, ...]]) -> None:

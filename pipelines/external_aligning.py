@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping
 import apache_beam as beam
 import pyarrow as pa
 
-from models import external_store
-from models.external import learn
-from models.external_config import ExternalConfig
-from models.external_store import ExternalReference
-from pipelines.external_choice import external_config
-from pipelines.options import AlignerOptions
-from pipelines.run import Run
-from pipelines.steps import GatherSample
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.sample import gather_sample, sample_share
-from transforms.shards import Batches, Shard, Shards, give_up
-from transforms.tokens import TokenConfig, add_tokens
+from pairweave.models import external_store
+from pairweave.models.external import learn
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_store import ExternalReference
+from pairweave.pipelines.external_choice import external_config
+from pairweave.pipelines.options import AlignerOptions
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.steps import GatherSample
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.sample import gather_sample, sample_share, why_empty
+from pairweave.transforms.shards import Batches, Shard, Shards, give_up
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 
 Learned = beam.PCollection[ExternalReference]
 
@@ -26,7 +27,9 @@ NOTHING_LEARNED = ""
 """The digest of a program that found no pair to learn from."""
 
 
-def learned_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+def learned_aligner(
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run
+) -> beam.pvalue.AsSingleton:
     """Return the run's program as a side input: a reference that workers load.
 
     What an earlier attempt of the same run learned is used again, if it is whole.
@@ -48,7 +51,7 @@ def learned_aligner(pipeline: beam.Pipeline, rows: Batches, run: Run) -> beam.pv
         facts=run.language_facts(),
         allow_empty=options.allow_empty,
     )
-    return beam.pvalue.AsSingleton(rows | "LetLearn" >> step)
+    return beam.pvalue.AsSingleton(rows.batches | "LetLearn" >> step)
 
 
 class LetLearn(beam.PTransform[Batches, Learned]):
@@ -98,14 +101,16 @@ def learn_from_sample(
     Raises:
         ConfigError: The sample is empty.
     """
-    sample = gather_sample(element[1])
+    parts = list(element[1])
+    sample = gather_sample(parts)
     if not sample.num_rows:
         if allow_empty:
             return ExternalReference(config, NOTHING_LEARNED)
+        why = why_empty(parts)
         raise ConfigError(
             "no pair passed the screen and was drawn into the sample, so there is nothing that "
             f"{config.program} could learn from; look at the input, the limits of the screen and "
-            "--fit_pairs"
+            "--fit_pairs" + (f"; {why}" if why else "")
         )
     learned = learn(config, add_tokens(sample, tokens))
     return external_store.save(config, directory, learned, {**facts, "pairs": sample.num_rows})

@@ -1,12 +1,12 @@
 """Someone else's aligner in a job: from options to what workers load."""
 
-from models import external_store
-from models.external_config import ExternalConfig
-from models.external_process import identity
-from models.external_store import ExternalReference
-from pipelines.options import AlignerOptions
-from transforms.errors import ConfigError
-from transforms.tokens import TokenConfig
+from pairweave.models import external_store
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_process import identity
+from pairweave.models.external_store import ExternalReference
+from pairweave.pipelines.options import AlignerOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tokens import TokenConfig
 
 EXTERNAL_ONLY = ("program", "program_path", "program_timeout")
 PLACE = ("program_path", "program_timeout")

@@ -15,28 +15,29 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from models.encoder_store import EncoderReference
-from models.finetune_config import FinetuneConfig
-from pipelines import flags, plan_text
-from pipelines.cli import COMMANDS
-from pipelines.job_options import FinetuneOptions
-from pipelines.prepare import prepare
-from pipelines.progress import LOG
-from pipelines.run import Run
-from pipelines.run_note import note_run
-from transforms import files, run_files
-from transforms.claim import claim
-from transforms.errors import ConfigError, WorkerError
-from transforms.read.unit import read_unit
-from transforms.rejects import Reject, Stage
-from transforms.sample import sample_rows, sample_share
-from transforms.screen import screen
-from transforms.shards import mark_rejected, merge_rows, pairs_of
-from transforms.tokens import add_tokens
-from transforms.write import REJECTS, encode_parquet, rejects_of, shard_name, to_json
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.finetune_config import FinetuneConfig
+from pairweave.pipelines import flags, plan_text
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.job_options import FinetuneOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.progress import LOG
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.run_note import note_run
+from pairweave.transforms import files, run_files
+from pairweave.transforms.character_counts import character_notices, count_characters
+from pairweave.transforms.claim import claim
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.sample import sample_rows, sample_share
+from pairweave.transforms.screen import screen
+from pairweave.transforms.shards import mark_rejected, merge_rows, pairs_of
+from pairweave.transforms.tokens import add_tokens
+from pairweave.transforms.write import REJECTS, encode_parquet, rejects_name, rejects_of, to_json
 
 if TYPE_CHECKING:
-    from models.finetune import Finetuned, Progress
+    from pairweave.models.finetune import Finetuned, Progress
 
 TRAINING = "_training.json"
 _SAY_SECONDS = 10.0
@@ -48,6 +49,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
     config = config_of(options)
+    _check_output(options.output)
     run = prepare(name, options)
     if options.plan_only:
         return plan_text.show(run, _no_graph, ())
@@ -82,11 +84,11 @@ def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
         ConfigError: The model cannot be trained so, or no pair is left.
         WorkerError: The input changed since the plan was made, or a file cannot be written.
     """
-    from models.finetune import train
+    from pairweave.models.finetune import train
 
     assert isinstance(run.model, EncoderReference)
     assert run.tokens is not None
-    kept, rejected, passed_over = read_pairs(run)
+    kept, rejected, passed_over, notices = read_pairs(run)
     table = add_tokens(pairs_of(kept), run.tokens)
     made = train(
         run.model.config.model,
@@ -97,15 +99,15 @@ def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
         progress=_progress(),
     )
     _, rejected = _reject(kept, rejected, made.rejected)
-    _commit(run, output, made, rejected, passed_over)
+    _commit(run, output, made, rejected, passed_over, notices)
 
 
-def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int]:
+def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int, list[str]]:
     """Read, screen and sample the input.
 
     Returns:
-        The kept rows, by id and each id once; the rejected ones (`schemas.ROWS` both); and the
-        number of rows that passed the screen and were not drawn.
+        The kept rows, by id and each id once; the rejected ones (`schemas.ROWS` both); the
+        number of rows that passed the screen and were not drawn; and notices on characters.
 
     Raises:
         WorkerError: The input is not what was planned.
@@ -113,8 +115,10 @@ def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int]:
     options = run.options
     share = sample_share(run.plan.rows, options.fit_pairs)
     parts, passed_over = [], 0
+    characters: dict[int, Counter[str]] = {}
     for unit in run.plan.units:
         for batch in list(read_unit(unit, run.limits)):
+            characters.setdefault(unit.index, Counter()).update(count_characters(batch))
             screened = screen(batch, run.screen)
             open_rows = screened.column("reason").is_null()
             drawn = [rows for _, rows in sample_rows(screened, share, options.seed)]
@@ -123,7 +127,8 @@ def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int]:
             parts += drawn
             parts.append(pa.Table.from_batches([screened.filter(pa.compute.invert(open_rows))]))
     kept, rejected = merge_rows(parts)
-    return kept, rejected, passed_over
+    notices = character_notices(run.document["units"], characters)  # type: ignore[arg-type]
+    return kept, rejected, passed_over, [str(notice) for notice in notices]
 
 
 def _reject(
@@ -139,15 +144,25 @@ def _reject(
     return kept.take(pa.array(stays)), rejected
 
 
+def _check_output(output: str) -> None:
+    """Check the output's kind before anything is looked up in a store.
+
+    Raises:
+        ConfigError: It is no local directory.
+    """
+    if files.is_uri(output):
+        raise ConfigError(
+            f"--output {output}: finetune writes to a local directory; copy the model from there"
+        )
+
+
 def _claim(run: Run) -> str:
     """Claim the output directory; return its path.
 
     Raises:
-        ConfigError: It is no local directory, or another run's, or holds a model.
+        ConfigError: It is another run's, or holds a model.
     """
     output = files.absolute(run.options.output)
-    if files.is_uri(output):
-        raise ConfigError(f"--output {output}: finetune writes to a local directory; copy it then")
     if not files.exists(files.join(output, run_files.PLAN)):
         for name in files.list_names(output):
             if name.endswith((".json", ".safetensors", ".txt", ".model")):
@@ -182,7 +197,14 @@ def _entry(output: str, name: str) -> dict[str, object]:
     return {"name": name, "bytes": path.stat().st_size, "sha256": digest}
 
 
-def _commit(run: Run, output: str, made: "Finetuned", rejected: pa.Table, passed_over: int) -> None:
+def _commit(
+    run: Run,
+    output: str,
+    made: "Finetuned",
+    rejected: pa.Table,
+    passed_over: int,
+    notices: list[str],
+) -> None:
     """Write the rejects, the losses and, last, the manifest.
 
     Raises:
@@ -196,7 +218,7 @@ def _commit(run: Run, output: str, made: "Finetuned", rejected: pa.Table, passed
     }
     if rows["read"] != rows["trained"] + rows["rejected"] + rows["not_drawn"]:
         raise WorkerError(f"pairs do not add up: {rows}")
-    rejects = f"{REJECTS}/{shard_name(0, 1)}"
+    rejects = rejects_name(0, 1)
     line = str(run.document["signature"])
     rejected = rejects_of(rejected.unify_dictionaries().combine_chunks())
     files.write_bytes(files.join(output, rejects), encode_parquet(rejected, line))
@@ -208,7 +230,8 @@ def _commit(run: Run, output: str, made: "Finetuned", rejected: pa.Table, passed
     reasons = Counter(rejected.column("reason").to_pylist())
     document = {
         **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
-        **{key: run.document[key] for key in ("corpora", "inputs", "notices")},
+        **{key: run.document[key] for key in ("corpora", "inputs")},
+        "notices": [*map(str, run.plan.notices), *notices],
         "plan_sha256": run.digest,
         "rows": rows,
         "rejected": dict(reasons),

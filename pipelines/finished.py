@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from transforms import files, run_files
-from transforms.errors import ConfigError
+from pairweave.transforms import files, run_files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.write import data_name
 
 JOBS = ("augment", "align", "suggest")
 """The jobs whose runs hold pairs to look at."""
@@ -14,7 +15,8 @@ def open_manifest(directory: str) -> dict[str, Any]:
     """Return the manifest of a finished run.
 
     Raises:
-        ConfigError: The directory holds no finished run, or none with pairs.
+        ConfigError: The directory holds no finished run, none with pairs, or one whose shards lie
+            beside the manifest, as an earlier version wrote them.
     """
     path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
@@ -32,7 +34,26 @@ def open_manifest(directory: str) -> dict[str, Any]:
             f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
             f"give the --output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
+    for entry in found["files"]:
+        if run_files.OLD_SHARD.fullmatch(entry["name"]):
+            raise ConfigError(
+                f"{directory}: {entry['name']} lies beside the manifest, as an earlier version of "
+                "pairweave wrote shards; this one reads them from data/. Run the job again into "
+                "another --output, or use the version that wrote this run"
+            )
+    _check_shards(found, path)
     return found
+
+
+def _check_shards(found: dict[str, Any], path: str) -> None:
+    """Check that a manifest names all of its shards, with their hashes."""
+    hashes = {entry["name"]: entry.get("sha256") for entry in found["files"]}
+    for shard in range(found["shards"]):
+        name = data_name(shard, found["shards"])
+        if not isinstance(hashes.get(name), str):
+            raise ConfigError(
+                f"{path}: does not name {name} with its hash; was it edited? Run the job again"
+            )
 
 
 def run_of(path: str) -> str | None:

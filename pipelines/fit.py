@@ -5,20 +5,21 @@ from collections.abc import Sequence
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from pipelines import flags, plan_text
-from pipelines.cli import COMMANDS
-from pipelines.execute import execute
-from pipelines.fitting import fitted_aligner
-from pipelines.job_options import FitOptions
-from pipelines.prepare import prepare
-from pipelines.run import Run
-from pipelines.steps import ReadUnits, Screen, WriteShards
-from transforms import files, run_files, sealed
-from transforms.commit import summarize, write_manifest
-from transforms.errors import ConfigError
-from transforms.shards import MakeShards
-from transforms.write import file_entry
+from pairweave.models import store
+from pairweave.pipelines import flags, plan_text
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.execute import execute
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.job_options import FitOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import screened_rows
+from pairweave.pipelines.steps import WriteShards
+from pairweave.transforms import files, run_files, sealed
+from pairweave.transforms.commit import summarize, write_manifest
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.shards import MakeShards
+from pairweave.transforms.write import file_entry
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -37,15 +38,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, write the rejects; sample, fit; commit."""
     config = run.write_config
-    rows = (
-        pipeline
-        | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
-        | "Screen" >> Screen(run.screen)
-    )
+    rows = screened_rows(pipeline, run)
     # The shuffle is there for the rejects: it finds duplicates, and makes the files that every job
     # writes. They come first, so that they can be looked at where nothing is left to fit on.
     receipts = (
-        rows
+        rows.batches
         | "Shuffle" >> MakeShards(run.shards, wanted)
         | "Rejects" >> WriteShards(finish, config)
     )

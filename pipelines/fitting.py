@@ -2,19 +2,19 @@
 
 import apache_beam as beam
 
-from models import store
-from models.hmm import HmmConfig
-from pipelines.run import Run
-from pipelines.steps import FitAligner, Receipts
-from transforms import run_files
-from transforms.monolingual import translated_only
-from transforms.sample import sample_share
-from transforms.shards import Batches
+from pairweave.models import store
+from pairweave.models.hmm import HmmConfig
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.steps import FitAligner, Receipts
+from pairweave.transforms import run_files
+from pairweave.transforms.monolingual import translated_only
+from pairweave.transforms.sample import sample_share
 
 
 def fitted_aligner(
     pipeline: beam.Pipeline,
-    rows: Batches,
+    rows: ScreenedRows,
     run: Run,
     after: Receipts | None = None,
     *,
@@ -42,7 +42,6 @@ def fitted_aligner(
     step = FitAligner(
         directory=run.model_directory,
         tokens=run.tokens,
-        vocabulary=options.vocabulary,
         config=HmmConfig(decode=options.decode),
         share=sample_share(run.plan.rows, options.fit_pairs),
         seed=options.seed,
@@ -52,5 +51,6 @@ def fitted_aligner(
         allow_empty=options.allow_empty and run.job != run_files.FIT,
         after=after,
         view=translated_only if monolingual else None,
+        pieces=rows.pieces,
     )
-    return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)
+    return beam.pvalue.AsSingleton(rows.batches | "FitAligner" >> step)

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
-import yaml
 
-from pipelines.options import PATTERN_TEXTS, CorpusOptions, Options, RunOptions
-from transforms import files
-from transforms.errors import ConfigError
+from pairweave.pipelines.options import PATTERN_TEXTS, CorpusOptions, Options, RunOptions
+from pairweave.pipelines.yaml_files import read_yaml
+from pairweave.transforms.errors import ConfigError
 
 Model = TypeVar("Model", bound=Options)
 _DECLARED = "__annotations__"
@@ -100,7 +99,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         text = (field.description or "").replace("%", "%%")
         extra = field.json_schema_extra
         if isinstance(extra, dict) and "at" in extra:
-            parser.add_argument(name, metavar=name.upper(), help=text)
+            nargs = _shape(field.annotation).get("nargs")
+            parser.add_argument(name, metavar=name.upper(), help=text, nargs=nargs)
             continue
         shape = _shape(field.annotation)
         if isinstance(extra, dict) and "metavar" in extra:
@@ -207,12 +207,7 @@ def _beam_parser(prog: str) -> Parser:
 
 
 def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
-    try:
-        value = yaml.safe_load(files.read_bytes(path))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+    value = read_yaml(path)
     if value is None:
         return {}
     if not isinstance(value, dict):

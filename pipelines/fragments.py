@@ -7,18 +7,19 @@ from collections.abc import Sequence
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store, translator_store
-from models.lexical_translator import LexicalTranslator
-from models.translator_store import TranslatorReference
-from pipelines.fitting import fitted_aligner
-from pipelines.job_options import AugmentOptions
-from pipelines.run import Run
-from pipelines.steps import EachShard, tokenize
-from transforms.errors import ConfigError
-from transforms.fragments import FragmentConfig, FragmentTranslator, find_fragments
-from transforms.shards import Batches, MakeShards, Shards
-from transforms.tag_config import TagConfig
-from transforms.text_fragments import TextFragments
+from pairweave.models import store, translator_store
+from pairweave.models.lexical_translator import LexicalTranslator
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.steps import EachShard, tokenize
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.fragments import FragmentConfig, FragmentTranslator, find_fragments
+from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.text_fragments import TextFragments
 
 _NO_LINKS = "it finds what translates what without word links"
 _NO_SCORE = "fragments have no score"
@@ -27,6 +28,7 @@ UNKNOWN = {
     "combine": _NO_LINKS,
     "draw": _NO_SCORE,
     "heuristic": _NO_LINKS,
+    "keep_links": _NO_LINKS,
     "min_confidence": _NO_SCORE,
     "second_aligner": _NO_LINKS,
     "split_share": "a tag in two parts is put round two phrase pairs of word links",
@@ -39,12 +41,12 @@ UNKNOWN = {
 
 
 def token_shards(
-    pipeline: beam.Pipeline, rows: Batches, run: Run, wanted: frozenset[int]
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
 ) -> tuple[Shards, beam.pvalue.AsSingleton]:
     """Shuffle rows into shards and cut them into words; return them with the fitted model."""
     model = fitted_aligner(pipeline, rows, run)
     shards = (
-        rows
+        rows.batches
         | "Shuffle" >> MakeShards(run.shards, wanted)
         | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
     )
@@ -57,6 +59,8 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
         max_words=options.max_words,
         max_tags=tags.max_tags,
         nesting=tags.nesting,
+        segmenter=tags.segmenter,
+        punctuation=tags.punctuation_tags,
         share=tags.tagged_share,
         seed=tags.seed,
     )

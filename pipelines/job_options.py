@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pipelines.options import (
+from pairweave.pipelines.options import (
     FRAGMENT_DEFAULTS,
     UNSAID,
     AlignerOptions,
     Heuristic,
     JobOptions,
     Patterns,
+    SegmenterOptions,
     TranslatorOptions,
 )
 
@@ -99,15 +100,28 @@ class AlignOptions(AlignerOptions, JobOptions):
     )
 
 
-class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
+class AugmentOptions(TranslatorOptions, SegmenterOptions, AlignerOptions, JobOptions):
     """Options of ``augment``."""
 
-    method: Literal["alignment", "fragment"] = Field(
+    method: Literal["alignment", "fragment", "glossary"] = Field(
         "alignment",
         description="what tags are put round: alignment, phrase pairs of word links; fragment, "
         "pieces of the source whose translation, by the model's phrases and lexicon or "
-        "--translator, stands in the target (then max_words 6, max_tags 2, self_closing_share "
-        "0.27, damage_share 0.1 by default)",
+        "--translator, stands in the target; glossary, terms of --glossary that stand on both "
+        "sides and are linked (for fragment, max_words 6, max_tags 2, self_closing_share 0.27, "
+        "damage_share 0.1 by default)",
+        json_schema_extra=UNSAID,
+    )
+    glossary: str | None = Field(
+        None,
+        min_length=1,
+        description="method glossary: file of terms, source TAB target a line [.gz .zst]",
+        json_schema_extra={**UNSAID, "metavar": "FILE"},
+    )
+    glossary_match: Literal["stem", "exact"] = Field(
+        "stem",
+        description="method glossary: a word of a term is any word of its stem, in languages that "
+        "have a stemmer, or the same word; case does not matter",
         json_schema_extra=UNSAID,
     )
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
@@ -127,6 +141,13 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
         "look like, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
         json_schema_extra=UNSAID,
     )
+    max_id: int | None = Field(
+        None,
+        ge=10,
+        le=10_000,
+        description="with --representation xliff: draw each row's ids from 1 to this, instead of "
+        "counting them from 1",
+    )
     max_tags: int = Field(9, ge=1, le=9, description="most tags in a pair")
     tag_share: float = Field(0.3, gt=0, le=1, description="tags stay under this share of the words")
     nesting: Literal["proper", "free"] = Field(
@@ -137,7 +158,20 @@ class AugmentOptions(TranslatorOptions, AlignerOptions, JobOptions):
     )
     variants: int = Field(1, ge=1, le=100, description="tagged rows made of a picked pair")
     whitespace_shift: bool = Field(
-        default=False, description="move the space before an opening tag behind it"
+        default=False,
+        description="move the space before a tag behind it, and put one behind tags that begin a "
+        "text, so that SentencePiece cuts words as it does without tags (tags vocabulary --train)",
+    )
+    punctuation_tags: bool = Field(
+        default=False,
+        description="let a tag hold neither a letter nor a digit on a side, such as the full stop "
+        "alone",
+    )
+    keep_links: bool = Field(
+        default=False,
+        description="a column word_links in each row, the linked words of the untagged texts: "
+        "export makes an alignment column of it",
+        json_schema_extra=UNSAID,
     )
     min_confidence: _UnsaidShare = Field(
         0.0,

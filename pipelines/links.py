@@ -4,10 +4,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines import flags
-from pipelines.cli import COMMANDS
-from pipelines.command_options import PhrasesOptions, SymmetrizeOptions
-from transforms.pharaoh import phrase_files, symmetrize_files
+from pairweave.pipelines import flags
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_options import PhrasesOptions, SymmetrizeOptions
+from pairweave.transforms import files
+from pairweave.transforms.pharaoh import phrase_files, symmetrize_files
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -16,11 +17,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
     out = sys.stdout.buffer
     if name == "symmetrize":
         combine, _ = flags.parse(SymmetrizeOptions, prog, about, arguments, beam=False)
-        symmetrize_files(Path(combine.forward), Path(combine.reverse), combine.heuristic, out)
+        symmetrize_files(
+            files.on_disk(combine.forward), files.on_disk(combine.reverse), combine.heuristic, out
+        )
     else:
         listing, _ = flags.parse(PhrasesOptions, prog, about, arguments, beam=False)
         phrase_files(
-            Path(listing.links),
+            files.on_disk(listing.links),
             listing.max_words,
             listing.unaligned_words,
             out,
@@ -32,4 +35,4 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def _path(name: str | None) -> Path | None:
-    return None if name is None else Path(name)
+    return None if name is None else files.on_disk(name)

@@ -11,7 +11,7 @@ together must stay under 2 GiB. Here
 - what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
   thread and without a lock, and what is written meanwhile is lost;
 - workers are processes that end with their launcher, forked where that is safe (`pipelines.forks`),
-  and no port is open to other machines.
+  and no port is open: they talk over sockets in a folder that only their user can enter.
 
 It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
 """
@@ -39,9 +39,9 @@ from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, 
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import windowed_value
 
-from pipelines import forks, worker
-from transforms import exchange
-from transforms.errors import WorkerError
+from pairweave.pipelines import forks, local_sockets, worker
+from pairweave.transforms import exchange
+from pairweave.transforms.errors import WorkerError
 
 BUNDLES = 256
 """A stage has about so many bundles at most: each costs some milliseconds."""
@@ -369,28 +369,15 @@ class LocalRunner(fn_runner.FnApiRunner):
         return Bundles(bundle_context, cache_token_generator=tokens)
 
 
-class _LocalGrpc:
-    """The `grpc` module, but a server that is told to listen everywhere listens locally."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(grpc, name)
-
-    def server(self, *args: Any, **settings: Any) -> Any:
-        server = grpc.server(*args, **settings)
-        add_port = server.add_insecure_port
-        server.add_insecure_port = lambda address: add_port(address.replace("[::]", "localhost"))
-        return server
-
-
 @contextlib.contextmanager
 def _own_servers() -> Iterator[None]:
-    """Keep Beam's servers, which have no authentication, off the network, and their data whole.
+    """Keep Beam's servers, which have no authentication, from others, and their data whole.
 
     Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
     """
     time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
     worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
-    worker_handlers.grpc = _LocalGrpc()
+    worker_handlers.grpc = local_sockets.SocketGrpc()
     shown = threading.excepthook
     threading.excepthook = worker.leave_out_lost_connections(shown)
     try:

@@ -3,19 +3,23 @@
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from models.encoder_store import EncoderReference
-from models.ter_aligner import TerAligner
-from pipelines.aligning import encoder_step
-from pipelines.fitting import fitted_aligner
-from pipelines.options import AlignerSettings
-from pipelines.run import Run
-from pipelines.steps import EachShard
-from transforms.errors import ConfigError
-from transforms.monolingual import add_comparison, as_monolingual
-from transforms.shards import Batches, Shard, Shards, pairs_of
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
+from pairweave.models import store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines.aligning import encoder_step
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.given_linking import LinkAsGiven
+from pairweave.pipelines.options import AlignerSettings
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.steps import EachShard
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.monolingual import add_comparison, as_monolingual
+from pairweave.transforms.phrases import unlinked
+from pairweave.transforms.shards import Shard, Shards, pairs_of
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 
 
 def require_monolingual(run: Run) -> None:
@@ -40,7 +44,7 @@ def require_monolingual(run: Run) -> None:
 def align_monolingual(
     shards: Shards,
     pipeline: beam.Pipeline,
-    rows: Batches,
+    rows: ScreenedRows,
     run: Run,
     heuristic: str = "grow-diag",
 ) -> Shards:
@@ -69,10 +73,36 @@ def align_monolingual(
             | "Align" >> encoder_step(run.model, run.options)
             | "Compare" >> beam.Map(compare_linked, config=config).with_output_types(Shard)
         )
+    elif isinstance(run.model, GivenLinks):
+        return (
+            shards
+            | "View" >> EachShard(cut_translations, tokens=run.tokens)
+            | "Align" >> LinkAsGiven(run, monolingual=True)
+            | "Compare" >> beam.Map(compare_linked, config=config).with_output_types(Shard)
+        )
     else:
         model = fitted_aligner(pipeline, rows, run, monolingual=True)
         step = EachShard(compare_by_model, model, tokens=run.tokens, config=config)
     return shards | "Compare" >> step
+
+
+def cut_references(shards: Shards, run: Run) -> Shards:
+    """Cut targets into tokens, where no method compares them with translations.
+
+    Returns:
+        The shards, with `transforms.schemas.COMPARED` as working tables, as if no pair had a
+        translation.
+    """
+    return shards | "Compare" >> EachShard(compare_nothing, tokens=run.tokens)
+
+
+def compare_nothing(pairs: pa.Table, tokens: TokenConfig) -> pa.Table:
+    """Turn PAIRS rows into COMPARED rows without a translation."""
+    place = pairs.schema.get_field_index("translation")
+    field = pairs.schema.field(place)
+    bare = pairs.set_column(place, field, pa.nulls(pairs.num_rows, field.type))
+    cut = add_tokens(as_monolingual(bare), tokens)
+    return add_comparison(bare, unlinked(cut))
 
 
 def compare_by_edits(

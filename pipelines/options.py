@@ -5,12 +5,12 @@ its steps' configurations from it; no step reads flags or the environment.
 """
 
 import os
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 from pydantic import Field, JsonValue
 
-from models.encoder_config import (
+from pairweave.models.encoder_config import (
     CompareUnit,
     HeadName,
     LongPairs,
@@ -18,7 +18,7 @@ from models.encoder_config import (
     TransportCost,
     TransportMass,
 )
-from models.external_config import ProgramName
+from pairweave.models.external_config import ProgramName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
@@ -83,6 +83,23 @@ class CorpusOptions(Options):
     translation_input: Patterns = Field(
         (), description="line-parallel machine translation of the source"
     )
+    links: Patterns = Field(
+        (),
+        description="aligner given: Pharaoh links (i-j), one line for each line of source_input, "
+        "of the tokens that tokens says; of suggest from translation to target [.gz .zst]",
+    )
+    forward_links: Patterns = Field(
+        (), description="or the links of one direction, also as source-target, with reverse_links"
+    )
+    reverse_links: Patterns = Field(
+        (), description="and those of the other; heuristic says how they are combined"
+    )
+    attention: Patterns = Field(
+        (),
+        description="or attention of a translation model for each line: .npz with arrays arr_0, "
+        "arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
+        "source], or a padded .npy of them",
+    )
     source_lang: Language | None = Field(
         None, description="BCP 47 tag of the source language (default und; en for PO)"
     )
@@ -106,6 +123,11 @@ class CorpusOptions(Options):
         description="suggest: field or column of a pair's score, likewise (a language model's, an "
         "aligner's); fills the column score",
         json_schema_extra=UNSAID,
+    )
+    links_field: str | None = Field(
+        None,
+        description="aligner given: field or column of a pair's links, likewise: Pharaoh text; of "
+        "JSONL also [[0, 0], [1, 2]], of Parquet also what align writes",
     )
     field_count: int | None = Field(
         None, ge=2, description="fields in each line of TSV (default: as the first line has)"
@@ -132,6 +154,20 @@ class CorpusOptions(Options):
         description="pairs whose sides have unlike tags, with --inline_tags index; keep makes tags "
         "of what both have",
     )
+    html_entities: Literal["decode", "reject", "keep"] = Field(
+        "keep",
+        description="HTML entities in texts (&#39; &quot; &amp;), as machine translations have "
+        "them: decode makes them characters, once, and never a tag; reject turns the pair away; "
+        "keep leaves them, and says so where a column holds many",
+        json_schema_extra=UNSAID,
+    )
+    c1_controls: Literal["mend", "reject", "keep"] = Field(
+        "keep",
+        description="C1 control characters (U+0080 to U+009F), as text of another encoding has "
+        "them: mend reads them as windows-1252, reject turns the pair away, keep leaves them and "
+        "says so",
+        json_schema_extra=UNSAID,
+    )
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
 
 
@@ -143,7 +179,10 @@ class InputOptions(CorpusOptions):
     )
     max_line_bytes: int = Field(1 << 20, ge=1, description="longest line, in bytes")
     max_expansion: int = Field(
-        200, ge=1, description="largest ratio of decompressed to compressed bytes"
+        200,
+        ge=1,
+        description="largest ratio of decompressed to compressed bytes; of Parquet, of text to "
+        "the bytes of a row group",
     )
     max_file_bytes: int = Field(
         1 << 40, ge=1, description="largest decompressed size of one file, in bytes"
@@ -155,7 +194,12 @@ class InputOptions(CorpusOptions):
 class ScreenOptions(Options):
     """Which pairs are turned away before anything costly is done."""
 
-    max_tokens: int = Field(250, ge=1, le=32_000, description="longest side, in tokens")
+    max_tokens: int = Field(
+        250,
+        ge=1,
+        le=32_000,
+        description="longest side, in tokens (pieces with sentencepiece)",
+    )
     max_ratio: float = Field(
         1.5, ge=1, description="largest ratio of the sides' token counts; inf for none"
     )
@@ -190,7 +234,7 @@ class FitSettings(Options):
 class AlignerSettings(FitSettings):
     """How words are aligned, by any aligner."""
 
-    aligner: Literal["ter", "hmm", "encoder", "external"] = Field(
+    aligner: Literal["ter", "hmm", "encoder", "external", "given"] = Field(
         "hmm",
         description="the word aligner: edits (within one language, no model), statistical, or a "
         "multilingual Transformer",
@@ -292,14 +336,25 @@ class AlignerSettings(FitSettings):
         description="encoder: each shard takes the model that --model, a directory or a link to "
         "one, holds when the shard begins; its receipt names it",
     )
+    attention_method: Literal["naive", "shift"] = Field(
+        "shift",
+        description="attention: of the step that writes a token, or of the one that reads it",
+    )
+    attention_layer: int | None = Field(
+        None, description="attention: layer from 0, -1 the last; needed where there are several"
+    )
+    attention_head: int | None = Field(
+        None, description="attention: head from 0 (default: the mean over all heads)"
+    )
 
 
 class AlignerOptions(AlignerSettings):
     """How the words of two languages are aligned."""
 
-    aligner: Literal["hmm", "encoder", "external"] = Field(
+    aligner: Literal["hmm", "encoder", "external", "given"] = Field(
         "hmm",
-        description="the word aligner: statistical, a multilingual Transformer, or a program",
+        description="the word aligner: statistical, a multilingual Transformer, a program, or the "
+        "links that come with the input (links, attention)",
     )
     program: ProgramName | None = Field(
         None, description="external: which program; eflomal and giza only to be evaluated"
@@ -319,6 +374,20 @@ class AlignerOptions(AlignerSettings):
     )
     combine: Literal["intersection", "union"] = Field(
         "intersection", description="how the links of two aligners are joined"
+    )
+
+
+class SegmenterOptions(Options):
+    """How words are found where no spaces stand between them."""
+
+    SEGMENTED: ClassVar[tuple[str, ...]] = ("source", "target")
+    """The sides of a pair whose words are looked for."""
+
+    segmenter: Literal["auto", "dictionary", "none"] = Field(
+        "auto",
+        description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, by the "
+        "dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each character; "
+        "auto, dictionary where the input is in such a language",
     )
 
 
@@ -365,7 +434,9 @@ class RunOptions(Options):
         json_schema_extra={"metavar": "DIR"},
     )
     seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
-    shard_pairs: int = Field(65_536, ge=1, description="pairs in a shard, about")
+    shard_pairs: int = Field(
+        65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
+    )
     allow_empty: bool = Field(default=False, description="let a run end with no pair kept")
     engine: Literal["local", "prism", "flink"] = Field("local", description="what runs the graph")
     workers: int = Field(

@@ -5,9 +5,9 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from pipelines.options import JobOptions
-from transforms import files
-from transforms.units import XML_FORMATS, InputFile, Plan
+from pairweave.pipelines.options import JobOptions
+from pairweave.transforms import files
+from pairweave.transforms.units import XML_FORMATS, Columns, InputFile, Plan
 
 
 def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
@@ -47,7 +47,7 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
         way: dict[str, object] = {
             "corpus": unit.corpus,
             "format": unit.format,
-            "columns": dataclasses.asdict(unit.columns) if unit.columns else None,
+            "columns": _columns_facts(unit.columns) if unit.columns else None,
             "po_take": list(unit.po_take),
         }
         if unit.inline_tags != "raw" or unit.format in XML_FORMATS:
@@ -55,13 +55,24 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
             way["inline_syntax"] = unit.inline_syntax
             way["tags_differ"] = unit.tags_differ
             way["xliff_take"] = list(unit.xliff_take)
+        for name in ("html_entities", "c1_controls"):
+            if getattr(unit, name) != "keep":
+                way[name] = getattr(unit, name)
         if way not in ways:
             ways.append(way)
     return ways
 
 
+def _columns_facts(columns: Columns) -> dict[str, object]:
+    """Return the columns; that of links where it is read, for other plans keep their bytes."""
+    facts = dataclasses.asdict(columns)
+    if columns.links is None:
+        del facts["links"]
+    return facts
+
+
 def input_facts(file: InputFile) -> dict[str, object]:
     """Return what the manifest says of an input file; its path is nobody's business."""
     facts = dataclasses.asdict(file)
-    del facts["path"]
+    del facts["path"], facts["text_bytes"]
     return facts

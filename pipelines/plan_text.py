@@ -1,19 +1,20 @@
 """What a person is told before and after a run."""
 
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 
 import apache_beam as beam
 import yaml
 
-from pipelines.execute import check_start
-from pipelines.run import Run
-from transforms import files, run_files
-from transforms.claim import check_claim, check_unclaimed
-from transforms.errors import ConfigError
-from transforms.rejects import Reject
-from transforms.shown_counts import short_counts
+from pairweave.pipelines import terminal
+from pairweave.pipelines.execute import check_start
+from pairweave.pipelines.run import Run
+from pairweave.transforms import files, run_files
+from pairweave.transforms.claim import check_claim, check_unclaimed
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.shown_counts import short_counts
+from pairweave.transforms.write import DATA
 
 MOST_LINES = 40
 """Files or units listed before the rest is only counted."""
@@ -44,7 +45,7 @@ def show(
     lines += [f"  {label}" for label in _labels(run, graph)]
     lines += ["", "notices"] + ([f"  {notice}" for notice in run.plan.notices] or ["  none"])
     lines += ["", "refusals"] + ([f"  {refusal}" for refusal in refusals] or ["  none"])
-    sys.stdout.write("\n".join(lines) + "\n")
+    terminal.say("\n".join(lines))
     return 2 if refusals else 0
 
 
@@ -123,5 +124,7 @@ def say_where(output: str) -> None:
         counts = short_counts(found["counts"])
         lines.append(", ".join(f"{name} {number:,}" for name, number in counts.items()))
     lines += [f"notice: {notice}" for notice in found["notices"]]
-    lines += [f"data:     {output}", f"manifest: {files.join(output, run_files.MANIFEST)}"]
-    sys.stdout.write("\n".join(lines) + "\n")
+    wrote_rows = any(entry["name"].startswith(f"{DATA}/") for entry in found["files"])
+    lines.append(f"data:     {files.join(output, DATA)}" if wrote_rows else f"model:    {output}")
+    lines += [f"manifest: {files.join(output, run_files.MANIFEST)}"]
+    terminal.say("\n".join(lines))

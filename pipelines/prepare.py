@@ -1,27 +1,48 @@
 """From a job's options to its plan: every input is read once, nothing is written."""
 
+import dataclasses
 import importlib.metadata
 import math
 
-from pipelines import plan_facts, second_choice, worker
-from pipelines.aligner_choice import choose_aligner, model_name, screen_tokens
-from pipelines.configuration import flat_configuration, resolved_configuration
-from pipelines.cores import share_cores
-from pipelines.corpora import corpora_of
-from pipelines.job_options import AugmentOptions
-from pipelines.options import JobOptions
-from pipelines.representation import symbols_in_text
-from pipelines.run import Run
-from pipelines.scorer_choice import choose_scorer
-from pipelines.suggest_options import SuggestOptions
-from pipelines.translator_choice import choose_translator
-from transforms import run_files
-from transforms.plan import make_plan
-from transforms.screen import RESERVED, ScreenConfig, load_exclude
-from transforms.signature import signature
-from transforms.span_lengths import read_golden
-from transforms.tag_profile import read_profile
-from transforms.units import ReadLimits
+from pairweave.models.given_links import GivenLinks
+from pairweave.pipelines import plan_facts, second_choice, segmenter_choice, worker
+from pairweave.pipelines.aligner_choice import Reference, choose_aligner, model_name, screen_tokens
+from pairweave.pipelines.configuration import flat_configuration, resolved_configuration
+from pairweave.pipelines.cores import share_cores
+from pairweave.pipelines.corpora import corpora_of
+from pairweave.pipelines.given_choice import check_given
+from pairweave.pipelines.glossary_terms import glossary_of
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.options import JobOptions
+from pairweave.pipelines.representation import symbols_in_text
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.scorer_choice import choose_scorer
+from pairweave.pipelines.suggest_methods import limit_notice
+from pairweave.pipelines.suggest_options import SuggestOptions
+from pairweave.pipelines.translator_choice import choose_translator
+from pairweave.transforms import files, run_files
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.screen import RESERVED, ScreenConfig, load_exclude
+from pairweave.transforms.signature import signature
+from pairweave.transforms.span_lengths import read_golden
+from pairweave.transforms.tag_profile import read_profile
+from pairweave.transforms.units import Notice, Plan, ReadLimits
+
+MEAN_PAIR_BYTES = 8 << 10
+"""Pairs that are longer on average are divided into more shards, so that a shard fits a table."""
+
+
+def shard_count(plan: Plan, shard_pairs: int) -> int:
+    """Return the number of shards: as many as the pairs need, or their text."""
+    by_pairs = math.ceil(plan.rows / shard_pairs)
+    by_bytes = math.ceil(plan.text_bytes / (shard_pairs * MEAN_PAIR_BYTES))
+    return max(1, by_pairs, by_bytes)
+
+
+def fits_model(job: str, options: JobOptions, reference: Reference | None) -> bool:
+    """Tell whether a run fits an aligner beside its rows."""
+    aligns = not isinstance(options, AugmentOptions) or options.mix > 0
+    return reference is None and job != run_files.FIT and aligns
 
 
 def prepare(job: str, options: JobOptions) -> Run:
@@ -32,6 +53,7 @@ def prepare(job: str, options: JobOptions) -> Run:
     """
     if options.engine == "local" and options.workers > 1:
         worker.prepare_forks()  # now, before anything that may start a thread
+    files.check_store(options.output)  # before the input, which may be long, is read
     version = importlib.metadata.version("pairweave")
     limits = ReadLimits(
         max_line_bytes=options.max_line_bytes,
@@ -39,8 +61,17 @@ def prepare(job: str, options: JobOptions) -> Run:
         max_file_bytes=options.max_file_bytes,
         max_json_depth=options.max_json_depth,
     )
-    plan = make_plan(corpora_of(options), limits, options.unit_rows)
+    corpora = corpora_of(options)
+    check_given(options, corpora)
+    plan = make_plan(corpora, limits, options.unit_rows)
+    notice = limit_notice(options) if isinstance(options, SuggestOptions) else None
+    if notice is not None:
+        plan = dataclasses.replace(
+            plan, notices=(*plan.notices, Notice("side_limit", "options", 1, notice))
+        )
     reference, tokens = choose_aligner(options)
+    if isinstance(reference, GivenLinks):
+        reference = reference.of_plan(plan)
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
     screen = ScreenConfig(
@@ -54,7 +85,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         symbols=symbols_in_text(options),
         translations=job == "suggest",
     )
-    shards = max(1, math.ceil(plan.rows / options.shard_pairs))
+    shards = shard_count(plan, options.shard_pairs)
     second = second_choice.choose_second(options, tokens)
     golden = None
     if isinstance(options, SuggestOptions) and options.fit_lengths:
@@ -62,6 +93,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     profile = None
     if isinstance(options, AugmentOptions) and options.tag_profile is not None:
         profile = read_profile(options.tag_profile).to_json()
+    segmenter = segmenter_choice.choose(options, plan.units, limits)
+    glossary = glossary_of(options) if isinstance(options, AugmentOptions) else None
     settings = resolved_configuration(
         options,
         reference=reference,
@@ -70,6 +103,8 @@ def prepare(job: str, options: JobOptions) -> Run:
         translator=translator,
         scorer=scorer,
         profile=profile,
+        segmenter=segmenter,
+        glossary=glossary,
     )
     document: dict[str, object] = {
         "job": job,
@@ -86,7 +121,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": [] if reference or job == run_files.FIT else [model_name(options)],
+        "models": [model_name(options)] if fits_model(job, options, reference) else [],
     }
     if golden is not None:
         document["golden"] = golden
@@ -106,5 +141,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         second=second,
         translator=translator,
         scorer=scorer,
+        segmenter=segmenter,
+        glossary=glossary,
     )
     return share_cores(run)

@@ -7,11 +7,12 @@ from typing import Any
 import rich.console
 import rich.text
 
-from pipelines import finished, flags
-from pipelines.cli import COMMANDS
-from pipelines.command_options import PreviewOptions
-from transforms import run_samples
-from transforms.shown_text import linked_words, pieces, visible_line
+from pairweave.pipelines import finished, flags
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_options import PreviewOptions
+from pairweave.transforms import run_samples
+from pairweave.transforms.control_characters import visible_line
+from pairweave.transforms.shown_text import linked_words, pieces
 
 COLOURS = (
     *("bold red", "bold green", "bold yellow", "bold blue", "bold magenta"),

@@ -9,8 +9,8 @@ from types import TracebackType
 import rich.console
 import rich.progress
 
-from transforms import files
-from transforms.write import RECEIPTS
+from pairweave.transforms import files
+from pairweave.transforms.write import RECEIPTS
 
 LOG = logging.getLogger("pairweave")
 LOCAL_SECONDS = 0.5

@@ -1,13 +1,12 @@
 """The command ``report``: the report of a finished run again, with times and speeds."""
 
-import sys
 from collections.abc import Sequence
 
-from pipelines import finished, flags
-from pipelines.cli import COMMANDS
-from pipelines.command_options import ReportOptions
-from transforms import files, receipt_files, report, run_files, run_samples
-from transforms.errors import ConfigError
+from pairweave.pipelines import finished, flags, terminal
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_options import ReportOptions
+from pairweave.transforms import files, receipt_files, report, run_files, run_samples
+from pairweave.transforms.errors import ConfigError
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -17,7 +16,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     page = render(options.directory)
     write(options.output, page)
-    sys.stdout.write(f"report: {options.output}\n")
+    terminal.say(f"report: {options.output}")
     return 0
 
 

@@ -1,10 +1,10 @@
 """What tags look like, as the options say it."""
 
-from pipelines.job_options import AugmentOptions
-from pipelines.options import JobOptions
-from transforms.errors import ConfigError
-from transforms.tag_profile import read_profile
-from transforms.tag_rendering import Name, is_indexed, symbol_pattern
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.options import JobOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tag_profile import read_profile
+from pairweave.transforms.tag_rendering import Name, is_indexed, symbol_pattern
 
 
 def representation_of(options: AugmentOptions) -> Name:

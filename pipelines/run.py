@@ -5,15 +5,17 @@ from collections.abc import Callable
 
 import apache_beam as beam
 
-from models.translator_store import TranslatorReference
-from pipelines.aligner_choice import Reference, model_name
-from pipelines.options import JobOptions
-from pipelines.scorer_choice import PairScorer
-from transforms import files, run_files
-from transforms.screen import ScreenConfig
-from transforms.tokens import TokenConfig
-from transforms.units import Plan, ReadLimits
-from transforms.write import WriteConfig
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.aligner_choice import Reference, model_name
+from pairweave.pipelines.options import JobOptions
+from pairweave.pipelines.scorer_choice import PairScorer
+from pairweave.transforms import files, run_files
+from pairweave.transforms.glossary import Glossary
+from pairweave.transforms.screen import ScreenConfig
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.units import Plan, ReadLimits
+from pairweave.transforms.write import WriteConfig
 
 Graph = Callable[[beam.Pipeline], None]
 """Adds a job's steps to a pipeline."""
@@ -37,6 +39,8 @@ class Run:
         second: The second aligner, where there is one.
         translator: What translates sources without a translation, if anything does.
         scorer: What scores suggestions, if anything does.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
+        glossary: The terms that are tagged, if those are.
     """
 
     job: str
@@ -52,6 +56,8 @@ class Run:
     second: Reference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
+    segmenter: str = NONE
+    glossary: Glossary | None = None
 
     @property
     def write_config(self) -> WriteConfig:

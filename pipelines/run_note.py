@@ -5,11 +5,11 @@ import os
 import platform
 import time
 
-from models import translator_store
-from models.encoder_store import EncoderReference
-from pipelines.run import Run
-from transforms import files, run_files
-from transforms.write import to_json
+from pairweave.models import translator_store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.pipelines.run import Run
+from pairweave.transforms import files, run_files
+from pairweave.transforms.write import to_json
 
 
 def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models import translator_store
-from models.translator import TranslatorConfig, parse_translator
-from models.translator_store import TranslatorReference
-from pipelines.options import JobOptions
-from pipelines.suggest_options import SuggestOptions
-from transforms.errors import ConfigError
-from transforms.units import Unit
+from pairweave.models import translator_store
+from pairweave.models.translator import TranslatorConfig, parse_translator
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.options import JobOptions
+from pairweave.pipelines.suggest_options import SuggestOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Unit
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,13 +7,13 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from models import external_store, store
-from models.external_store import ExternalReference
-from pipelines.second_choice import Reference
-from transforms import agreement, schemas
-from transforms.combine import Agreement, combine
-from transforms.shards import Shard, Shards, give_up
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.models import external_store, store
+from pairweave.models.external_store import ExternalReference
+from pairweave.pipelines.second_choice import Reference
+from pairweave.transforms import agreement, schemas
+from pairweave.transforms.combine import Agreement, combine
+from pairweave.transforms.shards import Shard, Shards, give_up
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 _encoders: dict[str, Any] = {}
 _lock = threading.Lock()
@@ -63,7 +63,7 @@ def _align(reference: Reference, table: pa.Table) -> tuple[pa.Table, dict[int, t
         return store.load(reference).model.align(table), {}
     if isinstance(reference, ExternalReference):
         return external_store.align(reference, table)
-    from models.hosted import HostedAligner
+    from pairweave.models.hosted import HostedAligner
 
     with _lock:
         hosted = _encoders.get(str(reference.digest))

@@ -4,14 +4,14 @@ It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DI
 ``simalign:DIRECTORY:path=PYTHON``. It gets the same tokens as the first.
 """
 
-from models import encoder_store, external_store, store
-from models.encoder_store import EncoderReference
-from models.external_config import PROGRAMS
-from models.external_store import ExternalReference
-from pipelines.aligner_names import AlignerName, read_name
-from pipelines.options import AlignerOptions, FitSettings
-from transforms.errors import ConfigError
-from transforms.tokens import TokenConfig
+from pairweave.models import encoder_store, external_store, store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.external_config import PROGRAMS
+from pairweave.models.external_store import ExternalReference
+from pairweave.pipelines.aligner_names import AlignerName, read_name
+from pairweave.pipelines.options import AlignerOptions, FitSettings
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tokens import TokenConfig
 
 Reference = store.ModelReference | EncoderReference | ExternalReference
 
@@ -35,6 +35,10 @@ def choose_second(options: FitSettings, tokens: TokenConfig | None) -> Reference
         raise ConfigError(
             f"{_SECOND} gets the tokens of the first aligner, which must be words, whitespace or "
             "sentencepiece:MODEL; got pieces that one aligner brings"
+        )
+    if name.aligner == "attention":
+        raise ConfigError(
+            f"{_SECOND} {name.text}: attention goes with --aligner given, or to evaluate aligners"
         )
     if name.aligner == "hmm":
         return _fitted(name, tokens)

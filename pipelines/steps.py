@@ -1,25 +1,27 @@
 """The Beam side of each step: a function of a batch or a shard, and what it needs on a worker."""
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 
-from models import store
-from models.hmm import HmmConfig, fit
-from models.phrase_table import build_phrase_table
-from transforms import files, receipt_files, run_files, schemas
-from transforms.commit import commit_run
-from transforms.errors import ConfigError
-from transforms.read.unit import read_unit
-from transforms.sample import gather_sample, sample_rows
-from transforms.screen import ScreenConfig, screen
-from transforms.shards import Batches, Shard, Shards
-from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
-from transforms.units import ReadLimits, Unit
-from transforms.write import REJECTS, WriteConfig, write_shard
+from pairweave.models import store
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.phrase_table import build_phrase_table
+from pairweave.transforms import files, receipt_files, run_files, schemas
+from pairweave.transforms.character_counts import count_characters
+from pairweave.transforms.commit import commit_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.sample import gather_sample, sample_rows, why_empty
+from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.shards import Batches, Shard, Shards
+from pairweave.transforms.tokens import TokenConfig, add_tokens
+from pairweave.transforms.units import ReadLimits, Unit
+from pairweave.transforms.write import REJECTS, WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
@@ -37,9 +39,14 @@ _NOTHING_TO_FIT = (
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
-    """Units of input become row batches, and one empty batch; each unit leaves a receipt."""
+    """Units of input become row batches, and one empty batch.
 
-    def __init__(self, units: tuple[Unit, ...], limits: ReadLimits, output: str, plan: str) -> None:
+    Each unit leaves a receipt in the output directory, if one is given.
+    """
+
+    def __init__(
+        self, units: tuple[Unit, ...], limits: ReadLimits, output: str = "", plan: str = ""
+    ) -> None:
         super().__init__()
         self._units = units
         self._read = functools.partial(_read, limits=limits, output=output, plan=plan)
@@ -57,10 +64,13 @@ def _read(
         yield pa.RecordBatch.from_pylist([], schema=schemas.ROWS)
         return
     rows = 0
+    characters: Counter[str] = Counter()
     for batch in read_unit(unit, limits):
         rows += batch.num_rows
+        characters += count_characters(batch)
         yield batch
-    receipt_files.write_unit_receipt(output, plan, unit.index, rows)
+    if output:
+        receipt_files.write_unit_receipt(output, plan, unit.index, rows, characters)
 
 
 class Screen(beam.PTransform[Batches, Batches]):
@@ -96,7 +106,6 @@ class FitAligner(beam.PTransform[Batches, Model]):
         self,
         directory: str,
         tokens: TokenConfig | None,
-        vocabulary: int,
         config: HmmConfig,
         share: float,
         seed: int,
@@ -106,15 +115,16 @@ class FitAligner(beam.PTransform[Batches, Model]):
         allow_empty: bool = False,
         after: Receipts | None = None,
         view: View | None = None,
+        pieces: beam.pvalue.AsSingleton | None = None,
     ) -> None:
         super().__init__()
-        self._after = after
+        self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
+        self._pieces = {} if pieces is None else {"pieces": pieces}
         self._gather = GatherSample(share, seed)
         self._fit = functools.partial(
             fit_aligner,
             directory=directory,
             tokens=tokens,
-            vocabulary=vocabulary,
             config=config,
             threads=threads,
             facts=facts,
@@ -124,21 +134,20 @@ class FitAligner(beam.PTransform[Batches, Model]):
 
     def expand(self, batches: Batches) -> Model:
         """Sample, gather under one key, fit; not before the receipts that are waited for."""
-        waits = {} if self._after is None else {"_after": beam.pvalue.AsList(self._after)}
-        return batches | self._gather | "Fit" >> beam.Map(self._fit, **waits)
+        return batches | self._gather | "Fit" >> beam.Map(self._fit, **self._waits, **self._pieces)
 
 
 def fit_aligner(
     element: tuple[int, Iterable[pa.Table]],
     directory: str,
     tokens: TokenConfig | None,
-    vocabulary: int,
     config: HmmConfig,
     threads: int,
     facts: dict[str, object],
     *,
     allow_empty: bool = False,
     view: View | None = None,
+    pieces: bytes = b"",
     _after: list[str] | None = None,
 ) -> store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
@@ -146,13 +155,13 @@ def fit_aligner(
     Args:
         element: The sample's parts under one key.
         directory: Where the model goes.
-        tokens: How text is cut; None to train a SentencePiece model first.
-        vocabulary: Pieces of that model.
+        tokens: How text is cut; None for the pieces of the SentencePiece model.
         config: Settings of the fit.
         threads: Threads to use; they change no bit of the model.
         facts: What else the model says of itself.
         allow_empty: Whether an empty sample gives no model instead of an error.
         view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
+        pieces: The SentencePiece model that the run trained, if it did.
         _after: What the step waited for.
 
     Returns:
@@ -161,17 +170,19 @@ def fit_aligner(
     Raises:
         ConfigError: The sample is empty and that is not allowed.
     """
-    sample = gather_sample(element[1])
+    parts = list(element[1])
+    sample = gather_sample(parts)
     if view is not None:
         sample = view(sample)
     if not sample.num_rows and allow_empty:
         return NO_MODEL
     if not sample.num_rows:
         rejects = files.join(directory, REJECTS)
+        why = why_empty(parts)
         where = "" if _after is None else f"; the pairs turned away are in {rejects}"
-        raise ConfigError(_NOTHING_TO_FIT + where)
+        raise ConfigError(_NOTHING_TO_FIT + (f"; {why}" if why else "") + where)
     if tokens is None:
-        tokens = TokenConfig(kind="sentencepiece", model=_train_pieces(sample, vocabulary))
+        tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)
     model = fit(cut, config, threads=threads)
     # Fragments are translated from one language into another, and by words.
@@ -179,16 +190,6 @@ def fit_aligner(
     phrases = build_phrase_table(model, cut, threads) if wanted else None
     packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
     return store.save(directory, packed)
-
-
-def _train_pieces(sample: pa.Table, vocabulary: int) -> bytes:
-    texts = (
-        text
-        for side in ("source", "target")
-        for chunk in sample.column(side).chunks
-        for text in chunk.to_pylist()
-    )
-    return train_sentencepiece(texts, vocabulary)
 
 
 class EachShard(beam.PTransform[Shards, Shards]):

@@ -3,37 +3,35 @@
 The examples are those of WeTS (Yang et al. 2022), made as Zhu et al. make them.
 """
 
+import functools
 from collections.abc import Sequence
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from pipelines import flags, plan_text
-from pipelines.cli import COMMANDS
-from pipelines.execute import execute
-from pipelines.mono_aligner import align_monolingual, require_monolingual
-from pipelines.prepare import prepare
-from pipelines.run import Run
-from pipelines.steps import Commit, ReadUnits, Screen, WriteShards
-from pipelines.suggest_options import SuggestOptions
-from pipelines.translating import translated_shards
-from transforms.aligned_masks import AlignedConfig
-from transforms.errors import ConfigError
-from transforms.hints import HintConfig
-from transforms.random_masks import RandomConfig
-from transforms.rejects import Reject, Stage
-from transforms.shards import MakeShards, reject
-from transforms.span_lengths import MASK, from_json
-from transforms.suggestion_filters import FilterConfig
-from transforms.suggestion_scores import Scorer
-from transforms.suggestions import SuggestionConfig, make_suggestions
-
-OF_RANDOM = (
-    *("start_probability", "lengths", "mean_words", "max_mask_words", "variants"),
-    "fit_lengths",
-)
-OF_ALIGNMENT = ("max_placeholders", "max_placeholder_share", "deletions", "min_confidence")
+from pairweave.pipelines import flags, plan_text
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.execute import execute
+from pairweave.pipelines.mono_aligner import align_monolingual, cut_references, require_monolingual
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.screened_rows import screened_rows
+from pairweave.pipelines.steps import Commit, WriteShards
+from pairweave.pipelines.suggest_methods import check_methods, used_methods
+from pairweave.pipelines.suggest_options import SuggestOptions
+from pairweave.pipelines.translating import translated_shards
+from pairweave.transforms.aligned_masks import AlignedConfig
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.hints import HintConfig
+from pairweave.transforms.pair_filters import filter_pairs
+from pairweave.transforms.random_masks import RandomConfig
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards import MakeShards, Shard, reject
+from pairweave.transforms.span_lengths import MASK, from_json
+from pairweave.transforms.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestion_scores import Scorer
+from pairweave.transforms.suggestions import SuggestionConfig, draw_span_pairs, make_suggestions
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -53,20 +51,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def check_options(options: SuggestOptions) -> None:
-    """Refuse options of a method or a distribution that is not used.
+    """Refuse options of a method, a model or a distribution that is not used.
 
     Raises:
         ConfigError: Names them.
     """
+    check_methods(options)
     given = options.model_fields_set
-    # A golden set is also compared with what the alignment makes.
-    of_random = set(OF_RANDOM) - ({"fit_lengths"} if "alignment" in options.methods else set())
-    for method, names in (("random", of_random), ("alignment", set(OF_ALIGNMENT))):
-        foreign = sorted(given & names) if method not in options.methods else []
-        if foreign:
-            raise ConfigError(
-                f"{_flags(foreign)}: of the method {method}, which --methods does not name"
-            )
     kind = options.lengths or ("empirical" if options.fit_lengths else "geometric")
     unknown = {
         "geometric": set(),
@@ -119,7 +110,8 @@ def suggestion_config(run: Run) -> SuggestionConfig:
             max_score=options.max_score,
         ),
         hints=HintConfig(options.hint, options.hint_letters),
-        words=run.screen.tokens.kind,
+        words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
+        segmenter=run.segmenter,
         seed=options.seed,
     )
 
@@ -134,15 +126,27 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     options = run.options
     assert isinstance(options, SuggestOptions)
     config = run.write_config
-    rows = (
-        pipeline
-        | "Read" >> ReadUnits(run.plan.units, run.limits, config.output, run.digest)
-        | "Screen" >> Screen(run.screen)
+    rows = screened_rows(pipeline, run)
+    suggestions = suggestion_config(run)
+    # What is cheap to tell of a pair is told before it costs a translation or an alignment.
+    shards = (
+        rows.batches
+        | "Shuffle" >> MakeShards(run.shards, wanted)
+        | "FilterPairs"
+        >> beam.Map(
+            filter_pairs,
+            filters=suggestions.filters,
+            words=suggestions.words,
+            scored=run.scorer is None,
+        ).with_output_types(Shard)
     )
-    shards = translated_shards(rows | "Shuffle" >> MakeShards(run.shards, wanted), run)
-    compared = align_monolingual(shards, pipeline, rows, run, options.heuristic)
+    if "alignment" in used_methods(options):
+        shards = translated_shards(shards, run, functools.partial(draw_span_pairs, suggestions))
+        compared = align_monolingual(shards, pipeline, rows, run, options.heuristic)
+    else:
+        compared = cut_references(shards, run)
     receipts = compared | "MakeSuggestions" >> WriteShards(
-        finish, config, suggestions=suggestion_config(run), scorer=run.scorer
+        finish, config, suggestions=suggestions, scorer=run.scorer
     )
     _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)
 

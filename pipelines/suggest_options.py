@@ -1,23 +1,24 @@
 """The options of ``suggest``."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 from pydantic import Field
 
-from models.encoder_config import CompareUnit, HeadName
-from pipelines.options import (
+from pairweave.models.encoder_config import CompareUnit, HeadName
+from pairweave.pipelines.options import (
     UNSAID,
     AlignerSettings,
     Heuristic,
     JobOptions,
     Patterns,
+    SegmenterOptions,
     TranslatorOptions,
 )
 
 
-def _split(value: object) -> object:
+def split_words(value: object) -> object:
     """Let several words be given in one, parted by commas."""
     words = (value,) if isinstance(value, str) else value
     if isinstance(words, list | tuple) and all(isinstance(word, str) for word in words):
@@ -26,20 +27,33 @@ def _split(value: object) -> object:
 
 
 Methods = Annotated[
-    tuple[Literal["random", "alignment", "parallel"], ...], pydantic.BeforeValidator(_split)
+    tuple[Literal["random", "alignment", "parallel"], ...], pydantic.BeforeValidator(split_words)
 ]
 
 
-class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
+MOST_TOKENS = 32_000
+
+
+class SuggestOptions(TranslatorOptions, SegmenterOptions, AlignerSettings, JobOptions):
     """Options of ``suggest``."""
 
+    SEGMENTED: ClassVar[tuple[str, ...]] = ("target",)
+
+    max_tokens: int = Field(
+        250,
+        ge=1,
+        le=MOST_TOKENS,
+        description="longest side, in tokens, of which Chinese and Japanese have one a character "
+        "and Thai one a grapheme (with --max_source_words: so many times --max_ratio, if that is "
+        "more)",
+    )
     max_ratio: float = Field(
         3.0, ge=1, description="largest ratio of two sides' token counts; inf for none"
     )
-    aligner: Literal["ter", "hmm", "encoder"] = Field(
+    aligner: Literal["ter", "hmm", "encoder", "given"] = Field(
         "ter",
-        description="aligns translation and reference: by edits (no model), statistically, or by a "
-        "Transformer",
+        description="aligns translation and reference: by edits (no model), statistically, by a "
+        "Transformer, or by the links that come with the input (links, attention)",
     )
     head: HeadName = Field("ot", description="encoder: how links are read off")
     unit: CompareUnit = Field(
@@ -123,3 +137,16 @@ class SuggestOptions(TranslatorOptions, AlignerSettings, JobOptions):
         description="column hint: the suggestion's first letters, its words' initials, or a word",
     )
     hint_letters: int = Field(1, ge=1, le=100, description="letters of --hint letters")
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _room_for_targets(cls, values: object) -> object:
+        """Let targets of the longest source that is asked for pass the screen."""
+        if not isinstance(values, dict) or "max_tokens" in values:
+            return values
+        try:
+            words, ratio = int(values["max_source_words"]), float(values.get("max_ratio", 3.0))
+        except (KeyError, TypeError, ValueError):
+            return values  # nothing is asked for, or what is no number: the fields say so
+        most = math.ceil(min(words * ratio, MOST_TOKENS))
+        return {**values, "max_tokens": most} if most > 250 else values

@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from pipelines.options import Options
-from transforms.errors import ConfigError
-from transforms.markup import find_syntax
-from transforms.representations import SELF_TRANSLATED, find_representation
-from transforms.tag_coding import Coding
-from transforms.tag_symbols import Representation
+from pairweave.pipelines.options import Options
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import find_syntax
+from pairweave.transforms.representations import SELF_TRANSLATED, find_representation
+from pairweave.transforms.tag_coding import Coding
+from pairweave.transforms.tag_symbols import Representation
 
 SyntaxName = Literal["xml", "html", "xliff", "indexed"]
 RepresentationName = Literal["indexed", "xliff", "masked", "html", "template"]
@@ -47,7 +47,9 @@ class CodingOptions(SymbolOptions):
 
     syntax: SyntaxName = Field("xml", description="what is a tag in the text")
     whitespace_shift: bool = Field(
-        default=False, description="move the space before an opening tag behind it, and back"
+        default=False,
+        description="move the space before a tag behind it, and put one behind tags that begin a "
+        "text, for SentencePiece; tags decode takes it back and mends what a model left undone",
     )
 
     def coding(self) -> Coding:
@@ -68,6 +70,13 @@ class TagsEncodeOptions(CodingOptions):
     )
     target_output: str | None = Field(None, description="file of the translation with symbols")
     target_table: str | None = Field(None, description="file of the translation's table")
+    max_tags: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="tags of a line that the model has symbols for; a line with more is warned of "
+        "(default as symbols.txt of augment: 10, or 9 for xliff, masked and html)",
+    )
 
 
 class TagsDecodeOptions(CodingOptions):
@@ -96,7 +105,16 @@ class TagsVocabularyOptions(SymbolOptions):
         None, description="file of rows (TSV) whose two sides are one symbol, as training data"
     )
     sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
-    output_model: str | None = Field(None, description="file of the extended model")
+    train: tuple[str, ...] = Field(
+        (),
+        description="plain text of all languages [.gz .zst], to train a SentencePiece model on "
+        "instead: one whose pieces tags do not change in text with --whitespace_shift",
+    )
+    model_type: Literal["unigram", "bpe"] = Field("unigram", description="of the trained model")
+    vocabulary: int = Field(
+        32_000, ge=256, le=1_000_000, description="pieces of the trained model, without symbols"
+    )
+    output_model: str | None = Field(None, description="file of the extended or the trained model")
     tokenizer: str | None = Field(
         None, description="directory of a Hugging Face tokenizer to extend"
     )

@@ -5,15 +5,23 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pipelines.cli import Command
-from transforms.errors import ConfigError
+from pairweave.pipelines.cli import Command
+from pairweave.transforms.errors import ConfigError
 
 SUBCOMMANDS = {
-    "encode": Command("pipelines.tags_encode", "turn real tags into symbols, with a table"),
-    "decode": Command("pipelines.tags_decode", "turn symbols back, and repair what models did"),
-    "vocabulary": Command("pipelines.tags_vocabulary", "add symbols to subword models"),
-    "profile": Command("pipelines.tags_profile", "learn the shapes of tags from tagged text"),
-    "project": Command("pipelines.tags_project", "put a source's tags onto its translation"),
+    "encode": Command(
+        "pairweave.pipelines.tags_encode", "turn real tags into symbols, with a table"
+    ),
+    "decode": Command(
+        "pairweave.pipelines.tags_decode", "turn symbols back, and repair what models did"
+    ),
+    "vocabulary": Command("pairweave.pipelines.tags_vocabulary", "add symbols to subword models"),
+    "profile": Command(
+        "pairweave.pipelines.tags_profile", "learn the shapes of tags from tagged text"
+    ),
+    "project": Command(
+        "pairweave.pipelines.tags_project", "put a source's tags onto its translation"
+    ),
 }
 
 

@@ -1,14 +1,13 @@
 """The command ``tags decode``: symbols back to real tags, repaired where a model damaged them."""
 
-import sys
 from collections.abc import Sequence
 
 import orjson
 
-from pipelines import flags
-from pipelines.tag_options import TagsDecodeOptions
-from transforms.errors import ConfigError
-from transforms.tag_files import decode_files
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.tag_options import TagsDecodeOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tag_files import decode_files
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -33,5 +32,5 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         source=options.source,
         coding=options.coding(),
     )
-    sys.stdout.write(f"{orjson.dumps(count).decode()}\n")
+    terminal.say(f"{orjson.dumps(count).decode()}")
     return 0

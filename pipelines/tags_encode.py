@@ -1,13 +1,13 @@
 """The command ``tags encode``: real tags to symbols, and a table of what they were."""
 
-import sys
 from collections.abc import Sequence
 
 import orjson
 
-from pipelines import flags
-from pipelines.tag_options import TagsEncodeOptions
-from transforms.tag_files import EncodeFiles, encode_files
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.tag_options import TagsEncodeOptions
+from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.tag_files import EncodeFiles, encode_files
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -27,6 +27,15 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         options.target_output,
         options.target_table,
     )
-    count = encode_files(paths, options.coding())
-    sys.stdout.write(f"{orjson.dumps(count).decode()}\n")
+    indexed = options.template or options.representation in (None, "indexed")
+    symbols = options.max_tags or (INDICES if indexed else MOST_TAGS)
+    count = encode_files(paths, options.coding(), symbols)
+    if count["lines_beyond_symbols"]:
+        lines, most = count["lines_beyond_symbols"], count["most_elements"]
+        terminal.warn(
+            f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt of "
+            f"augment lists {symbols}. A model must know the others too: add them by tags "
+            f"vocabulary --max_tags {most}, then give --max_tags {most}"
+        )
+    terminal.say(f"{orjson.dumps(count).decode()}")
     return 0

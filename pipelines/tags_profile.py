@@ -1,20 +1,19 @@
 """The command ``tags profile``: the shapes of the tags of real documents."""
 
-import sys
 from collections.abc import Mapping, Sequence
 
 import orjson
 
-from pipelines import flags
-from pipelines.command_options import TagsProfileOptions
-from transforms import files
-from transforms.errors import InputError
-from transforms.markup import find_syntax
-from transforms.read.streams import decompress, stored_chunks
-from transforms.tag_profile import learn_profile
-from transforms.text_lines import decode_line
-from transforms.units import ReadLimits
-from transforms.write import to_json
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.command_options import TagsProfileOptions
+from pairweave.transforms import files
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.markup import find_syntax
+from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.tag_profile import learn_profile
+from pairweave.transforms.text_lines import decode_line
+from pairweave.transforms.units import ReadLimits
+from pairweave.transforms.write import to_json
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
@@ -36,7 +35,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
     files.write_bytes(options.output, to_json(profile))
     facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
-    sys.stdout.write(f"{orjson.dumps({**facts, 'output': options.output}).decode()}\n")
+    terminal.say(f"{orjson.dumps({**facts, 'output': options.output}).decode()}")
     return 0
 
 

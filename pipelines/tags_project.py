@@ -3,72 +3,55 @@
 import dataclasses
 import itertools
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
-from models import external_store, store
-from models.encoder_store import EncoderReference
-from models.external_store import ExternalReference
-from models.hmm import HmmConfig, fit
-from models.hosted import HostedAligner
-from models.ter_aligner import TerAligner
-from pipelines import flags
-from pipelines.aligner_choice import HOSTING, choose_aligner
-from pipelines.command_options import TagsProjectOptions
-from transforms import schemas
-from transforms.attention import Attention
-from transforms.errors import ConfigError, InputError
-from transforms.exact_lines import Line, read_in_step, read_lines
-from transforms.flat_lists import fields_of, list_column
-from transforms.markup import Marked, find_syntax, parse_markup, strip_markup
-from transforms.pharaoh import read_links
-from transforms.project import Tokens, cut_tokens, project_tags
-from transforms.soft_links import SoftLinks, harden, soften
-from transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
-from transforms.whole_files import open_whole, require_apart
+from pairweave.models import external_store, store
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.external_store import ExternalReference
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.hosted import HostedAligner
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.aligner_choice import HOSTING, choose_aligner
+from pairweave.pipelines.command_options import TagsProjectOptions
+from pairweave.pipelines.given_choice import ATTENTION_ONLY
+from pairweave.pipelines.options import AlignerOptions
+from pairweave.pipelines.project_links import (
+    Block,
+    LinkBlock,
+    attention_links,
+    own_links,
+    pharaoh_links,
+)
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.exact_lines import read_in_step
+from pairweave.transforms.flat_lists import list_column
+from pairweave.transforms.markup import find_syntax, parse_markup, strip_markup
+from pairweave.transforms.project import Tokens, cut_tokens, project_tags
+from pairweave.transforms.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
+from pairweave.transforms.whole_files import open_whole, require_apart
 
 BLOCK_LINES = 4_096
 
 SOFT_THRESHOLD = 0.05
 """Least posterior of a link that ``best`` looks at, where hmm gives the links."""
 
+_OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *ATTENTION_ONLY}
+"""Options of what makes links, and not of what cuts text."""
+
 _OF_JOBS = {*HOSTING, "watch_model", "second_aligner", "combine"}
 """Options of jobs that have workers, shards and a report."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Block:
-    """Some lines that follow each other.
-
-    Attributes:
-        first: Number of the first line, from 0.
-        sources: Source lines with their tags.
-        targets: Target lines without tags.
-        tagged: Which lines of the block have tags.
-        table: Texts and tokens of these, as TOKENS.
-    """
-
-    first: int
-    sources: list[Marked]
-    targets: list[Line]
-    tagged: list[int]
-    table: pa.Table
-
-    def tokens(self, side: str) -> list[Tokens]:
-        """Return the tokens of each line that has tags."""
-        offsets, fields = fields_of(self.table.column(f"{side}_tokens"))
-        spans = list(zip(fields["start"].tolist(), fields["end"].tolist(), strict=True))
-        return [spans[start:end] for start, end in itertools.pairwise(offsets.tolist())]
-
-
-LinkBlock = Callable[[Block], list[SoftLinks]]
 AlignedOrNot = tuple[pa.Table, dict[int, tuple[str, str]]]
-"""Links of the lines of a block that have tags."""
+"""Links of some rows, and the rows that an aligner gave up with reason and detail."""
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -81,29 +64,39 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         beam=False,
     )
     _check(options)
+    if own_links(options):
+        options = options.model_copy(update={"aligner": "given"})
     tokens, link_block = _linker(options)
     counts = {"lines": 0, "tagged_lines": 0, "tags": 0}
     with open_whole(options.output) as out:
         for line in _project(options, _blocks(options, tokens), link_block, counts):
             out.write(line)
     facts = {**counts, "rules": options.rules, "output": options.output}
-    sys.stdout.write(f"{orjson.dumps(facts).decode()}\n")
+    terminal.say(f"{orjson.dumps(facts).decode()}")
     return 0
 
 
 def _check(options: TagsProjectOptions) -> None:
-    given = [name for name in ("links", "attention") if getattr(options, name) is not None]
-    given += [f"aligner {options.aligner}"] if options.aligner != "hmm" else []
+    given = [name for name in own_links(options) if name != "reverse_links"]
+    given += [f"aligner {options.aligner}"] if options.aligner not in ("hmm", "given") else []
     given += ["model"] if options.model is not None and options.aligner == "hmm" else []
     given += ["fit_source_input"] if options.fit_source_input else []
     if len(given) > 1:
         raise ConfigError(
             f"--{given[0]} and --{given[1]} both say where links come from; leave one out"
         )
+    if (options.forward_links is None) != (options.reverse_links is None):
+        raise ConfigError("--forward_links and --reverse_links belong together; --links is one set")
+    if options.aligner == "given" and not given:
+        raise ConfigError(
+            "--aligner given needs --links FILE, --forward_links with --reverse_links, or "
+            "--attention FILE"
+        )
     others = sorted(_OF_JOBS & options.model_fields_set)
     if others:
         names = ", ".join(f"--{name}" for name in others)
         raise ConfigError(f"tags project has one process and one aligner; leave out {names}")
+    _check_unused(options)
     if options.tokens == "pieces":
         raise ConfigError(
             "--tokens pieces: tags are put between words; give words, whitespace or "
@@ -115,6 +108,27 @@ def _check(options: TagsProjectOptions) -> None:
             f"--fit_source_input has {len(options.fit_source_input)} files, --fit_target_input "
             f"{len(options.fit_target_input)}; give as many on each side"
         )
+
+
+def _check_unused(options: TagsProjectOptions) -> None:
+    """Refuse options that say nothing of the way that links come.
+
+    Raises:
+        ConfigError: Names them.
+    """
+    given = options.model_fields_set
+    came = next(iter(own_links(options)), None)
+    foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}
+    unused = sorted(given & foreign) if came is not None else []
+    if unused:
+        names = ", ".join(f"--{name}" for name in unused)
+        raise ConfigError(f"{names}: of an aligner, but links come from --{came}; leave it out")
+    read = sorted(given & set(ATTENTION_ONLY))
+    if read and options.attention is None:
+        raise ConfigError(f"--{read[0]}: says how --attention is read; give both")
+    two_directions = came in (None, "forward_links")
+    if "heuristic" in given and (not two_directions or options.rules == "best"):
+        raise ConfigError("--heuristic: joins two directions for --rules paper; leave it out")
 
 
 def _project(
@@ -156,7 +170,7 @@ def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]
         tagged = [number for number, source in enumerate(sources) if source.tags]
         texts = [(sources[number].text, targets[number].text) for number in tagged]
         block = Block(first, sources, targets, tagged, add_tokens(_table(texts, options), tokens))
-        yield block if options.links or options.attention else _cut(block)
+        yield block if own_links(options) else _cut(block)
         first += len(chunk)
 
 
@@ -198,12 +212,11 @@ def _table(texts: Sequence[tuple[str, str]], options: TagsProjectOptions) -> pa.
 def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
     """Return how text is cut, and what links the tokens of a block."""
     model, tokens = choose_aligner(options)
-    if options.links is not None or options.attention is not None:
-        if tokens is None:
-            raise ConfigError("--tokens sentencepiece: give the model as sentencepiece:MODEL")
-        if options.links is not None:
-            return tokens, _pharaoh(options)
-        return tokens, _attention(options)
+    if isinstance(model, GivenLinks):
+        assert tokens is not None
+        if options.attention is not None:
+            return tokens, attention_links(options, tokens)
+        return tokens, pharaoh_links(options, tokens)
     if options.aligner == "external" and model is None:
         raise ConfigError(
             f"--aligner external: give what {options.program} learned in an earlier run by --model"
@@ -272,61 +285,3 @@ def _or_none(aligned: AlignedOrNot, table: pa.Table) -> pa.Table:
         for number, row in enumerate(table.to_pylist())
     ]
     return pa.Table.from_pylist(whole, schema=schemas.LINKED)
-
-
-def _pharaoh(options: TagsProjectOptions) -> LinkBlock:
-    path = Path(options.links or "")
-    _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
-    stream = _link_lines(path)
-
-    def link(block: Block) -> list[SoftLinks]:
-        lines = list(itertools.islice(stream, len(block.sources)))
-        links = []
-        for number, one, other in zip(
-            block.tagged, block.tokens("source"), block.tokens("target"), strict=True
-        ):
-            for source, target in lines[number]:
-                if source >= len(one) or target >= len(other):
-                    raise InputError(
-                        "link_out_of_range",
-                        str(path),
-                        f"line {block.first + number + 1}: {source}-{target} is no link of "
-                        f"{len(one)} source and {len(other)} target tokens; say with --tokens "
-                        "what the links count",
-                    )
-            links.append(SoftLinks.certain(lines[number]))
-        return links
-
-    return link
-
-
-def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
-    for links in read_links(path):
-        for start, end in itertools.pairwise(links.offsets.tolist()):
-            sides = links.source[start:end].tolist(), links.target[start:end].tolist()
-            yield list(zip(*sides, strict=True))
-
-
-def _attention(options: TagsProjectOptions) -> LinkBlock:
-    attention = Attention(Path(options.attention or ""))
-    _require_lines(str(options.attention), len(attention), options)
-
-    def link(block: Block) -> list[SoftLinks]:
-        return [
-            attention.links(block.first + number, len(one), len(other), options.attention_method)
-            for number, one, other in zip(
-                block.tagged, block.tokens("source"), block.tokens("target"), strict=True
-            )
-        ]
-
-    return link
-
-
-def _require_lines(name: str, found: int, options: TagsProjectOptions) -> None:
-    lines = sum(1 for _ in read_lines(options.source_input))
-    if lines != found:
-        raise InputError(
-            "line_count_mismatch",
-            name,
-            f"has links of {found} lines, but {options.source_input} has {lines} lines",
-        )

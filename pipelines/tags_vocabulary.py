@@ -1,16 +1,18 @@
 """The command ``tags vocabulary``: symbols as whole pieces of a subword model."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import orjson
+import sentencepiece
 
-from pipelines import flags
-from pipelines.tag_options import TagsVocabularyOptions
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.representations import self_translations, symbols
+from pairweave.pipelines import flags, terminal
+from pairweave.pipelines.tag_options import TagsVocabularyOptions
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.exact_lines import read_lines
+from pairweave.transforms.piece_settings import piece_advice
+from pairweave.transforms.representations import self_translations, symbols
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -26,28 +28,49 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     representation = options.find()
     listed = symbols(representation, options.max_tags)
     facts: dict[str, Any] = {"symbols": len(listed)}
-    if options.sentencepiece is not None and options.output_model is not None:
-        from models.symbol_pieces import write_sentencepiece
+    if options.train and options.output_model is not None:
+        facts["sentencepiece"] = _train(options, listed, options.output_model)
+    elif options.sentencepiece is not None and options.output_model is not None:
+        from pairweave.models.symbol_pieces import write_sentencepiece
 
         facts["sentencepiece"] = write_sentencepiece(
             options.sentencepiece, listed, options.output_model
         )
     if options.tokenizer is not None and options.output_tokenizer is not None:
-        from models.symbol_pieces import extend_tokenizer
+        from pairweave.models.symbol_pieces import extend_tokenizer
 
         facts["tokenizer"] = extend_tokenizer(options.tokenizer, listed, options.output_tokenizer)
     if options.output is not None:
         files.write_bytes(options.output, "".join(f"{symbol}\n" for symbol in listed).encode())
+        terminal.warn(piece_advice(options.output, shifted=None))
     if options.self_translations is not None:
         rows = self_translations(representation, options.max_tags)
         data = "".join(f"{source}\t{target}\n" for source, target in rows)
         files.write_bytes(options.self_translations, data.encode())
-    sys.stdout.write(f"{orjson.dumps(facts).decode()}\n")
+    terminal.say(f"{orjson.dumps(facts).decode()}")
     return 0
 
 
+def _train(options: TagsVocabularyOptions, listed: Sequence[str], output: str) -> dict[str, int]:
+    from pairweave.models.symbol_training import train_with_symbols
+
+    texts = (line.text for path in options.train for line in read_lines(path))
+    model = train_with_symbols(texts, listed, options.vocabulary, options.model_type)
+    files.write_bytes(output, model)
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
+    return {"added": len(listed), "pieces": pieces}
+
+
 def _check(options: TagsVocabularyOptions) -> None:
-    for given, made in (("sentencepiece", "output_model"), ("tokenizer", "output_tokenizer")):
+    trained = sorted({"model_type", "vocabulary"} & options.model_fields_set)
+    if trained and not options.train:
+        raise ConfigError(f"--{trained[0]} is for a model that is trained; give --train FILE")
+    if options.train and options.sentencepiece is not None:
+        raise ConfigError("--train and --sentencepiece exclude each other; leave one out")
+    model = "train" if options.train else "sentencepiece"
+    for given, made in ((model, "output_model"), ("tokenizer", "output_tokenizer")):
+        if given == "train" and options.output_model is not None:
+            continue
         if (getattr(options, given) is None) != (getattr(options, made) is None):
             raise ConfigError(f"--{given} and --{made} go together")
     wanted = (

@@ -1,23 +1,26 @@
 """The step that translates the sources of pairs without a translation."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from models import translator_store
-from models.translator import Rejection
-from models.translator_store import TranslatorReference
-from pipelines.run import Run
-from transforms import schemas
-from transforms.rejects import Reject, Stage
-from transforms.screen import ScreenConfig, screen
-from transforms.shards import Shard, Shards, pairs_of, reject
+from pairweave.models import translator_store
+from pairweave.models.translator import Rejection
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.run import Run
+from pairweave.transforms import schemas
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.shards import Shard, Shards, pairs_of, reject
+
+Wanted = Callable[[pa.Table], np.ndarray]
+"""Tells which pairs a translation would be used of, bool ``[pair]``."""
 
 
-def translated_shards(shards: Shards, run: Run) -> Shards:
+def translated_shards(shards: Shards, run: Run, wanted: Wanted | None = None) -> Shards:
     """Translate what has no translation, with the run's translator; without one change nothing.
 
     A translation that is made here is screened as one that is read.
@@ -27,18 +30,23 @@ def translated_shards(shards: Shards, run: Run) -> Shards:
     Args:
         shards: Shards as they leave the shuffle, whose working table is their pairs.
         run: The job.
+        wanted: Which pairs are translated; None for all.
     """
     if run.translator is None:
         return shards
-    return shards | "Translate" >> TranslateOrReject(run.translator, run.screen)
+    return shards | "Translate" >> TranslateOrReject(run.translator, run.screen, wanted)
 
 
 class TranslateOrReject(beam.PTransform[Shards, Shards]):
     """Translates the pairs of every shard; those that the translator cannot do are rejected."""
 
-    def __init__(self, reference: TranslatorReference, config: ScreenConfig) -> None:
+    def __init__(
+        self, reference: TranslatorReference, config: ScreenConfig, wanted: Wanted | None = None
+    ) -> None:
         super().__init__()
-        self._translate = functools.partial(translate_or_reject, reference=reference, config=config)
+        self._translate = functools.partial(
+            translate_or_reject, reference=reference, config=config, wanted=wanted
+        )
 
     def expand(self, shards: Shards) -> Shards:
         """Translate each shard."""
@@ -46,7 +54,10 @@ class TranslateOrReject(beam.PTransform[Shards, Shards]):
 
 
 def translate_or_reject(
-    shard: Shard, reference: TranslatorReference, config: ScreenConfig
+    shard: Shard,
+    reference: TranslatorReference,
+    config: ScreenConfig,
+    wanted: Wanted | None = None,
 ) -> Shard:
     """Fill the translations of a shard's pairs in.
 
@@ -56,7 +67,9 @@ def translate_or_reject(
     number, kept, rejected, table = shard
     schemas.require(table, schemas.PAIRS)
     missing = table.column("translation").is_null().to_numpy()
-    found = _translations(table, reference)
+    if wanted is not None:
+        missing = missing & wanted(table)
+    found = _translations(table, missing, reference)
     kept = _with_translations(kept, [one if isinstance(one, str) else None for one in found])
     failed: dict[int, tuple[Stage, Reject, str | None]] = {
         row: (Stage.TRANSLATE, one.reason, one.detail)
@@ -92,21 +105,23 @@ def _screened(
     }
 
 
-def _translations(table: pa.Table, reference: TranslatorReference) -> list[str | Rejection]:
-    """Return the translation of each pair, its own where it has one."""
+def _translations(
+    table: pa.Table, missing: np.ndarray, reference: TranslatorReference
+) -> list[str | Rejection | None]:
+    """Return the translation of each pair: its own, one made here where it is missing, or none."""
     sources = table.column("source").to_pylist()
     found: list[str | Rejection | None] = table.column("translation").to_pylist()
     groups: dict[tuple[str, str], list[int]] = {}
     languages = (table.column(f"{side}_lang").to_pylist() for side in ("source", "target"))
     for row, pair in enumerate(zip(*languages, strict=True)):
-        if found[row] is None:
+        if missing[row]:
             groups.setdefault(pair, []).append(row)
     for pair in sorted(groups):
         texts = [sources[row] for row in groups[pair]]
         made = translator_store.translate(reference, texts, *pair)
         for row, one in zip(groups[pair], made, strict=True):
             found[row] = one
-    return [one for one in found if one is not None]
+    return found
 
 
 def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:

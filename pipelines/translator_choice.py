@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from models import translator_store
-from models.translator import TranslatorConfig, parse_translator
-from models.translator_store import TranslatorReference
-from pipelines.options import JobOptions, TranslatorOptions
-from transforms.errors import ConfigError
-from transforms.units import Unit
+from pairweave.models import translator_store
+from pairweave.models.translator import TranslatorConfig, parse_translator
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.options import JobOptions, TranslatorOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Unit
 
 
 def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorReference | None:

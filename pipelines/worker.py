@@ -1,4 +1,4 @@
-"""One Beam worker process of the `local` and `flink` engines: `python -m pipelines.worker`.
+"""One Beam worker process of `local` and `flink`: `python -m pairweave.pipelines.worker`.
 
 Flags say whom it serves, in the way Beam's container boot program is told. It ends when the process
 that started it does. On standard error it shows what this package says and errors of others; a
@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pipelines import forks
-from transforms import exchange
+from pairweave.pipelines import forks
+from pairweave.pipelines.terminal import ShownFormatter
+from pairweave.transforms import exchange
 
-OURS = ("pairweave", "pipelines", "transforms", "models")
+OURS = "pairweave"
 REPEATED = (
     "apache_beam.runners.common",
     "apache_beam.runners.worker.data_plane",
@@ -32,9 +33,16 @@ class Noise(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record is worth a person's time."""
-        if record.name.partition(".")[0] in OURS:
+        if record.name == "PrismRunner" and _is_end_of_worker(record.getMessage()):
+            return False
+        if record.name.partition(".")[0] == OURS:
             return record.levelno >= logging.INFO
         return record.levelno >= logging.ERROR and record.name not in REPEATED
+
+
+def _is_end_of_worker(message: str) -> bool:
+    """Tell how Prism ends a job's worker process, which it logs as an error of it."""
+    return message.startswith("process failed while running") and "signal: killed" in message
 
 
 def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:
@@ -48,7 +56,7 @@ def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False)
     if alone:
         logging.getLogger().handlers.clear()
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter(layout, clock))
+    handler.setFormatter(ShownFormatter(layout, clock))
     handler.addFilter(Noise())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
@@ -99,7 +107,7 @@ def start(
     # -P: a folder that is named like one of ours, where the user stands, is not imported.
     # Its own session: Ctrl-C goes to whoever started it, who then ends it.
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "pipelines.worker", *arguments],
+        [sys.executable, "-P", "-m", "pairweave.pipelines.worker", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         start_new_session=True,
         pass_fds=files,
@@ -129,6 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{name}_endpoint", default="")
     parser.add_argument("--file", type=int)
     flags = parser.parse_args(arguments)
+    flags.id = flags.id.strip("'")  # Prism quotes it, though no shell reads it
     if flags.file is not None:
         exchange.join(exchange.Exchange(flags.file))
 

@@ -1,4 +1,4 @@
-"""Workers for a Flink session cluster: `python -m pipelines.worker_pool --port 50000`.
+"""Workers for a Flink session cluster: `python -m pairweave.pipelines.worker_pool --port 50000`.
 
 One runs beside each task manager (a sidecar), which asks it for workers:
 `--environment_type=EXTERNAL --environment_config=localhost:50000`. Unlike Beam's own pool it
@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 from apache_beam.portability.api import beam_fn_api_pb2, beam_fn_api_pb2_grpc
 
-from pipelines import forks, worker
+from pairweave.pipelines import forks, worker
 
 
 class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):

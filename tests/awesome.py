@@ -14,7 +14,7 @@ class AwesomeAlign:
     def __init__(self, directory, device="cpu"):
         """Load a BERT that transformers saved."""
         self.device = torch.device(device)
-        reason = "needs awesome-align, see tests/oracles.txt"
+        reason = "needs the extra `awesome`"
         self.modeling = pytest.importorskip("awesome_align.modeling", reason=reason)
         from awesome_align.configuration_bert import BertConfig
         from awesome_align.tokenization_bert import BertTokenizer

@@ -66,7 +66,7 @@ def check(output, files):
         by_source.setdefault(triple[0], []).append(triple)
     counts, last = Counter(), ("", 0, 0)
     methods = ["random", "alignment", "parallel"]
-    for path in sorted(output.glob("part-*.parquet")):
+    for path in sorted(output.glob("data/part-*.parquet")):
         for row in pq.read_table(path).to_pylist():
             place = row["id"], methods.index(row["method"]), row["variant"]
             assert place > last, "rows are not sorted, or a row stands twice"

@@ -6,7 +6,8 @@ Reads the shards with pyarrow and the corpora with gzip, and checks that
 - each row without its tags is a pair of the input, character for character, and has its id;
 - tags are well formed, properly nested on both sides (unless the run allowed crossing) and the same
   on both sides; their number is below 30 % of the words and at most 9; none parts an element of the
-  text's own HTML;
+  text's own HTML, a word, what hyphens join, a URL, an e-mail address or a placeholder; each that
+  is not empty holds a letter or a digit on both sides, unless the run allowed punctuation alone;
 - the column `tags` says exactly where they stand, in whatever representation, and what their form
   is: a pair, self-closing, or one half of a pair; a pair may have two parts on one side;
 - every input pair is kept or rejected, each reject has a reason, and the manifest counts the same;
@@ -28,6 +29,19 @@ TOKEN = re.compile(r"<(/?)a_([0-9])>")
 WORD = re.compile(r"\w+")
 ANY_TOKEN = re.compile(r"<a_(?P<open>[0-9])>|</a_(?P<close>[0-9])>|<a_(?P<empty>[0-9])/>")
 OWN_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\s[^<>]*)?(/?)>")
+# Of scripts whose words have no spaces between them; nothing here knows their words. A run of
+# katakana is one word.
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+KATAKANA = re.compile("[\u30a1-\u30fa\u30fc\u31f0-\u31ff\uff66-\uff9f]")
+# Letters with what hyphens join to them, a hyphen at the end included; two hyphens are a dash.
+HYPHENS = re.compile(r"[^\W_]+(?:-[^\W_]+)*(?:-(?![-\w]))?")
+UNBROKEN = re.compile(
+    r"https?://[\w./-]*\w|[\w.]+@[\w.-]+\w|%\(\w+\)[sd]|%[sd]\b|\{[A-Za-z_]\w*\}|#[A-Z]+[0-9]*#"
+    r"|[0-9]+(?:[.,/:][0-9]+)+"
+)
 NEVER_CLOSED = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "wbr"}
 
 # Of each representation: what opens, closes and is empty, with what tells one from another.
@@ -167,6 +181,29 @@ def check_own_markup(text, start, end):
             stack.append((name, inside))
 
 
+def inside_word(text, border):
+    """Tell whether a border parts a word or something else that is one thing."""
+    if not 0 < border < len(text):
+        return False
+    sides = text[border - 1], text[border]
+    if any(map(UNSPACED.match, sides)):
+        return False
+    if any(map(KATAKANA.match, sides)):
+        return all(map(KATAKANA.match, sides))
+    return any(
+        match.start() < border < match.end()
+        for pattern in (HYPHENS, UNBROKEN)
+        for match in pattern.finditer(text)
+        if not (pattern is HYPHENS and UNSPACED.search(match[0]))
+    )
+
+
+def check_words(text, elements):
+    """Check that one side of a tag that is not empty holds a letter or a digit."""
+    inside = "".join(text[start:end] for _, start, end in elements)
+    assert not inside or any(map(str.isalnum, inside)), (text, inside)
+
+
 def parse(text, *, crossing=False):
     """Return the text without tags and {index: (start, end)}."""
     plain, spans, open_at, stack, last = "", {}, {}, [], 0
@@ -213,15 +250,16 @@ def check(output, files):
         assert len(data) == entry["bytes"], entry
         assert hashlib.sha256(data).hexdigest() == entry["sha256"], entry
     crossing = manifest["configuration"]["nesting"] == "free"
+    marks = manifest["configuration"].get("punctuation_tags", False)
     pattern = SYMBOLS.get(manifest["configuration"]["representation"])
     if "template" in manifest["configuration"]:
         pattern = template_pattern(manifest["configuration"]["template"])
     pairs = Counter(pair for i in range(0, len(files), 2) for pair in read_pairs(files[i : i + 2]))
     counts = Counter()
     kept, last_id = {}, ""
-    for path in sorted(output.glob("part-*.parquet")):
+    for path in sorted(output.glob("data/part-*.parquet")):
         for row in pq.read_table(path).to_pylist():
-            pair = check_row(row, counts, crossing=crossing, pattern=pattern)
+            pair = check_row(row, counts, crossing=crossing, pattern=pattern, marks=marks)
             assert row["id"] >= last_id, "rows are not sorted by id"
             last_id = row["id"]
             assert kept.setdefault(row["id"], pair) == pair
@@ -244,8 +282,11 @@ def check(output, files):
     return {**counts, "kept": len(kept), "rejected": dict(reasons), "read": pairs.total()}
 
 
-def check_row(row, counts, *, crossing, pattern=None):
-    """Check one row of the output; ``pattern`` finds symbols that are not indexed tags."""
+def check_row(row, counts, *, crossing, pattern=None, marks=False):
+    """Check one row of the output.
+
+    ``pattern`` finds symbols that are not indexed tags; ``marks``: tags may hold punctuation alone.
+    """
     counts[row["kind"]] += 1
     if pattern is None:
         source, source_tags = parse_forms(row["source"], crossing=crossing)
@@ -269,13 +310,15 @@ def check_row(row, counts, *, crossing, pattern=None):
     assert 1 <= len(times) <= 9, row
     for text, tags in ((source, source_tags), (target, target_tags)):
         assert len(tags) < 0.3 * max(len(text.split()), len(WORD.findall(text))), row
+        for found in tags.values():
+            if not marks:
+                check_words(text, found)
         for _, start, end in (element for found in tags.values() for element in found):
             assert 0 <= start <= end <= len(text), row
             assert text[start:end].strip() == text[start:end], row
             check_own_markup(text, start, end)
             for border in (start, end):
-                inside = text[max(0, border - 1) : border + 1]
-                assert not re.fullmatch(r"[^\W_]{2}", inside) or not inside.isascii(), (row, inside)
+                assert not inside_word(text, border), (row, text[:border], text[border:])
     return source, target
 
 

@@ -1,17 +1,53 @@
-"""What all tests share: where the real data lies, and how hard Hypothesis tries."""
+"""What all tests share: time limits, where the real data lies, how hard Hypothesis tries."""
 
 import os
+import signal
 from pathlib import Path
+from types import FrameType
 
 import hypothesis
 import pytest
 
+hypothesis.settings.register_profile("unit", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("dev", max_examples=100, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("nightly", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "unit")
 )
+
+
+# By suite, in seconds; all other tests have what `pyproject.toml` says. A machine may be busy.
+TIME_LIMITS = {"slow": 1200, "flink": 1200, "gpu": 1200, "bench": 3600}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test of a slow suite its time limit, unless the test has its own."""
+    for item in items:
+        limits = [TIME_LIMITS[name] for name in TIME_LIMITS if item.get_closest_marker(name)]
+        if limits and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(max(limits)))
+
+
+class TimeLimitReached(BaseException):
+    """A test takes too long; unlike a failure, Hypothesis does not try to see it again."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_timeout_set_timer():
+    """Let the end of a test's time be no failure that Hypothesis would repeat without a limit."""
+    is_set = yield
+    fail = signal.getsignal(signal.SIGALRM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        try:
+            fail(number, frame)
+        except pytest.fail.Exception as error:
+            raise TimeLimitReached(str(error)) from None
+
+    if callable(fail):
+        signal.signal(signal.SIGALRM, end)
+    return is_set
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transforms.kernels.sampling import below, draw
+from pairweave.transforms.kernels.sampling import below, draw
 
 NOUNS = {"house": "Haus", "dog": "Hund", "tree": "Baum", "book": "Buch", "train": "Zug"}
 NOUNS |= {"river": "Fluss", "cloud": "Wolke", "teacher": "Lehrer", "window": "Fenster"}

@@ -3,6 +3,13 @@
 import torch
 import transformers
 
+PAIRS = [
+    ("The cat sat on the mat .", "Die Katze sass auf der Matte ."),
+    ("a", "b c d e"),
+    ("The mat", "Le chat est là ."),
+    ("e d c b a", "Die Matte"),
+]
+
 SIZE = {
     "hidden_size": 32,
     "num_hidden_layers": 3,

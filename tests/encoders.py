@@ -14,7 +14,7 @@ import transformers
 import xxhash
 from tokenizers import normalizers, pre_tokenizers, processors
 
-from transforms import schemas
+from pairweave.transforms import schemas
 
 # Threads that wait for each other on busy cores are slower than one; jobs have one, too.
 torch.set_num_threads(1)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from models.external_config import ABOUT, ExternalConfig
-from models.external_process import identity
-from transforms.errors import PairweaveError
+from pairweave.models.external_config import ABOUT, ExternalConfig
+from pairweave.models.external_process import identity
+from pairweave.transforms.errors import PairweaveError
 
 FAST_ALIGN = """
 import sys

@@ -4,11 +4,11 @@ import re
 
 import pyarrow as pa
 
+from pairweave.transforms import receipt_files, run_files, schemas, write
+from pairweave.transforms.claim import claim
+from pairweave.transforms.commit import commit_run
+from pairweave.transforms.shards import merge_rows
 from tests.rows import batch, row
-from transforms import receipt_files, run_files, schemas, write
-from transforms.claim import claim
-from transforms.commit import commit_run
-from transforms.shards import merge_rows
 
 SCRIPT = "<script>alert(\"1\")</script> & 'more'"
 ARABIC = "ذهبت إلى البيت 3 مرات"
@@ -114,20 +114,25 @@ def aligned_data(kept):
     return pa.Table.from_pylist(rows, schema=schemas.ALIGNED)
 
 
-def write_run(output, data=tagged_data, counts=COUNTS, **changes):
-    """Write and commit a run of four kept and six rejected pairs in two shards."""
-    document = plan(**changes)
+def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **changes):
+    """Write and commit a run of four kept and, if nothing else is said, six rejected pairs.
+
+    The first shard holds two of the kept and two of the rejected pairs, the second the others.
+    """
+    turned_away = rejects() if turned_away is None else turned_away
+    read = len(PAIRS) + len(turned_away)
+    units = [{"index": 0, "file": "news <1>.tsv", "line": 1, "rows": read}]
+    document = plan(**{"rows": read, "units": units, **changes})
     claim(output, document)
     digest = run_files.plan_digest(document)
     kept_rows = [
         row(source, target, corpus="news", file="news <1>.tsv", line=10 + line)
         for line, (source, target, *_) in enumerate(PAIRS)
     ]
-    turned_away = rejects()
     shards = [[*kept_rows[:2], *turned_away[:2]], [*kept_rows[2:], *turned_away[2:]]]
     config = write.WriteConfig(output, 2, digest, document["signature"])
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         write.write_shard(number, kept, rejected, data(kept), counts if number == 0 else {}, config)
-    receipt_files.write_unit_receipt(output, digest, 0, 10)
+    receipt_files.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})

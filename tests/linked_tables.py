@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
+from pairweave.transforms import schemas
 from tests.rows import pair
-from transforms import schemas
 
 
 def token_rows(lengths):

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from transforms.markup import HTML, INDEXED, XLIFF, XML
-from transforms.representations import find_representation
+from pairweave.transforms.markup import HTML, INDEXED, XLIFF, XML
+from pairweave.transforms.representations import find_representation
 
 SYNTAXES = (XML, HTML, XLIFF, INDEXED)
 TEMPLATE = ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")

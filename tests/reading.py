@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.pair_markup import PairMarkup
-from transforms.plan import make_plan
-from transforms.read.identity import pair_id
-from transforms.read.unit import read_unit
-from transforms.units import CorpusInput, Plan, ReadLimits
+from pairweave.transforms import schemas
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.identity import pair_id
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 LIMITS = ReadLimits()
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import xxhash
 
-from transforms import schemas
+from pairweave.transforms import schemas
 
 
 def row(source, target, *, corpus="c", file="f", line=1, unit=0, reason=None, **others):

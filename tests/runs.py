@@ -10,10 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from pipelines import cli
+import pyarrow.parquet as pq
+
+from pairweave.pipelines import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = [sys.executable, "-m", "pipelines.cli"]
+COMMAND = [sys.executable, "-m", "pairweave.pipelines.cli"]
 SECONDS = 600
 
 
@@ -106,8 +108,10 @@ def kill_a_worker_when(process, pattern, output):
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         if any(Path(output).glob(pattern)):
-            # A worker is a fork of the process that the launcher forked for that.
-            workers = [pid for server in children(process.pid) for pid in children(server)]
+            # Launcher, overseer, worker; a Beam worker is a fork of the process forked for that.
+            workers = [process.pid]
+            for _ in range(4):
+                workers = [pid for parent in workers for pid in children(parent)]
             if workers:
                 os.kill(workers[0], signal.SIGKILL)
                 return
@@ -138,3 +142,8 @@ def run_well_here(*arguments, cwd=None):
     status, out, errors = run_here(*arguments, cwd=cwd)
     assert status == 0, errors[-4000:]
     return out
+
+
+def rows_of(output, pattern="data/part-*.parquet"):
+    """Return the rows of a run's shards, or of other files of it, in order."""
+    return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]

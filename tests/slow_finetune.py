@@ -2,7 +2,7 @@
 
 import math
 
-from transforms.kernels.sampling import STEP_MASK, STEP_MASK_KIND, STEP_MASK_PIECE
+from pairweave.transforms.kernels.sampling import STEP_MASK, STEP_MASK_KIND, STEP_MASK_PIECE
 
 
 def softmax(scores):

@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 
-from transforms.kernels.sampling import STEP_FRAGMENTS, below, draw
+from pairweave.transforms.kernels.sampling import STEP_FRAGMENTS, below, draw
 
 
 def fold(word):
@@ -75,6 +75,9 @@ def find_slowly(pair, translate, config, *, knows_words):
         if any(at < low or behind > high for at, behind in found):
             continue
         if not (pair["target_cuts"][low] and pair["target_cuts"][high]):
+            continue
+        letters = "".join(target[low:high])
+        if not (config.punctuation or any(letter.isalnum() for letter in letters)):
             continue
         outside = source[:start] + source[end:] if knows_words else []
         meanings = [text[0] for word in outside for text in translate([word]) if len(text) == 1]

@@ -3,9 +3,9 @@
 import itertools
 import math
 
-from transforms.kernels.hmm import JUMPS
-from transforms.kernels.model1 import LIKENESS_WEIGHT, STEM_PRIOR, UNIGRAM_WEIGHT
-from transforms.kernels.similarity import LEAST_LETTERS, MOST_LETTERS
+from pairweave.transforms.kernels.hmm import JUMPS
+from pairweave.transforms.kernels.model1 import LIKENESS_WEIGHT, STEM_PRIOR, UNIGRAM_WEIGHT
+from pairweave.transforms.kernels.similarity import LEAST_LETTERS, MOST_LETTERS
 
 
 def jump_weight(jumps, distance):

@@ -2,8 +2,8 @@
 
 import math
 
+from pairweave.transforms.kernels import sampling
 from tests.slow_tags import draw
-from transforms.kernels import sampling
 
 MASK = "<MASK_REP>"
 

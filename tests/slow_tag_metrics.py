@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
-from transforms.markup import Kind, closes
+from pairweave.transforms.markup import Kind, closes
 
 
 def bleu(found, wanted):

@@ -4,12 +4,12 @@ import math
 
 import pyarrow as pa
 
+from pairweave.transforms.confidence import ConfidenceConfig, weights_of
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.markup import HTML, Form, find_elements, parse_markup
+from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests import slow_tags
 from tests.slow_tags import below, draw, nested
-from transforms.confidence import ConfidenceConfig, weights_of
-from transforms.kernels import sampling
-from transforms.markup import HTML, Form, find_elements, parse_markup
-from transforms.tokens import TokenConfig, tokenize
 
 # What stands at the two borders of a phrase.
 BORDERS = {
@@ -269,7 +269,12 @@ def rows_of(pair, config, words):
     phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
     scores = pa.array([phrase["score"] for phrase in pair["phrases"]], pa.float32()).to_numpy()
     weights = weights_of(scores, ConfidenceConfig(draw=config.draw)).tolist()
-    whole = [place for place, phrase in enumerate(phrases) if keeps_own_markup(pair, phrase)]
+    whole = [
+        place
+        for place, phrase in enumerate(phrases)
+        if keeps_own_markup(pair, phrase)
+        and (config.punctuation_tags or slow_tags.holds_words(pair, phrase))
+    ]
     phrases = [phrases[place] for place in whole]
     weights = [weights[place] for place in whole] if weights else [1.0] * len(whole)
     most = min(config.max_tags, math.ceil(round(words * config.tag_share, 6)) - 1)

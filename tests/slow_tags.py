@@ -1,8 +1,9 @@
 """The slow twin of `transforms.tags`: one pair at a time, by the same draws."""
 
 import math
+import unicodedata
 
-from transforms.kernels import sampling
+from pairweave.transforms.kernels import sampling
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -38,6 +39,16 @@ def nested(one, other):
         or (source <= source_two and target <= target_two)
         or (source >= source_two and target >= target_two)
     )
+
+
+def holds_words(pair, phrase):
+    """Tell whether a phrase pair holds a letter or a digit on both sides."""
+    for side, first, behind in (("source", *phrase[:2]), ("target", *phrase[2:])):
+        tokens = pair[f"{side}_tokens"][first:behind]
+        text = "".join(pair[side][token["start"] : token["end"]] for token in tokens)
+        if not any(unicodedata.category(letter)[0] in "LN" for letter in text):
+            return False
+    return True
 
 
 def choose(seed, key, variant, attempt, most, phrases, *, free):
@@ -81,6 +92,8 @@ def rows_of(pair, config, words):
     """Return the TAGGED rows of a PHRASES row with so many words on its shorter side."""
     key, seed, free = int(pair["id"][16:], 16), config.seed, config.nesting == "free"
     phrases = [tuple(phrase.values())[:4] for phrase in pair["phrases"]]
+    if not config.punctuation_tags:
+        phrases = [phrase for phrase in phrases if holds_words(pair, phrase)]
     most = min(config.max_tags, math.ceil(round(words * config.tag_share, 6)) - 1)
     rows = []
     if share_of(seed, key) < config.plain_share:

@@ -33,29 +33,32 @@ def edit_distance(words, target):
     """Return the cost and the steps: (word, other word), where None stands for nothing."""
     slope = len(target) / len(words)
     width = math.ceil(slope / 2 + BEAM) if slope / 2 > BEAM else BEAM
-    costs = {(0, column): (column, "insert") for column in range(len(target) + 1)}
-    for row in range(1, len(words) + 1):
+    above = list(range(len(target) + 1))
+    ways = [["insert"] * len(above)]
+    for row, (word, _) in enumerate(words, 1):
         diagonal = math.floor(row * slope)
         last = len(target) if row == len(words) else min(len(target), diagonal + width - 1)
+        costs, taken = [math.inf] * len(above), [""] * len(above)
         for column in range(max(0, diagonal - width), last + 1):
-            ways = []
-            if (row - 1, column - 1) in costs:
-                differ = words[row - 1][0] != target[column - 1]
-                ways.append((costs[row - 1, column - 1][0] + differ, "both"))
-            if (row - 1, column) in costs:
-                ways.append((costs[row - 1, column][0] + 1, "delete"))
-            if (row, column - 1) in costs:
-                ways.append((costs[row, column - 1][0] + 1, "insert"))
-            if ways:
-                costs[row, column] = min(ways, key=lambda way: way[0])
+            # Of ways that cost the same, the first is taken.
+            cost, way = math.inf, ""
+            if column:
+                cost, way = above[column - 1] + (word != target[column - 1]), "both"
+            if above[column] + 1 < cost:
+                cost, way = above[column] + 1, "delete"
+            if column and costs[column - 1] + 1 < cost:
+                cost, way = costs[column - 1] + 1, "insert"
+            costs[column], taken[column] = cost, way
+        above = costs
+        ways.append(taken)
     row, column = len(words), len(target)
     steps = []
     while row or column:
-        way = costs[row, column][1]
+        way = ways[row][column]
         row -= way != "insert"
         column -= way != "delete"
         steps.append((None if way == "insert" else row, None if way == "delete" else column))
-    return costs[len(words), len(target)][0], steps[::-1]
+    return above[-1], steps[::-1]
 
 
 def best_shift(words, target, tried):

@@ -18,6 +18,8 @@ NEXT_GROUP = regex.compile(
     r"\p{WB=Hebrew_Letter}[\p{WB=ExtendNumLet}--[\u202f]]"
     r"\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}])"
 )
+HYPHENS = ("-", "\u2010", "\u2011", "\u058a", "\u05be")
+JOINABLE = regex.compile(r"[\p{L}\p{N}\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]")
 MARK = regex.compile(r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}]")
 INKLESS = regex.compile(r"[\p{White_Space}\p{Cc}\p{DI}\uFFF9-\uFFFB]*")
 RUN = regex.compile(
@@ -26,7 +28,7 @@ RUN = regex.compile(
 )
 WB_CLASSES = (
     *("Extend", "Format", "ZWJ", "RI", "Hebrew_Letter", "ALetter", "Numeric", "ExtendNumLet"),
-    *("Single_Quote", "Double_Quote", "MidNumLet", "MidLetter", "MidNum"),
+    *("Single_Quote", "Double_Quote", "MidNumLet", "MidLetter", "MidNum", "Katakana"),
 )
 LETTERS = ("ALetter", "Hebrew_Letter")
 IGNORED = ("Extend", "Format", "ZWJ")
@@ -47,6 +49,10 @@ PATTERNS = {
     ord("$"): rb"\$" + IN_BRACES + rb"|\$[A-Za-z_][A-Za-z0-9_]*",
     ord("#"): rb"#" + IN_BRACES,
 }
+FENCED = regex.compile(
+    r"(?<![A-Za-z0-9_])(?:#[A-Za-z_][A-Za-z0-9_]+#(?!#)|%[A-Z_][A-Z0-9_]+%(?!%)"
+    r"|@[A-Z_][A-Z0-9_]+@(?!@)|\$[A-Z_][A-Z0-9_]+\$(?!\$))(?![A-Za-z0-9_])"
+)
 ONE_BRACE = rb"\{[A-Za-z0-9_.\-\[\]!:$@,<>=^+#/|*%]{0,100}\}"
 URL_CHARACTER = regex.compile(
     r"(?V1)[A-Za-z0-9\-._~:/?#\[\]{}@!$&()*+,;=%|]|[[^\x00-\x7f]&&[\p{WB=ALetter}"
@@ -76,13 +82,13 @@ def word_class(character):
     return "Other"
 
 
-def breaks(text, begin, at):
+def breaks(text, begin, at, *, katakana=False):
     """Tell whether UAX #29 has a word boundary before ``at``, reading from ``begin``."""
     left, right = word_class(text[at - 1]), word_class(text[at])
     if left == "Newline" or right == "Newline":
         return True
     if left == "ZWJ" and regex.match(r"\p{Extended_Pictographic}", text[at]):
-        return False
+        return word_class(text[begin]) == "Space"
     if right in IGNORED:
         return False
     before = [i for i in range(begin, at) if word_class(text[i]) not in IGNORED or i == begin]
@@ -105,6 +111,7 @@ def breaks(text, begin, at):
         or (left == "Numeric" and right in mid_number and later == "Numeric")
         or (left in (*LETTERS, "Numeric", "ExtendNumLet") and right == "ExtendNumLet")
         or (left == "ExtendNumLet" and right in (*LETTERS, "Numeric"))
+        or (katakana and {left, right} <= {"Katakana", "ExtendNumLet"})
     )
     if left == right == "RI":
         run = 0
@@ -120,16 +127,16 @@ def breaks(text, begin, at):
     return not joined
 
 
-def segment_end(text, begin, *, runs=True):
+def segment_end(text, begin, *, runs=True, katakana=False):
     """Return where the segment ends that begins at a place."""
     end = CLUSTER.match(text, begin).end()
-    while end < len(text) and not breaks(text, begin, end):
+    while end < len(text) and not breaks(text, begin, end, katakana=katakana):
         end = CLUSTER.match(text, end).end()
     if end == begin + 1 and RUN.match(text, begin) and runs:
         while end < len(text) and text[end] == text[begin] and not placeholder_end(text, end):
             end += 1
         if end > begin + 1:
-            end = segment_end(text, end - 1, runs=False)
+            end = segment_end(text, end - 1, runs=False, katakana=katakana)
     return end
 
 
@@ -137,6 +144,9 @@ def placeholder_end(text, at):
     """Return where a placeholder, tag or character reference ends, or None."""
     data = text[at:].encode()
     length = None
+    fenced = FENCED.match(text, at)
+    if fenced and len(fenced[0]) <= 101:
+        return fenced.end()
     if data[0] == ord("%"):
         match = PRINTF.match(data)
         guarded = match and not (match[1] or match[2] or match[3])
@@ -226,12 +236,12 @@ def find_address(text, floor, at):
     return (start, end) if end > at + 1 else None
 
 
-def glued_end(text, at):
+def glued_end(text, at, *, katakana=False):
     """Return where an unbreakable span ends with what belongs to its last character."""
     if CLUSTER.match(text, at - 1).end() > at and regex.match(r"\p{GCB=Prepend}", text[at - 1]):
-        return segment_end(text, at, runs=False)
+        return segment_end(text, at, runs=False, katakana=katakana)
     if MARK.match(text, at - 1):
-        return segment_end(text, at - 1, runs=False)
+        return segment_end(text, at - 1, runs=False, katakana=katakana)
     # The last character itself counts as no letter; what it may be is a linker.
     if regex.match(r"\p{InCB=Linker}", text[at - 1]):
         return segment_end(text[: at - 1] + ".\u094d" + text[at:], at - 1, runs=False) - 1
@@ -279,7 +289,7 @@ def tokens(text, language=None, *, words_only=False):
     while at < len(text):
         start, kind = at, word_class(text[at])
         if words_only and at == number_end and IN_NUMBER.match(text, at - 1):
-            at = number_end = segment_end(text, at + 1)
+            at = number_end = segment_end(text, at + 1, katakana=words_only)
             found[-1] = (found[-1][0], at)
             continue
         segment = start
@@ -289,7 +299,7 @@ def tokens(text, language=None, *, words_only=False):
             if address:
                 start, whole = address
                 found = [(a, min(b, start)) for a, b in found if a < start]
-        at = segment_end(text, at) if whole is None else whole
+        at = segment_end(text, at, katakana=words_only) if whole is None else whole
         if whole is None and kind == "ALetter":
             url = find_url(text, start, at)
             if url:
@@ -297,7 +307,7 @@ def tokens(text, language=None, *, words_only=False):
                     found.append((start, url[0]))
                 start, at = whole, _ = url
         if whole is not None:
-            at = floor = glued_end(text, at)
+            at = floor = glued_end(text, at, katakana=words_only)
         elif kind == "Numeric":
             number_end = at
         elif kind == "ALetter" and language:
@@ -310,3 +320,24 @@ def tokens(text, language=None, *, words_only=False):
         if token or (words_only and at - start > 1 and kind != "Newline"):
             found.append((start, at))
     return found
+
+
+def join_hyphens(text, spans):
+    """Join spans with the hyphens at them, where a letter or a digit adjoins."""
+    joined = []
+    before = False  # the span before is a hyphen that the next one belongs to
+    for start, end in spans:
+        hyphen = text[start:end] in HYPHENS
+        left = hyphen and bool(JOINABLE.match(text[start - 1 : start]))
+        touches = bool(joined) and joined[-1][1] == start
+        if touches and (left or before):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+        before = hyphen and bool(JOINABLE.match(text[end : end + 1]))
+    return joined
+
+
+def unbroken(text, language=None):
+    """Return the spans that no tag may split."""
+    return join_hyphens(text, tokens(text, language, words_only=True))

@@ -3,12 +3,12 @@
 import pyarrow as pa
 import xxhash
 
+from pairweave.transforms import schemas
+from pairweave.transforms.aligned_masks import AlignedConfig
+from pairweave.transforms.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions import SuggestionConfig, make_suggestions
+from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests import corpora
-from transforms import schemas
-from transforms.aligned_masks import AlignedConfig
-from transforms.suggestion_filters import FilterConfig
-from transforms.suggestions import SuggestionConfig, make_suggestions
-from transforms.tokens import TokenConfig, tokenize
 
 MASK = "<MASK_REP>"
 

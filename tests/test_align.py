@@ -3,8 +3,11 @@
 import json
 import re
 
+import pyarrow.parquet as pq
 import pytest
+import sentencepiece
 
+from pairweave.transforms.tokens import train_sentencepiece
 from tests import corpora, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -117,3 +120,31 @@ def test_links_may_lie_in_the_directory_of_the_run(directory):
     assert lines == links(directory, "without", *sides("corpus"))
     listed = json.loads((directory / "within" / "_manifest.json").read_text())["files"]
     assert "links.txt" not in {entry["name"] for entry in listed}
+
+
+@pytest.mark.parametrize("kind", ["given", "trained"])
+def test_links_of_pieces_are_counted_as_the_model_counts_them(tmp_path, kind):
+    texts = list(zip(*(corpora.sentence(number) for number in range(60)), strict=True))
+    for side, lines in zip(("en", "de"), texts, strict=True):
+        (tmp_path / f"corpus.{side}").write_text("".join(f"{line}\n" for line in lines))
+    path = tmp_path / ("model" if kind == "given" else "out/models/hmm/sentencepiece.model")
+    tokens = ("--tokens", "sentencepiece", "--vocabulary", "256")
+    if kind == "given":
+        path.write_bytes(train_sentencepiece(texts[0], 60))
+        tokens = ("--tokens", f"sentencepiece:{path}")
+    more = (*tokens, "--output", "out", "--pharaoh", "links")
+    runs.run_well_here("align", *sides("corpus"), *LANGS, *more, cwd=tmp_path)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    lines = (tmp_path / "links").read_text().splitlines()
+    hidden = 0
+    for row in pq.read_table(next((tmp_path / "out").glob("data/part-*"))).to_pylist():
+        pieces = [processor.encode(row[side], out_type=str) for side in ("source", "target")]
+        links = [(link["source"], link["target"]) for link in row["links"]]
+        assert lines[row["line"] - 1] == " ".join(f"{i}-{j}" for i, j in links)
+        for side, cut in zip(("source", "target"), pieces, strict=True):
+            spans = row[f"{side}_tokens"]
+            shown = [row[side][span["start"] : span["end"]] for span in spans]
+            assert shown == [piece.removeprefix("\u2581") for piece in cut]
+            hidden += shown.count("")
+        assert not any("\u2581" in (pieces[0][i], pieces[1][j]) for i, j in links)
+    assert hidden > 0

@@ -12,8 +12,8 @@ from apache_beam.testing.util import assert_that, equal_to
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms import arrow_coder
-from transforms.arrow_coder import BatchCoder, TableCoder
+from pairweave.transforms import arrow_coder
+from pairweave.transforms.arrow_coder import BatchCoder, TableCoder
 
 names = st.sampled_from(["a.txt", "b.txt", "ü"])
 rows = st.fixed_dictionaries(
@@ -112,7 +112,7 @@ def test_annotated_steps_pass_tables_through_a_shuffle_without_pickling(monkeypa
         monkeypatch.setitem(copyreg.dispatch_table, kind, refuse)
         with pytest.raises(AssertionError):
             pickle.dumps(cut(1)[1] if kind is pa.Table else to_batch(cut(1)))
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
         parts = pipeline | beam.Create([1, 2, 3]) | beam.Map(cut)
         sums = parts | beam.GroupByKey() | beam.Map(add)
@@ -125,7 +125,7 @@ def test_a_step_without_an_annotation_would_pickle(monkeypatch):
     """The test above can fail."""
     monkeypatch.setitem(copyreg.dispatch_table, pa.Table, refuse)
     pipeline = beam.Pipeline(
-        options=PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+        options=PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     )
     untyped = pipeline | beam.Create([1]) | beam.Map(lambda number: cut(number))
     _ = untyped | beam.GroupByKey() | beam.Map(len)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import attached, engines
+from pairweave.pipelines import attached, engine_scripts
 
 IGNORING = 'trap "" INT; exec "$0" "$@"'
 """Starts a program as `nohup PROGRAM &` does in a script: below it no shell can trap SIGINT."""
@@ -27,7 +27,7 @@ class Server:
             encoding="utf-8",
         )
         path.chmod(0o755)
-        self.script = str(engines._attached(directory / "script", str(path)))
+        self.script = str(engine_scripts.attach(directory / "script", str(path)))
 
     def started(self) -> list[str]:
         """Wait until it runs; return its process id and its arguments."""
@@ -108,8 +108,24 @@ def test_a_server_that_does_not_end_when_told_is_killed(tmp_path, monkeypatch):
 
 def test_the_status_of_a_server_that_ends_by_itself_is_passed_on(tmp_path):
     Server(tmp_path, "exit 3")
-    script = engines._attached(tmp_path / "script", str(tmp_path / "a server"))
+    script = engine_scripts.attach(tmp_path / "script", str(tmp_path / "a server"))
     assert subprocess.run([script], check=False, timeout=10).returncode == 3
+    assert engine_scripts.exit_of(script) == 3
+
+
+def test_a_server_that_is_killed_leaves_a_note_of_the_signal(server):
+    process = subprocess.Popen([server.script])
+    os.kill(int(server.started()[0]), signal.SIGKILL)
+    assert engine_scripts.exit_of(Path(server.script), seconds=10) == -signal.SIGKILL
+    assert process.wait(timeout=10) == 128 + signal.SIGKILL
+
+
+def test_a_server_that_was_asked_to_end_leaves_no_note(server):
+    process = subprocess.Popen([server.script])
+    server.started()
+    process.terminate()
+    process.wait(timeout=10)
+    assert engine_scripts.exit_of(Path(server.script)) is None
 
 
 def wait_for(condition) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from transforms.attention import Attention
-from transforms.errors import ConfigError, InputError
+from pairweave.transforms.attention import Attention
+from pairweave.transforms.errors import ConfigError, InputError
 
 # Rows: steps that write x, y and the end; columns: a, b, the end.
 MATRIX = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1]], np.float32)
@@ -86,3 +86,33 @@ def test_an_array_needs_three_dimensions(tmp_path):
     np.save(tmp_path / "a.npy", MATRIX)
     with pytest.raises(InputError, match="found 2 dimensions"):
         Attention(tmp_path / "a.npy")
+
+
+def test_heads_are_averaged_unless_one_is_chosen(tmp_path):
+    heads = np.stack([MATRIX, MATRIX[:, ::-1]])
+    np.savez(tmp_path / "a.npz", heads)
+    mean = Attention(tmp_path / "a.npz")
+    assert mean.layers_and_heads() == (None, 2)
+    expected = np.argmax(heads.mean(axis=0)[:2], axis=1).tolist()
+    assert [(s, t) for t, s in enumerate(expected) if s < 2] == pairs(mean.links(0, 2, 2, "naive"))
+    last = Attention(tmp_path / "a.npz", head=-1)
+    assert pairs(last.links(0, 2, 2, "naive")) == [(0, 1)]
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_layer_is_chosen_in_files_of_both_forms(tmp_path, padded):
+    layers = np.stack([[MATRIX[:, ::-1]], [MATRIX]])
+    path = tmp_path / ("a.npy" if padded else "a.npz")
+    if padded:
+        np.save(path, layers[None])
+    else:
+        np.savez(path, layers)
+    assert Attention(path).layers_and_heads() == (2, 1)
+    with pytest.raises(ConfigError, match="has attention of 2 layers"):
+        Attention(path).check()
+    chosen = Attention(path, layer=1)
+    chosen.check()
+    assert pairs(chosen.links(0, 2, 2, "naive")) == [(0, 0)]
+    assert pairs(Attention(path, layer=0).links(0, 2, 2, "naive")) == [(0, 1)]
+    with pytest.raises(ConfigError, match=r"layer 2: .* has 2 layers, numbered from 0 to 1"):
+        Attention(path, layer=2).check()

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from pairweave.transforms.whitespace import unshift_whitespace
 from tests import check_tagged, corpora, runs
-from transforms.whitespace import unshift_whitespace
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
 LANGS = ("--source_lang", "en", "--target_lang", "de")
@@ -47,7 +47,7 @@ def test_an_independent_reading_of_the_output_agrees_with_the_input(corpus, outp
     for reason in ("empty_source", "empty_target", "long_token"):
         assert manifest["rejected"][reason] == 1, reason
     kept = 0
-    for path in sorted(output.glob("part-*.parquet")):
+    for path in sorted(output.glob("data/part-*.parquet")):
         for row in pq.read_table(path).to_pylist():
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
             kept += row["kind"] == "plain"
@@ -59,7 +59,7 @@ def test_a_run_lists_its_files_and_symbols(output):
     manifest = json.loads((output / "_manifest.json").read_text())
     assert manifest["shards"] == 5
     names = {entry["name"] for entry in manifest["files"]}
-    assert {"README.md", "symbols.txt", "part-00004-of-00005.parquet"} <= names
+    assert {"README.md", "symbols.txt", "data/part-00004-of-00005.parquet"} <= names
     symbols = (output / "symbols.txt").read_text().split()
     assert symbols[0] == "<a_0>"
     assert len(symbols) == 20
@@ -87,7 +87,7 @@ def test_another_command_into_the_same_directory_is_refused(corpus, model, outpu
 
 def test_a_lost_shard_is_made_again_with_the_same_bytes(corpus, model, output):
     before = runs.tree_digests(output)
-    (output / "part-00002-of-00005.parquet").unlink()
+    (output / "data" / "part-00002-of-00005.parquet").unlink()
     (output / "_receipts" / "shard-00003-of-00005.json").write_text("{")
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "out")
     runs.run_well_here(*arguments, cwd=corpus[0])
@@ -131,8 +131,12 @@ def test_shifted_whitespace_goes_back(corpus, model):
     arguments = ("augment", *SIDES, *LANGS, *SMALL, "--model", model)
     runs.run_well_here(*arguments, "--whitespace_shift", "--output", "shifted", cwd=corpus[0])
     runs.run_well_here(*arguments, "--output", "straight", cwd=corpus[0])
-    shifted = pq.read_table(corpus[0] / "shifted" / "part-00000-of-00005.parquet").to_pylist()
-    straight = pq.read_table(corpus[0] / "straight" / "part-00000-of-00005.parquet").to_pylist()
+    shifted = pq.read_table(
+        corpus[0] / "shifted" / "data" / "part-00000-of-00005.parquet"
+    ).to_pylist()
+    straight = pq.read_table(
+        corpus[0] / "straight" / "data" / "part-00000-of-00005.parquet"
+    ).to_pylist()
     assert [row["tags"] for row in shifted] == [row["tags"] for row in straight]
     for one, other in zip(shifted, straight, strict=True):
         for side in ("source", "target"):
@@ -172,7 +176,7 @@ def test_corpora_of_every_format_run_together_from_a_yaml_file(tmp_path, model):
     kept = {name: corpus["kept"] for name, corpus in manifest["corpora"].items()}
     assert kept == {"text": 10, "both": 30, "table": 10, "e.po": 10}
     assert manifest["corpora"]["text"]["licence"] == "mit"
-    rows = pq.read_table(tmp_path / "out" / "part-00000-of-00001.parquet").to_pylist()
+    rows = pq.read_table(tmp_path / "out" / "data" / "part-00000-of-00001.parquet").to_pylist()
     assert sorted((row["source"], row["target"]) for row in rows) == sorted(pairs)
 
 
@@ -189,7 +193,7 @@ def test_pharaoh_lines_come_in_input_order_with_duplicates_and_gaps(corpus, mode
     # The last line repeats an earlier one, which is rejected as a duplicate but aligned.
     assert lines[-1] == lines[sources.index(sources[pairs - 1])] != ""
     expected = {}
-    for path in (directory / "links").glob("part-*.parquet"):
+    for path in (directory / "links").glob("data/part-*.parquet"):
         for row in pq.read_table(path).to_pylist():
             expected[row["line"]] = " ".join(f"{x['source']}-{x['target']}" for x in row["links"])
     assert len(expected) > 500
@@ -210,7 +214,7 @@ def test_a_run_can_train_its_own_pieces(corpus):
 def test_a_model_of_words_aligns_text_that_is_given_as_words(corpus, model):
     arguments = ("align", *SIDES, *LANGS, *SMALL, "--model", model, "--output", "given")
     runs.run_well_here(*arguments, "--tokens", "whitespace", cwd=corpus[0])
-    row = pq.read_table(corpus[0] / "given" / "part-00000-of-00005.parquet").to_pylist()[0]
+    row = pq.read_table(corpus[0] / "given" / "data" / "part-00000-of-00005.parquet").to_pylist()[0]
     words = [row["source"][token["start"] : token["end"]] for token in row["source_tokens"]]
     assert words == row["source"].split()
     arguments = ("align", *SIDES, *LANGS, "--model", model, "--output", "refused")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.batching import Budget, allowed_threads, cut_batches, prefetch, run_batches
+from pairweave.models.batching import Budget, allowed_threads, cut_batches, prefetch, run_batches
 
 
 class FullError(Exception):
@@ -75,12 +75,26 @@ def test_batches_are_worked_on_at_once_by_so_many_threads():
     assert sorted(done) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
+def test_two_batches_are_enough_to_work_on_at_once():
+    together = threading.Barrier(2, timeout=20)
+    run_batches(
+        cut_batches(np.full(2, 10), 10),
+        Budget(10, (FullError,)),
+        lambda _: together.wait(),
+        lambda: None,
+        threads=2,
+    )
+    assert not together.broken
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_error_in_a_batch_ends_the_others(threads):
     begun = []
 
     def work(members):
         begun.append(members.tolist())
+        if members[0] > 0:
+            time.sleep(0.1)  # so that the others are not all done before the error is seen
         raise ZeroDivisionError
 
     batches = cut_batches(np.full(50, 10), 10)

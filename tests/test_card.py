@@ -1,9 +1,9 @@
 import pytest
 
-from transforms import card
+from pairweave.transforms import card
 
 
-def manifest(name="c", licence=None):
+def manifest(name="c", licence=None, configuration=None):
     return {
         "job": "augment",
         "signature": "s",
@@ -11,6 +11,7 @@ def manifest(name="c", licence=None):
         "rows": {"read": 3, "kept": 2, "rejected": 1},
         "rejected": {"duplicate": 1},
         "counts": {"plain rows": 2},
+        "configuration": configuration or {},
         "corpora": {
             name: {
                 "source_lang": "en",
@@ -51,3 +52,19 @@ def test_no_name_or_licence_breaks_the_table(name, shown):
     assert len(text.split("## Corpora")[1].splitlines()) == len(
         card.render(manifest(licence="x")).split("## Corpora")[1].splitlines()
     )
+
+
+@pytest.mark.parametrize(
+    ("shift", "said"),
+    [(True, "words have the pieces that they have without tags"), (False, "unless the data are")],
+)
+def test_a_card_of_tags_says_which_settings_a_sentencepiece_model_needs(shift, said):
+    configuration = {"representation": "indexed", "whitespace_shift": shift}
+    text = card.render(manifest(configuration=configuration))
+    assert "`--user_defined_symbols_file=symbols.txt` and `--split_digits=true`, and leave" in text
+    assert "`split_by_unicode_script` true and `treat_whitespace_as_suffix` false" in text
+    assert said in text
+
+
+def test_a_card_without_tags_says_nothing_of_sentencepiece():
+    assert "SentencePiece" not in card.render(manifest())

@@ -1,5 +1,6 @@
 """The command line as a program: its streams, its signals, its last word."""
 
+import importlib
 import json
 import os
 import signal
@@ -9,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import cli
+from pairweave.pipelines import cli, flags, stopping
+from pairweave.transforms.errors import ConfigError
 from tests import runs
 
 PROGRAM = """
 import sys
-from pipelines import cli
+from pairweave.pipelines import cli, stopping
 cli.COMMANDS["job"] = cli.Command("job_of_a_test", "")
 sys.argv[1:] = ["job"]
 sys.exit(cli.main())
@@ -33,7 +35,7 @@ def start(directory: Path, job: str, **settings) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         # Whoever runs the tests may ignore some signals, as nohup does.
-        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in cli.TERMINATING],
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in stopping.ASKING],
         **settings,
     )
 
@@ -77,7 +79,10 @@ def test_an_error_about_no_file_in_particular_names_none(tmp_path):
     assert errors == "pairweave: No usable temporary directory found\n"
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [*(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-")), "<&- >&- 2>&-"],
+)
 def test_a_run_needs_no_open_streams(tmp_path, closed):
     """Nor does a library's output then go into a file that was opened later."""
     for side in ("en", "de"):
@@ -97,6 +102,44 @@ def test_a_run_needs_no_open_streams(tmp_path, closed):
     assert "Traceback" not in done.stderr
     manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text(encoding="utf-8"))
     assert manifest["rows"]["read"] == 1
+
+
+HELP = """
+import sys
+from pairweave.pipelines import cli
+for name in cli.JOBS:
+    try:
+        cli.main([name, "--output", "out", "--help"])
+    except SystemExit as ended:
+        assert ended.code == 0
+slow = {"apache_beam", "numba", "torch"} & sys.modules.keys()
+sys.exit(f"{slow} loaded" if slow else 0)
+"""
+
+
+def test_help_of_jobs_is_there_at_once():
+    done = subprocess.run(
+        [sys.executable, "-c", HELP], cwd=runs.ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name in cli.JOBS:
+        assert f"usage: pairweave {name} [--config FILE.yaml]" in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(cli.JOBS))
+def test_help_is_written_from_the_options_that_the_job_takes(name, monkeypatch):
+    taken = []
+
+    def parse(model, prog, about, _arguments, *, beam):
+        taken.append((model, prog, about, beam))
+        raise ConfigError("that is all")
+
+    monkeypatch.setattr(flags, "parse", parse)
+    job = importlib.import_module(cli.COMMANDS[name].module)
+    for show in (lambda: job.main(name, []), lambda: cli.show_help(name)):
+        with pytest.raises(ConfigError, match="that is all"):
+            show()
+    assert taken[0] == taken[1]
 
 
 def test_threads_whose_connection_ends_say_nothing(tmp_path):

@@ -2,23 +2,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, fit
-from pipelines import confident
-from tests import corpora, rows
-from tests.linked_tables import linked
-from tests.slow_confidence import mean_beliefs, score_slowly
-from transforms import schemas
-from transforms.confidence import (
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.pipelines import confident
+from pairweave.transforms import schemas
+from pairweave.transforms.confidence import (
     BELIEF,
     ConfidenceConfig,
     keep_likely,
     score_phrases,
     weights_of,
 )
-from transforms.errors import ConfigError, WorkerError
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
+from tests import corpora, rows
+from tests.linked_tables import linked
+from tests.slow_confidence import mean_beliefs, score_slowly
 
 FORWARD = [[(0, 0, 0.9), (0, 1, 0.1), (1, 1, 0.6)], [], [(0, 0, 0.5)]]
 REVERSE = [[(0, 0, 0.8), (1, 0, 0.2), (1, 1, 0.7)], [], [(0, 0, 0.5)]]

@@ -23,7 +23,7 @@ def test_an_encoder_gives_scores_too(tmp_path):
     found = {}
     for name, more in (("all", ()), ("sure", ("--min_confidence", "0.2"))):
         runs.run_well_here(*command, *more, "--output", name, cwd=tmp_path)
-        rows = pq.read_table(tmp_path / name / "part-00000-of-00001.parquet").to_pylist()
+        rows = pq.read_table(tmp_path / name / "data" / "part-00000-of-00001.parquet").to_pylist()
         for row in rows:
             check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
         found[name] = {row["id"]: row["tags"] for row in rows}

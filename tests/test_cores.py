@@ -2,15 +2,15 @@
 
 import pytest
 
-from models.encoder_config import EncoderConfig
-from models.encoder_store import EncoderReference
-from models.store import ModelReference
-from models.translator import TranslatorConfig
-from models.translator_store import TranslatorReference
-from pipelines.cores import share_cores
-from pipelines.job_options import AlignOptions, FitOptions
-from pipelines.run import Run
-from pipelines.scorer_choice import PairScorer
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.encoder_store import EncoderReference
+from pairweave.models.store import ModelReference
+from pairweave.models.translator import TranslatorConfig
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines.cores import share_cores
+from pairweave.pipelines.job_options import AlignOptions, FitOptions
+from pairweave.pipelines.run import Run
+from pairweave.pipelines.scorer_choice import PairScorer
 
 ENCODER = EncoderReference(EncoderConfig("x"), "0")
 TRANSLATOR = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")

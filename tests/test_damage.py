@@ -1,17 +1,18 @@
 """What a run finds damaged it makes again, and what is not its own it leaves alone."""
 
 import json
+import shutil
 
 import orjson
 import pytest
 
-from models import store
+from pairweave.models import store
+from pairweave.transforms import files, receipt_files, run_files, sealed, write
+from pairweave.transforms.claim import check_claim, claim
+from pairweave.transforms.commit import commit_run
+from pairweave.transforms.errors import ConfigError, WorkerError
 from tests import corpora, runs
 from tests.test_manifest import plan, written  # noqa: F401 - a fixture
-from transforms import files, receipt_files, run_files, sealed, write
-from transforms.claim import check_claim, claim
-from transforms.commit import commit_run
-from transforms.errors import ConfigError, WorkerError
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
 LANGS = ("--source_lang", "en", "--target_lang", "de")
@@ -59,7 +60,7 @@ def test_a_damaged_model_of_a_run_whose_shards_are_whole_is_fitted_again(corpus,
 def test_a_damaged_model_and_a_lost_shard_are_made_again(corpus):
     before = runs.tree_digests(corpus / "align")
     truncate(largest(corpus / "align" / "models" / "hmm"))
-    (corpus / "align" / "part-00001-of-00002.parquet").unlink()
+    (corpus / "align" / "data" / "part-00001-of-00002.parquet").unlink()
     status, errors, after = again(corpus, "align")
     assert (status, after) == (0, before), errors
 
@@ -103,7 +104,14 @@ def test_a_directory_with_a_file_of_the_run_and_no_plan_is_refused(corpus):
 
 @pytest.mark.parametrize(
     "name",
-    ["report.html", "symbols.txt", "_manifest.json", "part-7.parquet", "rejects/x", "models/hmm/x"],
+    [
+        "report.html",
+        "symbols.txt",
+        "_manifest.json",
+        "data/part-7.parquet",
+        "rejects/x",
+        "models/hmm/x",
+    ],
 )
 def test_whatever_the_run_would_write_is_in_the_way(tmp_path, name):
     output = str(tmp_path)
@@ -224,3 +232,14 @@ def test_a_planned_model_that_is_not_whole_is_not_committed(written):  # noqa: F
     names = [entry["name"] for entry in commit_run(written, {})["files"]]
     assert [name for name in names if "models" in name] == ["models/hmm/a", "models/hmm/about.json"]
     assert list(sealed.read(directory)) == ["a", "about.json"]
+
+
+@pytest.mark.parametrize("key", ["tokens", "format", "aligner"])
+def test_a_model_whose_about_lacks_a_key_is_not_used_as_it_lies(corpus, tmp_path, key):
+    shutil.copytree(corpus / "fit", tmp_path / "model")
+    assert store.find_whole(str(tmp_path / "model")) is not None
+    path = tmp_path / "model" / "about.json"
+    about = json.loads(path.read_text())
+    del about[key]
+    path.write_text(json.dumps(about))
+    assert store.find_whole(str(tmp_path / "model")) is None

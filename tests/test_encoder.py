@@ -16,11 +16,11 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 import transformers  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from models import encoder, weights  # noqa: E402
-from models.encoder import load_encoder, measure_budget  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models import encoder, weights  # noqa: E402
+from pairweave.models.encoder import load_encoder, measure_budget  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
 from tests.encoders import write_bert, write_xlmr  # noqa: E402
-from transforms.errors import ConfigError  # noqa: E402
 
 TEXTS = ["The cat sat on the mat.", "Die Katze sass auf der Matte.", "Le chat est là.", "a b c d e"]
 
@@ -121,9 +121,7 @@ def test_missing_weights_are_refused_and_not_made_up(copied):
 
 @pytest.mark.slow
 def test_checkpoints_of_awesome_align_load_by_their_own_layout(bert, tmp_path):
-    modeling = pytest.importorskip(
-        "awesome_align.modeling", reason="needs awesome-align, see tests/oracles.txt"
-    )
+    modeling = pytest.importorskip("awesome_align.modeling", reason="needs the extra `awesome`")
     from awesome_align.configuration_bert import BertConfig
     from awesome_align.tokenization_bert import BertTokenizer
 

@@ -9,18 +9,11 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 import transformers  # noqa: E402
 
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
-from tests.encoder_families import SIZE, SIZES, write_family  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
+from tests.encoder_families import PAIRS, SIZE, SIZES, write_family  # noqa: E402
 from tests.encoders import links_of, token_table, write_bert  # noqa: E402
-from transforms.errors import ConfigError  # noqa: E402
-
-PAIRS = [
-    ("The cat sat on the mat .", "Die Katze sass auf der Matte ."),
-    ("a", "b c d e"),
-    ("The mat", "Le chat est là ."),
-    ("e d c b a", "Die Matte"),
-]
 
 
 @pytest.fixture(scope="module")

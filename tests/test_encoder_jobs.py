@@ -9,16 +9,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models import encoder_store  # noqa: E402
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import find_digest, load_aligner  # noqa: E402
-from pipelines.aligner_choice import choose_aligner  # noqa: E402
-from pipelines.job_options import AlignOptions  # noqa: E402
-from pipelines.options import unsaid_options  # noqa: E402
+from pairweave.models import encoder_store  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import find_digest, load_aligner  # noqa: E402
+from pairweave.pipelines.aligner_choice import choose_aligner  # noqa: E402
+from pairweave.pipelines.job_options import AlignOptions  # noqa: E402
+from pairweave.pipelines.options import unsaid_options  # noqa: E402
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.tokens import TokenConfig, tokenize  # noqa: E402
 from tests import check_tagged, corpora, runs  # noqa: E402
 from tests.encoders import token_table, write_bert  # noqa: E402
-from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
-from transforms.tokens import TokenConfig, tokenize  # noqa: E402
 
 PAIRS = 120
 LIMIT = 40
@@ -54,7 +54,7 @@ def words(text):
     return tokenize(pa.array([text]), TokenConfig()).to_pylist()[0]
 
 
-def rows_of(output, pattern="part-*.parquet"):
+def rows_of(output, pattern="data/part-*.parquet"):
     return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pipelines.job_options import AlignOptions, AugmentOptions, FitOptions
+from pairweave.pipelines.job_options import AlignOptions, AugmentOptions, FitOptions
 from tests import runs
 
 SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")
@@ -73,8 +73,8 @@ def test_a_model_is_not_fitted_on_the_pieces_of_an_encoder(directory):
 
 def test_without_the_extra_its_installation_is_named(directory, monkeypatch):
     for name in ("neural", "encoder", "blocks", "heads", "transport"):
-        monkeypatch.delitem(sys.modules, f"models.{name}", raising=False)
-    monkeypatch.delattr("models.neural", raising=False)
+        monkeypatch.delitem(sys.modules, f"pairweave.models.{name}", raising=False)
+    monkeypatch.delattr("pairweave.models.neural", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     status, _, errors = runs.run_here(
         "align", *SIDES, "--aligner", "encoder", "--model", "m", cwd=directory
@@ -86,7 +86,7 @@ def test_without_the_extra_its_installation_is_named(directory, monkeypatch):
 
 def test_a_job_with_the_statistical_aligner_loads_no_neural_library():
     code = (
-        "import sys, pipelines.align, pipelines.augment;"
+        "import sys, pairweave.pipelines.align, pairweave.pipelines.augment;"
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=runs.ROOT, check=False, timeout=60)

@@ -14,12 +14,12 @@ import sentencepiece  # noqa: E402
 import transformers  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from models import encoder_tokenizer  # noqa: E402
-from models.encoder import inspect_encoder, load_encoder  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models import encoder_tokenizer  # noqa: E402
+from pairweave.models.encoder import inspect_encoder, load_encoder  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
+from tests.encoder_families import PAIRS, write_family  # noqa: E402
 from tests.encoders import write_bert, write_xlmr  # noqa: E402
-from tests.test_encoder_families import PAIRS, write_family  # noqa: E402
-from transforms.errors import ConfigError  # noqa: E402
 
 TEXTS = list(itertools.chain(*PAIRS))
 DECODER = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}

@@ -1,6 +1,7 @@
 """What each engine is told, and what is said when something is missing."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,8 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, PortableOptions
 
-from pipelines import engines
-from transforms.errors import ConfigError
+from pairweave.pipelines import engines
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def flags(engine: str, workers: int, *extra: str) -> list[str]:
@@ -133,7 +134,7 @@ def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
         location = next(flag for flag in given if flag.startswith("--prism_location="))
         script = Path(location.partition("=")[2])
         assert str(binary) in script.read_text(encoding="utf-8")
-        assert "--environment_type=LOOPBACK" in given
+        assert "--environment_type=PROCESS" in given
     assert not script.exists()
 
 
@@ -174,11 +175,15 @@ def test_the_mini_cluster_restarts_a_failed_job_some_times():
     with engines.beam_options("flink", 1, "a-job") as given:
         assert "--flink_master=[local]" in given
         assert "--flink_version=1.19" in given
-        assert "--environment_type=LOOPBACK" in given
+        assert "--environment_type=PROCESS" in given
         conf = next(flag for flag in given if flag.startswith("--flink_conf_dir="))
         text = Path(conf.partition("=")[2], "flink-conf.yaml").read_text(encoding="utf-8")
         assert "restart-strategy.type: fixed-delay" in text
         assert "restart-strategy.fixed-delay.attempts: 3" in text
+        scratch = Path(conf.partition("=")[2]).parent
+        assert f"io.tmp.dirs: {scratch}\n" in text
+        assert scratch.is_dir()
+    assert not scratch.exists()  # and with it what the cluster spilled
 
 
 @pytest.mark.parametrize(("slots", "processes"), [(2, 3), (3, 5), (4, 5), (8, 11)])
@@ -244,6 +249,37 @@ def test_every_engine_is_described():
 
 
 def test_the_report_loads_no_neural_library():
-    code = "import sys; from pipelines import engines; engines.engine_report(); "
+    code = "import sys; from pairweave.pipelines import engines; engines.engine_report(); "
     code += "sys.exit(any(m in sys.modules for m in ('torch', 'apache_beam')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+GONE = RuntimeError("<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = X\n>")
+
+
+@pytest.mark.usefixtures("with_flink")
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        ("-9", "Flink's Java process was killed (SIGKILL) before the run was done; perhaps the"),
+        ("-6", "Flink's Java process was ended by SIGABRT before the run was done"),
+        ("3", "Flink's Java process ran out of memory: give the run more memory"),
+        ("1", "Flink's Java process ended with exit status 1 before the run was done"),
+    ],
+)
+def test_a_java_that_ends_during_a_run_is_named_with_how_it_ended(status, message):
+    def lose_java():
+        with engines.beam_options("flink", 1, "a") as given:
+            flag = next(flag for flag in given if flag.startswith("--job_server_java_launcher="))
+            Path(f"{flag.partition('=')[2]}.exit").write_text(status)
+            raise GONE
+
+    with pytest.raises(WorkerError, match=re.escape(message)):
+        lose_java()
+
+
+@pytest.mark.usefixtures("with_flink")
+def test_a_java_that_still_runs_leaves_the_error_as_it_is(monkeypatch):
+    monkeypatch.setattr(engines, "EXIT_SECONDS", 0.05)
+    with pytest.raises(RuntimeError, match="RPC that"), engines.beam_options("flink", 1, "a"):
+        raise GONE

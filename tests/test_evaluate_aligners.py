@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from models.encoder_config import EncoderConfig, HeadConfig
-from pipelines.aligner_names import read_name
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig
+from pairweave.pipelines.aligner_names import read_name
+from pairweave.transforms.errors import ConfigError
 from tests import corpora, fake_programs, runs
 from tests.fake_programs import write_program
-from transforms.errors import ConfigError
 
 PAIRS = 60
 
@@ -224,3 +224,12 @@ def test_a_name_holds_the_settings_of_an_encoder():
     ):
         with pytest.raises(ConfigError, match=message):
             read_name(text).encoder_config()
+
+
+def test_a_gold_that_counts_from_1_without_a_word_gets_a_warning_before_the_figures(directory):
+    command = ("evaluate", "aligners", "--gold", "gold1", "--pairs", "pairs")
+    status, _, err = runs.run_here(*command, cwd=directory)
+    assert status == 0
+    assert err.splitlines()[0].startswith("warning: gold1: the gold has no word 0")
+    assert "warning" not in runs.run_here(*command, "--one_based", cwd=directory)[2]
+    assert "warning" not in evaluate(directory, "--pairs", "pairs")[2]

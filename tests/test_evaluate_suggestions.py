@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.example_metrics import Comparison, Profile, profile_files, profile_run
+from pairweave.transforms.span_lengths import jensen_shannon
+from pairweave.transforms.suggestion_metrics import evaluate_suggestions
+from pairweave.transforms.text_lines import read_text_lines
 from tests import finished_runs, runs
-from transforms import schemas
-from transforms.errors import ConfigError, InputError
-from transforms.example_metrics import Comparison, Profile, profile_files, profile_run
-from transforms.span_lengths import jensen_shannon
-from transforms.suggestion_metrics import evaluate_suggestions
-from transforms.text_lines import read_text_lines
 
 GOLD = ["the red house", "<NULL_REP>", "an Übung, 3 times", "gone"]
 FOUND = ["the red house", "<NULL_REP>", "one Übung, 3 times ", ""]
@@ -79,6 +79,64 @@ def test_exact_matches_are_counted_without_white_space_at_the_ends(score):
     scores = score(FOUND, GOLD)
     assert (scores.lines, scores.exact, scores.exact_match) == (4, 2, 0.5)
     assert score(["a ", "\tb"], ["a", "b"]).exact == 2
+
+
+def write_lines(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+SEVERAL = [GOLD, ["a red house", "<NULL_REP>", "one Übung, 3 times", "away"]]
+
+
+def test_a_suggestion_is_exact_if_it_is_any_of_the_gold_ones(tmp_path):
+    pytest.importorskip("sacrebleu", reason="needs the extra `evaluate`")
+    gold = [write_lines(tmp_path / f"tgt{n}", lines) for n, lines in enumerate(SEVERAL, 1)]
+    found = write_lines(tmp_path / "found", FOUND)
+    assert evaluate_suggestions(found, gold[0], "de").exact == 2
+    assert evaluate_suggestions(found, gold, "de").exact == 3
+    assert evaluate_suggestions(found, gold[::-1], "de").exact == 3
+
+
+def test_bleu_of_several_references_is_that_of_sacrebleu_s_own_command(tmp_path):
+    pytest.importorskip("sacrebleu", reason="needs the extra `evaluate`")
+    for n, lines in enumerate(SEVERAL, 1):
+        write_lines(tmp_path / f"tgt{n}", lines)
+    write_lines(tmp_path / "found", FOUND)
+    command = ("evaluate", "suggestions", "found", "tgt1", "tgt2", "--target_lang", "de")
+    found = json.loads(runs.run_well_here(*command, cwd=tmp_path).splitlines()[-1])
+    arguments = ["tgt1", "tgt2", "-i", "found", "-m", "bleu", "-w", "12", "-l", "en-de"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sacrebleu", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    theirs = json.loads(done.stdout)
+    assert (round(found["bleu"], 12), found["signature"]) == (theirs["score"], theirs["signature"])
+    assert "nrefs:2|" in found["signature"]
+
+
+def test_a_line_that_is_blank_in_one_gold_file_has_fewer_references(tmp_path):
+    pytest.importorskip("sacrebleu", reason="needs the extra `evaluate`")
+    gold = [
+        write_lines(tmp_path / "tgt1", ["a b c d", "e f g h"]),
+        write_lines(tmp_path / "tgt2", ["a b c e", ""]),
+    ]
+    found = write_lines(tmp_path / "found", ["a b c e", ""])
+    scores = evaluate_suggestions(found, gold, "de")
+    # What is blank is no suggestion to hit, and no short reference to be as long as.
+    assert scores.exact == 1
+    assert scores.gold_tokens == 8
+    assert "nrefs:var" in scores.signature
+
+
+def test_gold_files_of_other_lengths_are_refused_by_name(tmp_path):
+    gold = [write_lines(tmp_path / "one", ["a"]), write_lines(tmp_path / "two", ["a", "b"])]
+    found = write_lines(tmp_path / "found", ["a"])
+    with pytest.raises(InputError, match=r"found: has 1 lines, but .*two has 2"):
+        evaluate_suggestions(found, gold, "de")
 
 
 def test_a_perfect_hypothesis_scores_a_hundred(score):

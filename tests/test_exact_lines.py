@@ -7,8 +7,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.errors import InputError
-from transforms.exact_lines import read_in_step, read_lines
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.exact_lines import read_in_step, read_lines
 
 PIECES = st.sampled_from(["a", "\r", "\n", "\r\n", "\u2028", "\x0b", "\ufeff", "é", " "])
 

@@ -8,10 +8,10 @@ import threading
 import pyarrow as pa
 import pytest
 
-from transforms import exchange
-from transforms.arrow_coder import TableCoder
-from transforms.errors import WorkerError
-from transforms.exchange import LEAST_BYTES, Exchange
+from pairweave.transforms import exchange
+from pairweave.transforms.arrow_coder import TableCoder
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.exchange import LEAST_BYTES, Exchange
 
 
 @pytest.fixture

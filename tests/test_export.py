@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import export as command
+from pairweave.pipelines import export as command
+from pairweave.transforms import files, run_files, schemas, write
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.export import escape, export
 from tests import finished_runs, runs, slow_export
-from transforms import files, run_files, schemas, write
-from transforms.errors import ConfigError, WorkerError
-from transforms.export import escape, export
 
 FORMS = ("wets", "mt5", "tsv", "jsonl")
 
@@ -59,9 +59,8 @@ def write_run(output, *rows):
 def write_shard(output, rows):
     """Write rows as the only shard of a run; returns what a manifest says of it."""
     data = write.encode_parquet(pa.Table.from_pylist(rows, schema=schemas.SUGGESTIONS), "signature")
-    name = write.shard_name(0, 1)
-    Path(output).mkdir()
-    (Path(output) / name).write_bytes(data)
+    name = write.data_name(0, 1)
+    files.write_bytes(files.join(str(output), name), data)
     return {"job": "suggest", "shards": 1, "files": [write.file_entry(name, data)]}
 
 
@@ -112,7 +111,7 @@ def test_tagged_pairs_are_exported_too(tmp_path, form):
     status, _, errors = runs.run_here(*arguments)
     rows = [
         row
-        for path in sorted((tmp_path / "run").glob("part-*.parquet"))
+        for path in sorted((tmp_path / "run").glob("data/part-*.parquet"))
         for row in pq.read_table(path).to_pylist()
     ]
     if form == "jsonl":
@@ -214,7 +213,7 @@ def test_nothing_is_written_into_a_run(run):
 
 def test_a_changed_shard_is_refused_and_leaves_no_file(tmp_path):
     found = write_run(tmp_path / "run", *PLAIN)
-    path = tmp_path / "run" / "part-00001-of-00002.parquet"
+    path = tmp_path / "run" / "data" / "part-00001-of-00002.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: sha256"):
         export(str(tmp_path / "run"), found, "wets", str(tmp_path / "out"))

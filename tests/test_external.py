@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models import external_text
-from models.external import ExternalAligner, learn
-from models.external_config import ExternalConfig
-from models.external_process import identity
-from models.external_text import linked_table, safe_token, text_of
+import torch
+from safetensors.torch import save_file
+
+from pairweave.models import external_text
+from pairweave.models.external import ExternalAligner, learn
+from pairweave.models.external_config import ExternalConfig
+from pairweave.models.external_process import identity
+from pairweave.models.external_text import linked_table, safe_token, text_of
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from tests import fake_programs
 from tests.encoders import links_of, token_table
 from tests.fake_programs import write_program, write_python
-from transforms.errors import ConfigError, WorkerError
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 PAIRS = [("a b c", "x y"), ("", "x"), ("a", ""), ("d e", "u v w")]
 DIAGONAL = [{(0, 0), (1, 1)}, set(), set(), {(0, 0), (1, 1)}]
@@ -118,15 +121,17 @@ def test_eflomal_gets_sides_and_gives_directions(tmp_path):
 def test_awesome_align_gets_the_directory_of_an_encoder(tmp_path):
     path = write_program(tmp_path / "awesome-align", fake_programs.AWESOME_ALIGN)
     (tmp_path / "encoder").mkdir()
-    (tmp_path / "encoder" / "model.safetensors").write_bytes(b"1")
+    (tmp_path / "encoder" / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "encoder" / "vocab.txt").write_text("[PAD]\n")
     config = ExternalConfig("awesome-align", path, str(tmp_path / "encoder"))
-    with pytest.raises(ConfigError, match=r"reads its weights from pytorch_model\.bin alone"):
+    with pytest.raises(ConfigError, match=r"no model\.safetensors"):
         ExternalAligner(config)
-    (tmp_path / "encoder" / "pytorch_model.bin").write_bytes(b"1")
+    weights = tmp_path / "encoder" / "model.safetensors"
+    save_file({"a": torch.zeros(2)}, weights)
     aligner = ExternalAligner(config)
     linked = aligner.align(token_table(PAIRS))
     assert links_of(linked) == links_of(linked, "reverse") == DIAGONAL
-    (tmp_path / "encoder" / "pytorch_model.bin").write_bytes(b"2")
+    save_file({"a": torch.ones(2)}, weights)
     assert ExternalAligner(config).digest != aligner.digest
     shutil.rmtree(tmp_path / "encoder")
     with pytest.raises(ConfigError, match="needs the directory of an encoder"):

@@ -35,7 +35,9 @@ def command(job, output, *more, program="fast_align", path="bin/fast_align", wor
 
 def rows_of(output):
     return [
-        row for path in sorted(output.glob("part-*")) for row in pq.read_table(path).to_pylist()
+        row
+        for path in sorted(output.glob("data/part-*"))
+        for row in pq.read_table(path).to_pylist()
     ]
 
 
@@ -71,6 +73,7 @@ def test_the_plan_names_the_program_and_no_path(directory, aligned):
     assert "program:fast_align|" in json.loads(text)["signature"]
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(directory, aligned):
     runs.run_well(*command("align", "two", workers=2), cwd=directory)
     assert runs.tree_digests(directory / "two") == runs.tree_digests(aligned)

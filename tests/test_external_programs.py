@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.external import ExternalAligner, learn
+from pairweave.models.external import ExternalAligner, learn
 from tests.encoders import links_of, real_pairs, token_table, write_bert
 from tests.fake_programs import installed
 
@@ -24,17 +24,10 @@ def table(shared_data):
 
 @pytest.fixture(scope="module")
 def encoder(shared_data, tmp_path_factory):
-    """Return a small BERT, its weights also as older packages read them."""
-    import torch
-    from transformers import BertModel
-
+    """Return a small BERT."""
     pairs = real_pairs(shared_data, count=120)
     directory = tmp_path_factory.mktemp("encoder") / "bert"
-    write_bert(directory, [text for pair in pairs for text in pair], layers=2)
-    weights = BertModel.from_pretrained(directory).state_dict()
-    old = {f"bert.{name}": weight for name, weight in weights.items()}
-    torch.save(old, directory / "pytorch_model.bin")
-    return directory
+    return write_bert(directory, [text for pair in pairs for text in pair], layers=2)
 
 
 @pytest.mark.parametrize("program", ["fast_align", "systran-align", "eflomal", "giza"])
@@ -58,8 +51,8 @@ def test_a_statistical_program_links_real_pairs(program, table):
 def test_a_neural_program_makes_the_links_of_the_built_in_encoder(program, head, table, encoder):
     torch = pytest.importorskip("torch", reason="needs the extra `neural`")
     torch.set_num_threads(1)
-    from models.encoder_config import EncoderConfig, HeadConfig
-    from models.neural import load_aligner
+    from pairweave.models.encoder_config import EncoderConfig, HeadConfig
+    from pairweave.models.neural import load_aligner
 
     config = installed(program, model=str(encoder), layer=2, head=head)
     theirs = ExternalAligner(config).align(table.slice(0, 120))

@@ -4,8 +4,8 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.failures import failure_message
-from transforms.errors import ConfigError, InputError, WorkerError
+from pairweave.pipelines.failures import failure_message
+from pairweave.transforms.errors import ConfigError, InputError, WorkerError
 
 TRACE = """Traceback (most recent call last):
   File "apache_beam/runners/common.py", line 1512, in apache_beam.runners.common.DoFnRunner.process
@@ -31,19 +31,20 @@ engines = pytest.mark.parametrize("shape", [LOCAL, PRISM, FLINK], ids=["local", 
 
 @engines
 def test_an_error_that_the_user_must_mend_is_its_message_alone(shape):
-    error = RuntimeError(shape.format(error="transforms.errors.ConfigError: no such layer: 13"))
+    said = "pairweave.transforms.errors.ConfigError: no such layer: 13"
+    error = RuntimeError(shape.format(error=said))
     assert failure_message(error) == ("no such layer: 13", True)
 
 
 @engines
 def test_a_worker_error_is_not_for_the_user_to_mend(shape):
-    error = RuntimeError(shape.format(error="transforms.errors.WorkerError: 3 in, 2 out"))
+    error = RuntimeError(shape.format(error="pairweave.transforms.errors.WorkerError: 3 in, 2 out"))
     assert failure_message(error) == ("3 in, 2 out", False)
 
 
 @engines
 def test_a_message_of_several_lines_comes_whole(shape):
-    told = "transforms.errors.InputError: a.txt: two things\nfirst: this [code]"
+    told = "pairweave.transforms.errors.InputError: a.txt: two things\nfirst: this [code]"
     assert failure_message(RuntimeError(shape.format(error=told))) == (
         "a.txt: two things\nfirst: this [code]",
         True,
@@ -67,8 +68,8 @@ def test_an_error_of_that_name_from_another_library_is_not_ours():
 
 
 def test_an_error_without_a_message_is_its_name():
-    assert failure_message(RuntimeError(LOCAL.format(error="MemoryError")))[0].startswith(
-        "MemoryError"
+    assert failure_message(RuntimeError(LOCAL.format(error="StopIteration")))[0].startswith(
+        "StopIteration"
     )
 
 
@@ -93,7 +94,7 @@ def broken(_: int) -> int:
 
 
 def test_an_input_error_survives_the_runner_in_this_process():
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     pipeline = beam.Pipeline(options=options)
     _ = pipeline | beam.Create([1]) | "Break" >> beam.Map(broken)
     with pytest.raises(Exception, match="ends early") as caught:

@@ -11,15 +11,16 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 import transformers  # noqa: E402
 
-from models import finetune  # noqa: E402
-from models.encoder import load_encoder  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.finetune import train  # noqa: E402
-from models.finetune_checkpoint import CHECKPOINT  # noqa: E402
-from models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
-from models.finetune_losses import Losses  # noqa: E402
-from models.finetune_model import load_trainee, pad_rows  # noqa: E402
-from models.finetune_pairs import RowMaker, prepare_pairs, updates_of_epoch  # noqa: E402
+from pairweave.models import finetune  # noqa: E402
+from pairweave.models.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.finetune import train  # noqa: E402
+from pairweave.models.finetune_checkpoint import CHECKPOINT  # noqa: E402
+from pairweave.models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
+from pairweave.models.finetune_losses import Losses  # noqa: E402
+from pairweave.models.finetune_model import load_trainee, pad_rows  # noqa: E402
+from pairweave.models.finetune_pairs import RowMaker, prepare_pairs, updates_of_epoch  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
 from tests.encoders import token_table, write_bert, write_xlmr  # noqa: E402
 from tests.toy_language import (  # noqa: E402
     alignment_error,
@@ -27,7 +28,6 @@ from tests.toy_language import (  # noqa: E402
     toy_table,
     write_toy_encoder,
 )
-from transforms.errors import ConfigError  # noqa: E402
 
 BASE = FinetuneConfig(
     objectives=OBJECTIVES, layer=2, learning_rate=3e-3, batch_pairs=8, device="cpu"

@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 import transformers  # noqa: E402
 
-from models.encoder import load_encoder  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.finetune import train  # noqa: E402
-from models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
-from models.finetune_model import load_trainee  # noqa: E402
+from pairweave.models.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.finetune import train  # noqa: E402
+from pairweave.models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
+from pairweave.models.finetune_model import load_trainee  # noqa: E402
 from tests.encoder_families import SIZES, write_family  # noqa: E402
 from tests.encoders import token_table, write_bert  # noqa: E402
 

@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.finetune_checkpoint import CHECKPOINT  # noqa: E402
-from models.weights import find_model  # noqa: E402
-from pipelines import cli  # noqa: E402
+from pairweave.models.finetune_checkpoint import CHECKPOINT  # noqa: E402
+from pairweave.models.weights import find_model  # noqa: E402
+from pairweave.pipelines import cli  # noqa: E402
 from tests import runs  # noqa: E402
 from tests.toy_language import alignment_error, toy_pairs, write_toy_encoder  # noqa: E402
 

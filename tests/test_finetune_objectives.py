@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.training_draws import draw_each, mask_pieces
 from tests import slow_finetune as slow
-from transforms.kernels.training_draws import draw_each, mask_pieces
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.finetune_objectives import (  # noqa: E402
+from pairweave.models.finetune_objectives import (  # noqa: E402
     ParallelHead,
     attention,
     consistency_loss,

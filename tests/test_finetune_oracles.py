@@ -9,10 +9,10 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from torch.nn.utils.rnn import pad_sequence  # noqa: E402
 
-from models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
-from models.finetune_losses import Losses  # noqa: E402
-from models.finetune_model import load_trainee, pad_rows  # noqa: E402
-from models.finetune_pairs import RowMaker, prepare_pairs  # noqa: E402
+from pairweave.models.finetune_config import OBJECTIVES, FinetuneConfig  # noqa: E402
+from pairweave.models.finetune_losses import Losses  # noqa: E402
+from pairweave.models.finetune_model import load_trainee, pad_rows  # noqa: E402
+from pairweave.models.finetune_pairs import RowMaker, prepare_pairs  # noqa: E402
 from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import real_pairs, token_table, write_bert  # noqa: E402
 

@@ -6,10 +6,10 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 
-from models import store
-from pipelines import fit
+from pairweave.models import store
+from pairweave.pipelines import fit
+from pairweave.transforms.errors import ConfigError
 from tests import corpora, runs
-from transforms.errors import ConfigError
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -62,7 +62,7 @@ def test_every_pair_is_fitted_on_or_rejected_with_a_reason(finished):
     assert {row["reason"] for row in rejects} == REASONS
     (duplicate,) = (row for row in rejects if row["reason"] == "duplicate")
     assert duplicate["source"] == corpora.sentence(4)[0]
-    assert not list((directory / "model").glob("part-*"))
+    assert not list((directory / "model").glob("data/part-*"))
     listed = {entry["name"] for entry in manifest["files"]}
     assert {"about.json", "rejects/part-00000-of-00002.parquet"} <= listed
     assert store.find_whole(str(directory / "model")) is not None
@@ -142,7 +142,7 @@ def test_an_empty_run_that_is_allowed_needs_no_model(directory, job, tokens):
     manifest = manifest_of(directory / "empty")
     assert manifest["rows"] == {"read": 3, "kept": 0, "rejected": 3}
     assert not (directory / "empty" / "models").exists()
-    assert pq.read_table(directory / "empty" / "part-00000-of-00001.parquet").num_rows == 0
+    assert pq.read_table(directory / "empty" / "data" / "part-00000-of-00001.parquet").num_rows == 0
     before = runs.tree_digests(directory / "empty")
     runs.run_well_here(*arguments, cwd=directory)
     assert runs.tree_digests(directory / "empty") == before

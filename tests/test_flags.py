@@ -1,11 +1,18 @@
 import math
+import tempfile
 
 import pytest
 
-from pipelines import flags
-from pipelines.command_options import EvaluateLinksOptions
-from pipelines.job_options import AlignOptions, AugmentOptions, FinetuneOptions, FitOptions
-from transforms.errors import ConfigError
+from pairweave.pipelines import execute, flags
+from pairweave.pipelines.command_options import EvaluateLinksOptions
+from pairweave.pipelines.job_options import (
+    AlignOptions,
+    AugmentOptions,
+    FinetuneOptions,
+    FitOptions,
+)
+from pairweave.pipelines.prepare import prepare
+from pairweave.transforms.errors import ConfigError
 
 
 def parse(*words, model=AugmentOptions, beam=True):
@@ -156,6 +163,7 @@ def test_help_groups_options_by_what_they_are_about(capsys):
         "Which pairs are turned away before anything costly is done",
         *("How a word aligner is fitted", "Where and how the job runs"),
         *("How words are aligned, by any aligner", "How the words of two languages are aligned"),
+        "How words are found where no spaces stand between them",
         "How sources are translated where the input has no translation",
         "Options of augment",
     ]
@@ -167,3 +175,48 @@ def test_help_groups_options_by_what_they_are_about(capsys):
 def test_an_empty_output_is_refused():
     with pytest.raises(ConfigError, match="output"):
         parse("--output", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["--drop_identical"], True),
+        (["--drop_identical", "true"], True),
+        (["--drop_identical", "false"], False),
+        (["--drop-identical=false"], False),
+        (["--drop_identical", "--seed", "3"], True),
+        ([], False),
+    ],
+)
+def test_a_switch_stands_alone_or_with_its_value(words, value):
+    options, rest = parse("--output", "o", *words, "--max_tags", "3")
+    assert (options.drop_identical, options.max_tags, rest) == (value, 3, [])
+
+
+def test_every_limit_on_the_command_line_reaches_the_readers_and_the_screen(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"source": "a", "target": "b"}\n')
+    limits = {"max_line_bytes": 2000, "max_expansion": 7, "max_file_bytes": 3000}
+    limits |= {"max_json_depth": 9}
+    screens = {"max_tokens": 11, "max_ratio": 2.5, "max_token_chars": 12, "drop_identical": True}
+    words = [f"--{name}={value}".lower() for name, value in (limits | screens).items()]
+    inputs = ["--input", str(tmp_path / "a.jsonl"), "--source_lang", "en", "--target_lang", "de"]
+    options, _ = parse("--output", str(tmp_path / "o"), *inputs, *words)
+    run = prepare("augment", options)
+    assert {name: getattr(run.limits, name) for name in limits} == limits
+    assert {name: getattr(run.screen, name) for name in screens} == screens
+
+
+def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    inputs = ["--input", str(tmp_path / "a.tsv"), "--source_lang", "en", "--target_lang", "de"]
+    options, rest = parse("--output", str(tmp_path / "o"), *inputs)
+    run = prepare("augment", options)
+
+    def refuse(_pipeline):
+        raise ConfigError("no graph")
+
+    with pytest.raises(ConfigError, match="no graph"):
+        execute.resume(run, rest, lambda: refuse)
+    assert list((tmp_path / "tmp").iterdir()) == []

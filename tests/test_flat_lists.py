@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from transforms import schemas
-from transforms.errors import WorkerError
-from transforms.flat_lists import fields_of, lengths_of, list_column, offsets_of
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.flat_lists import fields_of, lengths_of, list_column, offsets_of
 
 SPANS = schemas.list_of(schemas.SPAN)
 COLUMN = pa.array(

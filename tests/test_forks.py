@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import forks
+from pairweave.pipelines import forks
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="processes are forked on Linux only"
@@ -21,7 +21,7 @@ def program(body: str) -> str:
     """Return a program that has a fork server; its forks do what ``act`` does."""
     return f"""
 import os, signal, sys, time
-from pipelines import forks, worker
+from pairweave.pipelines import forks, worker
 
 def act(arguments):
     word = arguments[0]

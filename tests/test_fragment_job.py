@@ -4,9 +4,9 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.fragments import UNKNOWN
-from pipelines.job_options import AugmentOptions
-from pipelines.options import AlignerOptions, JobOptions, TranslatorOptions
+from pairweave.pipelines.fragments import UNKNOWN
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.options import AlignerOptions, JobOptions, TranslatorOptions
 from tests import check_tagged, corpora, runs
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
@@ -35,7 +35,7 @@ def augment(tmp_path_factory):
 def rows_of(output):
     return [
         row
-        for path in sorted(output.glob("part-*.parquet"))
+        for path in sorted(output.glob("data/part-*.parquet"))
         for row in pq.read_table(path).to_pylist()
     ]
 
@@ -89,6 +89,7 @@ def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
     assert sets[0] < sets[1] < sets[2]
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(augment, output):
     again = augment("again", "--method", "fragment", workers="2")
     assert runs.tree_digest(again) == runs.tree_digest(output)
@@ -158,6 +159,7 @@ def test_every_other_option_of_tags_is_honoured(augment, output, arguments):
 def test_the_options_of_tags_are_either_refused_or_honoured():
     honoured = {"method", "max_words", "max_tags", "nesting", "mix", "whitespace_shift"}
     honoured |= {"representation", "template", "self_closing_share", "damage_share", "empty_share"}
+    honoured |= {"punctuation_tags", "glossary", "glossary_match", "segmenter", "max_id"}
     own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
     own -= JobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
     assert own == honoured | UNKNOWN.keys() - {"combine", "second_aligner"}

@@ -2,14 +2,14 @@
 
 import pytest
 
-from models import store, translator_store
-from models.hmm import HmmConfig, fit
-from models.translator import Rejection, TranslatorConfig
-from models.translator_store import TranslatorReference
-from pipelines import augment, fragments
+from pairweave.models import store, translator_store
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.translator import Rejection, TranslatorConfig
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines import augment, fragments
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.fragments import FragmentConfig, find_fragments
 from tests.test_fragments import BLANKS, boxes_of, table_of
-from transforms.errors import ConfigError
-from transforms.fragments import FragmentConfig, find_fragments
 
 PAIRS = [("a big house", "une grande maison"), ("the old house", "la vieille maison")] * 4
 KNOWN = {"house": "maison", "old": "vieille", "a": None}

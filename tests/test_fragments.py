@@ -8,20 +8,20 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.hmm import HmmConfig, fit
-from models.lexical_translator import LexicalTranslator
-from tests import corpora, rows
-from tests.slow_fragments import find_slowly, fold
-from transforms import ids, schemas
-from transforms.errors import ConfigError
-from transforms.fragments import (
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.lexical_translator import LexicalTranslator
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.fragments import (
     FragmentConfig,
     Translations,
     find_fragments,
     hash_words,
 )
-from transforms.text_fragments import TextFragments
-from transforms.tokens import TokenConfig, add_tokens, pair_cuts, tokenize
+from pairweave.transforms.text_fragments import TextFragments
+from pairweave.transforms.tokens import TokenConfig, add_tokens, pair_cuts, tokenize
+from tests import corpora, rows
+from tests.slow_fragments import find_slowly, fold
 
 WORDS = TokenConfig()
 BLANKS = TokenConfig("whitespace")
@@ -130,6 +130,15 @@ def test_the_place_must_be_one_where_a_tag_may_stand():
     assert boxes_of(find_fragments(table, Dictionary(entries), FragmentConfig())) == [[]]
 
 
+def test_a_translation_of_nothing_but_punctuation_is_passed_over():
+    table = table_of([("and so", "& also")])
+    entries = {"and": ["&"], "so": ["also"]}
+    found = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=9))
+    assert sorted(boxes_of(found)[0]) == [(0, 2, 0, 2), (1, 2, 1, 2)]
+    old = FragmentConfig(max_tags=9, punctuation=True)
+    assert (0, 1, 0, 1) in boxes_of(find_fragments(table, Dictionary(entries), old))[0]
+
+
 def test_elements_of_the_text_itself_are_not_parted():
     entries = {"cat": ["chat"], "black": ["noir"]}
     pairs = [("<b>black cat</b>", "<b>chat noir</b>")]
@@ -142,7 +151,7 @@ def test_elements_of_the_text_itself_are_not_parted():
 words = st.lists(st.sampled_from(["A", "b", "c", "é", ",", "d"]), max_size=7).map(" ".join)
 dictionaries = st.dictionaries(
     st.sampled_from(["a", "b", "c", fold("é"), "a b", "b c", "c d a"]),
-    st.lists(st.sampled_from(["a", "b", "c", fold("é"), "a b", "d c", "b b"]), max_size=3),
+    st.lists(st.sampled_from(["a", "b", "c", fold("é"), "a b", "d c", "b b", ","]), max_size=3),
 )
 
 
@@ -156,6 +165,7 @@ dictionaries = st.dictionaries(
         max_words=st.integers(1, 4),
         max_tags=st.integers(1, 4),
         nesting=st.sampled_from(["proper", "free"]),
+        punctuation=st.booleans(),
         seed=st.integers(0, 5),
     ),
 )
@@ -175,6 +185,18 @@ def test_what_is_found_is_what_plain_python_finds(pairs, entries, knows_words, c
         }
         expected = find_slowly(pair, translator.texts, config, knows_words=knows_words)
         assert found[row] == expected
+
+
+@pytest.mark.parametrize(("nesting", "taken"), [("free", 2), ("proper", 1)])
+def test_fragments_may_cross_where_that_is_wanted_however_late_they_are_drawn(nesting, taken):
+    entries = {"c d": ["x y"], "d e": ["y z"]}
+    table = table_of([("a b c d e f g h", "x y z")])
+    crossing = {(2, 4, 0, 2), (3, 5, 1, 3)}
+    for seed in range(12):
+        config = FragmentConfig(max_tags=9, nesting=nesting, seed=seed)
+        (found,) = boxes_of(find_fragments(table, Dictionary(entries), config))
+        assert len(found) == taken
+        assert set(found) <= crossing
 
 
 def some_pairs(count):

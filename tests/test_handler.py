@@ -22,19 +22,19 @@ from apache_beam.testing.util import assert_that, equal_to  # noqa: E402
 from apache_beam.transforms.window import FixedWindows, TimestampedValue  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from models import encoder_store, hosted  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.handler import AlignerHandler, AlignShards, Hosting  # noqa: E402
-from models.neural import find_digest, load_aligner  # noqa: E402
-from pipelines import steps  # noqa: E402
+from pairweave.models import encoder_store, hosted  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.handler import AlignerHandler, AlignShards, Hosting  # noqa: E402
+from pairweave.models.neural import find_digest, load_aligner  # noqa: E402
+from pairweave.pipelines import steps  # noqa: E402
+from pairweave.transforms import aligned_by  # noqa: E402
+from pairweave.transforms.arrow_streams import from_stream, to_stream  # noqa: E402
+from pairweave.transforms.errors import ConfigError, WorkerError  # noqa: E402
+from pairweave.transforms.shards import Shard, make_shard  # noqa: E402
+from pairweave.transforms.tokens import TokenConfig, add_tokens  # noqa: E402
 from tests import corpora, poisoned, rows, runs  # noqa: E402
 from tests.encoders import token_table  # noqa: E402
 from tests.poisoned import command  # noqa: E402
-from transforms import aligned_by  # noqa: E402
-from transforms.arrow_streams import from_stream, to_stream  # noqa: E402
-from transforms.errors import ConfigError, WorkerError  # noqa: E402
-from transforms.shards import Shard, make_shard  # noqa: E402
-from transforms.tokens import TokenConfig, add_tokens  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def config(directory, name="one"):
     return EncoderConfig(str(directory / name), layer=2)
 
 
-def rows_of(output, pattern="part-*.parquet"):
+def rows_of(output, pattern="data/part-*.parquet"):
     return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]
 
 
@@ -372,7 +372,7 @@ def test_every_receipt_names_the_model_of_the_plan(directory, augmented):
     assert len(receipts) == 3
     assert {receipt["model"] for receipt in receipts} == {digest}
     assert manifest_of(augmented)["aligned_by"] == {digest: [0, 1, 2]}
-    for path in (*augmented.glob("part-*.parquet"), *augmented.glob("rejects/*.parquet")):
+    for path in (*augmented.glob("data/part-*.parquet"), *augmented.glob("rejects/*.parquet")):
         assert pq.read_schema(path).metadata[b"pairweave.model"] == digest.encode()
 
 
@@ -457,7 +457,7 @@ def test_a_model_published_during_a_run_makes_the_shards_that_follow(
     lost = output / receipts[first]["files"][0]["name"]
     lost.unlink()
     (output / "_manifest.json").unlink()
-    before = {path: path.stat().st_mtime_ns for path in output.glob("part-*")}
+    before = {path: path.stat().st_mtime_ns for path in output.glob("data/part-*")}
     runs.run_well_here(*arguments, cwd=directory)
     assert manifest_of(output)["aligned_by"] == {two: [0, 1, 2]}
     assert {path: path.stat().st_mtime_ns for path in before} == before
@@ -503,6 +503,7 @@ def test_a_receipt_whose_model_is_no_text_is_not_believed(directory, tmp_path):
 
 def test_a_job_without_an_encoder_does_not_load_beams_inference():
     program = (
-        "import pipelines.augment, sys; sys.exit('apache_beam.ml.inference.base' in sys.modules)"
+        "import pairweave.pipelines.augment, sys; "
+        "sys.exit('apache_beam.ml.inference.base' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=runs.ROOT, check=True)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import isolate
-from models.isolate import ALIGNER_FAILED, align_isolated
-from transforms.errors import ConfigError, WorkerError
+from pairweave.models import isolate
+from pairweave.models.isolate import ALIGNER_FAILED, align_isolated
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def pairs(count):
@@ -94,6 +94,13 @@ def test_an_aligner_that_fails_on_too_many_pairs_is_an_error(count):
     ):
         align_isolated(fake, pairs(count), (ConfigError,))
     assert fake.calls < 150
+
+
+def test_one_pair_in_a_hundred_may_fail_and_no_more():
+    linked, rejected = align_isolated(Fake(range(1, 21)), pairs(2_000), (ConfigError,))
+    assert (linked.num_rows, len(rejected)) == (1_980, 20)
+    with pytest.raises(WorkerError, match="it is the aligner"):
+        align_isolated(Fake(range(1, 22)), pairs(2_000), (ConfigError,))
 
 
 def test_a_shard_of_which_every_pair_fails_is_rejected_if_the_aligner_is_sound():

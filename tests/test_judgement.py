@@ -4,19 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import evaluate
-from tests import finished_runs, slow_tag_metrics
-from transforms.errors import ConfigError, InputError
-from transforms.judgement import (
+from pairweave.pipelines import evaluate
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.judgement import (
     COLUMNS,
     JUDGEMENTS,
     SheetRow,
     agree,
+    draw_sheet,
     fleiss_kappa,
     read_sheets,
     rows_of,
     write_sheet,
 )
+from tests import finished_runs, slow_tag_metrics
 
 votes = st.integers(2, 4).flatmap(
     lambda people: st.lists(
@@ -214,3 +215,13 @@ def test_a_sample_depends_on_the_seed_alone(run, tmp_path):
 def test_what_is_wanted_must_be_clear(arguments):
     with pytest.raises(ConfigError, match="--s"):
         evaluate.main("evaluate", ["judgements", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("job", "representation"),
+    [("augment", "xliff"), ("suggest", "indexed"), ("align", "xliff"), (None, "indexed")],
+)
+def test_sheets_are_drawn_from_indexed_tags_of_augment_alone(run, job, representation):
+    manifest = {"job": job, "configuration": {"representation": representation}}
+    with pytest.raises(ConfigError, match=f"this is {job} with {representation}"):
+        draw_sheet(run, manifest, 10, 1)

@@ -7,18 +7,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import export
-from pipelines.export_markup import export_markup
+from pairweave.pipelines import export
+from pairweave.pipelines.export_markup import export_markup
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kept_tags import keep_or_inject_tags, own_symbols
+from pairweave.transforms.markup import HTML, INDEXED, find_elements, parse_markup
+from pairweave.transforms.pair_markup import PairMarkup, pair_markup
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tags import inject_tags
 from tests import check_tagged, runs
 from tests.reading import corpus, read_all
 from tests.test_tags import INFINITE, some_pairs, table_of
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.kept_tags import keep_or_inject_tags, own_symbols
-from transforms.markup import HTML, INDEXED, find_elements, parse_markup
-from transforms.pair_markup import PairMarkup, pair_markup
-from transforms.tag_config import TagConfig
-from transforms.tags import inject_tags
 
 
 def kept_of(markups):
@@ -49,13 +49,15 @@ def test_a_pairs_own_tags_are_its_tagged_row():
         [],
         None,
     )
-    assert tagged["source"] == "a <a_0>green <a_1>witch</a_1></a_0><a_2/> x</a_3>"
-    assert tagged["target"] == "una <a_0><a_1>bruja</a_1> verde</a_0></a_3> x<a_2/>"
-    assert [tuple(tag.values()) for tag in tagged["tags"]] == [
-        (0, "pair", 2, 13, 4, 15),
-        (1, "pair", 8, 13, 4, 9),
-        (2, "self_closing", 13, 13, 17, 17),
-        (3, "close", 15, 15, 15, 15),
+    a, b, c, d = (tag["index"] for tag in tagged["tags"])
+    assert len({a, b, c, d} & set(range(10))) == 4
+    assert tagged["source"] == f"a <a_{a}>green <a_{b}>witch</a_{b}></a_{a}><a_{c}/> x</a_{d}>"
+    assert tagged["target"] == f"una <a_{a}><a_{b}>bruja</a_{b}> verde</a_{a}></a_{d}> x<a_{c}/>"
+    assert [tuple(tag.values())[1:] for tag in tagged["tags"]] == [
+        ("pair", 2, 13, 4, 15),
+        ("pair", 8, 13, 4, 9),
+        ("self_closing", 13, 13, 17, 17),
+        ("close", 15, 15, 15, 15),
     ]
     markup = PairMarkup.from_json(tagged["markup"])
     assert (
@@ -70,9 +72,33 @@ def test_white_space_is_shifted_and_representations_are_written_for_own_tags_too
     table, markups = marked_table([("a <b>c</b>", "d <b>e</b>")])
     kept = kept_of(markups)
     rows, *_ = keep_or_inject_tags(kept, table, TagConfig(whitespace_shift=True))
-    assert rows.to_pylist()[1]["source"] == "a<a_0> c</a_0>"
+    number = rows.to_pylist()[1]["tags"][0]["index"]
+    assert rows.to_pylist()[1]["source"] == f"a<a_{number}> c</a_{number}>"
     rows, *_ = keep_or_inject_tags(kept, table, TagConfig(representation="xliff"))
     assert rows.to_pylist()[1]["target"] == 'd <g id="1">e</g>'
+
+
+def test_own_tags_get_every_number_alike_whatever_stands_beside_them():
+    table, markups = marked_table(
+        [(f"a{n} <b>c</b> <i>d</i>", "e <b>f</b> <i>g</i>") for n in range(400)]
+    )
+    kept = kept_of(markups)
+    rows, *_ = keep_or_inject_tags(kept, table, TagConfig(mix=INFINITE))
+    drawn = {row["id"]: [tag["index"] for tag in row["tags"]] for row in rows.to_pylist()}
+    counts = np.bincount(np.concatenate(list(drawn.values())), minlength=10)
+    assert counts.min() > 50
+    assert counts.sum() == 800
+    assert all(len(set(numbers)) == 2 for numbers in drawn.values())
+    part, *_ = keep_or_inject_tags(kept[50:60], table[50:60], TagConfig(mix=INFINITE))
+    assert all(
+        drawn[row["id"]] == [tag["index"] for tag in row["tags"]] for row in part.to_pylist()
+    )
+    other, *_ = keep_or_inject_tags(kept, table, TagConfig(mix=INFINITE, seed=2))
+    again = [[tag["index"] for tag in row["tags"]] for row in other.to_pylist()]
+    assert again != list(drawn.values())
+    for row in rows.to_pylist():
+        markup = PairMarkup.from_json(row["markup"])
+        assert [element.index for element in markup.shared] == drawn[row["id"]]
 
 
 def test_pairs_without_tags_of_their_own_get_exactly_the_rows_they_get_alone():
@@ -167,8 +193,8 @@ def test_a_memory_becomes_tagged_pairs_with_its_own_tags(directory):
     assert manifest["rejected"] == {"tags_differ": 1, "reserved_token": 1}
     (reading,) = json.loads((directory / "out" / "_plan.json").read_text())["reading"]
     assert (reading["format"], reading["inline_tags"]) == ("tmx", "index")
-    (name,) = (path.name for path in (directory / "out").glob("part-*.parquet"))
-    rows = pq.read_table(directory / "out" / name).to_pylist()
+    (name,) = (path.name for path in (directory / "out").glob("data/part-*.parquet"))
+    rows = pq.read_table(directory / "out" / "data" / name).to_pylist()
     own = [row for row in rows if row["markup"] is not None]
     assert len(own) == 20
     for row in rows:
@@ -178,8 +204,9 @@ def test_a_memory_becomes_tagged_pairs_with_its_own_tags(directory):
         for side in ("source", "target"):
             found = [(e.start, e.end) for e in find_elements(parse_markup(row[side], INDEXED).tags)]
             assert found == [(tag[f"{side}_start"], tag[f"{side}_end"]) for tag in row["tags"]]
-        assert row["source"].startswith("the <a_0>house</a_0> ")
-        assert row["target"].endswith(" ist sehr groß<a_1/>")
+        first, second = (tag["index"] for tag in row["tags"])
+        assert row["source"].startswith(f"the <a_{first}>house</a_{first}> ")
+        assert row["target"].endswith(f" ist sehr groß<a_{second}/>")
     rejects = pq.read_table(directory / "out" / "rejects" / name).to_pylist()
     # What is rejected stands there with its tags.
     assert {row["reason"]: row["source"] for row in rejects} == {
@@ -195,7 +222,7 @@ def test_an_aligned_memory_has_no_tags_in_its_texts(directory):
         *("--target_lang", "de", "--workers", "1", "--output", "aligned"),
         cwd=directory,
     )
-    (path,) = (directory / "aligned").glob("part-*.parquet")
+    (path,) = (directory / "aligned").glob("data/part-*.parquet")
     table = pq.read_table(path)
     assert table.schema.remove_metadata().equals(schemas.ALIGNED)
     assert "the house 0 is very big" in table.column("source").to_pylist()
@@ -208,10 +235,11 @@ def test_the_command_exports_markup_too(directory, capsys):
     assert export.main("export", [*words, "--rows", "all"]) == 0
     path, rows = capsys.readouterr().out.splitlines()
     assert path == str(directory / "exported" / "pairs.tmx")
-    (part,) = (directory / "out").glob("part-*.parquet")
+    (part,) = (directory / "out").glob("data/part-*.parquet")
     assert rows == f"{pq.read_metadata(part).num_rows} rows"
-    with pytest.raises(ConfigError, match="--rows: tsv holds them all"):
-        export.main("export", [*words[:2], "tsv", *words[3:], "--rows", "all"])
+    assert export.main("export", [*words[:2], "tsv", *words[3:], "--rows", "tagged"]) == 0
+    kinds = pq.read_table(part).column("kind").to_pylist()
+    assert capsys.readouterr().out.splitlines()[1] == f"{kinds.count('tagged')} rows"
 
 
 @pytest.mark.parametrize("form", ["tmx", "xliff", "xliff2", "po", "html", "lxm"])
@@ -227,7 +255,7 @@ def test_a_run_is_exported_and_read_again(directory, form):
     rows = read_all(corpus(**fields))
     assert len(rows) == done.rows
     assert all(row["reason"] is None for row in rows)
-    (part,) = (directory / "out").glob("part-*.parquet")
+    (part,) = (directory / "out").glob("data/part-*.parquet")
     tagged = [row for row in pq.read_table(part).to_pylist() if row["kind"] == "tagged"]
     for before, after in zip(tagged, rows, strict=True):
         markup = PairMarkup.from_json(after["markup"])

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from nltk.translate.metrics import alignment_error_rate
 
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.link_metrics import evaluate_links
+from tests import runs
 from tests.links import link_sets
-from transforms.errors import InputError
-from transforms.link_metrics import evaluate_links
 
 
 @pytest.fixture
@@ -98,3 +99,24 @@ def test_the_last_line_is_json(score):
     assert scores.signature.startswith(
         "average:micro|gold:one-based|metrics:aer,precision,recall,f1"
     )
+
+
+def test_a_gold_without_a_word_0_that_is_read_from_0_gets_a_warning(score):
+    assert "give --one_based" in score("0-0\n0-1\n", "1-1\n1-2 1p3\n").warning
+    assert score("0-0\n0-1\n", "1-1\n1-2 1p3\n", one_based=True).warning is None
+
+
+@pytest.mark.parametrize("gold", ["0-1\n", "1-0\n", "1-1 0p1\n", "1-1 1p0\n"])
+def test_a_word_0_on_one_side_of_one_link_is_enough_for_no_warning(score, gold):
+    assert score("0-0\n", gold).warning is None
+
+
+def test_evaluate_links_warns_on_stderr_and_prints_the_same_figures(tmp_path):
+    (tmp_path / "found").write_text("0-0 1-1\n")
+    (tmp_path / "gold").write_text("1-1 2-2\n")
+    command = ("evaluate", "links", "found", "gold")
+    status, out, err = runs.run_here(*command, cwd=tmp_path)
+    assert (status, out.splitlines()[0][:11]) == (0, "AER 50.00 %")
+    assert err.startswith("warning: gold: the gold has no word 0 on either side")
+    assert err.count("\n") == 1
+    assert runs.run_here(*command, "--one_based", cwd=tmp_path)[2] == ""

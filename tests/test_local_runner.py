@@ -22,10 +22,10 @@ from apache_beam.utils.windowed_value import WindowedValue
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import local_runner
-from pipelines.local_runner import SpilledGroups, pieces
+from pairweave.pipelines import local_runner
+from pairweave.pipelines.local_runner import SpilledGroups, pieces
+from pairweave.transforms.errors import WorkerError
 from tests.cluster import toy_shards
-from transforms.errors import WorkerError
 
 TOY = Path(toy_shards.__file__)
 WINDOW = GlobalWindows().get_window_coder()
@@ -163,10 +163,11 @@ def megabytes(number: int) -> Iterator[tuple[int, bytes]]:
         yield number, bytes([part]) * (1 << 20)
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_of_what_takes_long_to_send(monkeypatch):
     """Beam's servers would cut it every few milliseconds, and lose what comes meanwhile."""
     monkeypatch.setattr(worker_handlers, "DATA_BUFFER_TIME_LIMIT_MS", 5)
-    arguments = ["--runner=pipelines.local_runner.LocalRunner", "--direct_num_workers=2"]
+    arguments = ["--runner=pairweave.pipelines.local_runner.LocalRunner", "--direct_num_workers=2"]
     arguments.append("--direct_running_mode=multi_threading")
     with beam.Pipeline(options=PipelineOptions(arguments)) as pipeline:
         few = pipeline | "Few" >> beam.Create([0]) | "Part" >> beam.FlatMap(megabytes)
@@ -177,7 +178,7 @@ def test_nothing_is_lost_of_what_takes_long_to_send(monkeypatch):
 
 def test_a_graph_of_every_kind_of_step_gives_beams_results():
     """Shuffles, two readers of one shuffle, side inputs, windows, state, nothing at all."""
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     numbers = list(range(100))
     with beam.Pipeline(options=options) as pipeline:
         created = pipeline | "Numbers" >> beam.Create(numbers, reshuffle=True)
@@ -223,7 +224,13 @@ def toy(output: Path, *flags: str, **settings) -> dict[str, object]:
     return {**json.loads(done.stdout), "stderr": done.stderr, "status": done.returncode}
 
 
-STARTS = pytest.mark.parametrize("start", [(), ("--forks",)], ids=["programs", "forks"])
+STARTS = pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param((), id="programs", marks=pytest.mark.slow),
+        pytest.param(("--forks",), id="forks"),
+    ],
+)
 """How worker processes come into being."""
 
 

@@ -1,15 +1,18 @@
+import copy
 import hashlib
 import json
+import os
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from pairweave.transforms import files, receipt_files, receipts, run_files, schemas, write
+from pairweave.transforms.claim import claim
+from pairweave.transforms.commit import commit_run
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.shards import merge_rows
 from tests.rows import batch, row
-from transforms import files, receipt_files, run_files, schemas, write
-from transforms.claim import claim
-from transforms.commit import commit_run
-from transforms.errors import ConfigError, WorkerError
-from transforms.shards import merge_rows
 
 
 def plan(**changes):
@@ -62,7 +65,7 @@ def test_the_manifest_counts_and_names_every_file(written):
     assert made["counts"] == {"plain rows": 2}
     names = [entry["name"] for entry in made["files"]]
     part = "part-00000-of-00001.parquet"
-    assert names == ["README.md", part, f"rejects/{part}", "report.html", "symbols.txt"]
+    assert names == ["README.md", f"data/{part}", f"rejects/{part}", "report.html", "symbols.txt"]
     for entry in made["files"]:
         data = files.read_bytes(files.join(written, entry["name"]))
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
@@ -72,7 +75,7 @@ def test_the_manifest_counts_and_names_every_file(written):
 def test_a_changed_shard_is_found_and_made_again(written):
     digest = run_files.plan_digest(plan())
     assert receipt_files.finished_shards(written, digest, 1) == {0}
-    path = files.join(written, write.shard_name(0, 1))
+    path = files.join(written, write.data_name(0, 1))
     files.write_bytes(path, files.read_bytes(path)[:-1] + b"x")
     assert receipt_files.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="part-00000-of-00001"):
@@ -129,3 +132,74 @@ def test_the_same_table_gives_the_same_bytes_in_any_chunks():
 def test_a_table_of_the_wrong_shape_is_refused_by_name():
     with pytest.raises(WorkerError, match="column corpus is missing"):
         schemas.require(pa.table({"id": ["a"]}), schemas.PAIRS)
+
+
+def test_a_commit_leaves_no_temporary_file_of_a_dead_writer(written):
+    directories = [
+        Path(written),
+        *(Path(written, name) for name in ("data", "rejects", "_receipts")),
+    ]
+    for directory in directories:
+        assert directory.is_dir()
+        dead = directory / ".tmp-machine.1.1-0-part"  # nobody has written to it for long
+        dead.write_bytes(b"half")
+        os.utime(dead, (0, 0))
+        (directory / "mine").write_bytes(b"whole")
+    commit_run(written, {})
+    assert not list(Path(written).rglob(".tmp-*"))
+    assert len(list(Path(written).rglob("mine"))) == len(directories)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_receipt_whose_rows_of_a_file_are_wrong_is_not_believed(written, number):
+    (path,) = Path(written, "_receipts").glob("shard-*")
+    receipt = json.loads(path.read_bytes())
+    receipts.check_shard(receipt, receipt["plan"], 0, 1)
+    wrong = copy.deepcopy(receipt)
+    wrong["files"][number]["rows"] += 1
+    if number == 1:
+        with pytest.raises(WorkerError, match="do not add up"):
+            receipts.check_shard(wrong, receipt["plan"], 0, 1)
+    for name in ("rows", "kept"):
+        wrong = {**receipt, name: receipt[name] + 1}
+        with pytest.raises(WorkerError, match="do not add up"):
+            receipts.check_shard(wrong, receipt["plan"], 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("units", [[0, 2]], "not all of its counts"),
+        ("units", [[0, 2, 1, 0]], "not all of its counts"),
+        ("units", [[0, 2, -1]], "not all of its counts"),
+        ("units", [(0, 2, "1")], "not all of its counts"),
+        ("units", {"0": [2, 1]}, "not all of its counts"),
+        ("rejected", [{"rows": 1, "corpus": "c", "stage": "shuffle"}], "not all of its counts"),
+        ("kept_by_corpus", {"c": "2"}, "not all of its counts"),
+        ("counts", [2], "not all of its counts"),
+        ("rows", True, "not all of its counts"),
+        ("unit_reasons", [[0, "duplicate"]], "does not say why"),
+        ("unit_reasons", [[0, "duplicate", "1"]], "does not say why"),
+        ("unit_reasons", [["0", "duplicate", 1]], "does not say why"),
+        ("unit_reasons", [[0, 1, 1]], "does not say why"),
+        ("model", 5, "digest of a model"),
+        ("files", [], "expected the hashes"),
+    ],
+)
+def test_a_receipt_of_another_shape_is_not_believed(written, name, value, message):
+    (path,) = Path(written, "_receipts").glob("shard-*")
+    receipt = json.loads(path.read_bytes())
+    assert receipt["unit_reasons"] == [[0, "duplicate", 1]]
+    receipts.check_shard(receipt, receipt["plan"], 0, 1)
+    with pytest.raises(WorkerError, match=message):
+        receipts.check_shard({**receipt, name: value}, receipt["plan"], 0, 1)
+
+
+@pytest.mark.parametrize("rows", [None, "3", -1, True])
+def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
+    good = {"plan": "p", "unit": 0, "rows": 3}
+    receipts.check_unit(good, "p", 0)
+    with pytest.raises(WorkerError, match="does not say how many rows were read"):
+        receipts.check_unit({**good, "rows": rows}, "p", 0)
+    with pytest.raises(WorkerError, match="what its texts hold"):
+        receipts.check_unit({**good, "characters": {"en": None}}, "p", 0)

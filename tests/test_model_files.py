@@ -15,11 +15,11 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 import transformers  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
-from models.encoder import load_encoder  # noqa: E402
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.weights import find_model  # noqa: E402
+from pairweave.models.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.weights import find_model  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
 from tests.encoders import write_bert  # noqa: E402
-from transforms.errors import ConfigError  # noqa: E402
 
 TEXTS = ["The cat sat on the mat.", "Die Katze sass auf der Matte.", "Le chat est là."]
 WEIGHTS = "model.safetensors"

@@ -5,20 +5,21 @@ import pyarrow as pa
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from models import store
-from models.hmm import HmmConfig, fit
-from models.ter_aligner import TerAligner
-from pipelines.fitting import fitted_aligner
-from pipelines.mono_aligner import align_monolingual, require_monolingual
-from pipelines.prepare import prepare
-from pipelines.suggest_options import SuggestOptions
+from pairweave.models import store
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines.fitting import fitted_aligner
+from pairweave.pipelines.mono_aligner import align_monolingual, require_monolingual
+from pairweave.pipelines.prepare import prepare
+from pairweave.pipelines.screened_rows import ScreenedRows
+from pairweave.pipelines.suggest_options import SuggestOptions
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.monolingual import add_comparison, as_monolingual
+from pairweave.transforms.shards import MakeShards, Shard
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests.translations import made_triple, pairs_table
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.monolingual import add_comparison, as_monolingual
-from transforms.shards import MakeShards, Shard
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
 
 PAIRS = 60
 LONG = 5
@@ -89,7 +90,7 @@ def compare(directory, run, made=None, shards=3, **more):
     """Align made pairs in a graph; return kept rows, rejected rows and working table."""
     found = directory / "found"
     found.mkdir(exist_ok=True)
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
         rows = (
             pipeline
@@ -97,7 +98,7 @@ def compare(directory, run, made=None, shards=3, **more):
             | "Rows" >> beam.Map(some)
         )
         cut = rows | "Shuffle" >> MakeShards(shards, frozenset(range(shards)))
-        compared = align_monolingual(cut, pipeline, rows, run, **more)
+        compared = align_monolingual(cut, pipeline, ScreenedRows(rows, None), run, **more)
         _ = compared | "Keep" >> beam.ParDo(Keep(found))
     tables = []
     for name in ("kept", "rejected", "table"):
@@ -154,10 +155,10 @@ def test_a_fitted_model_of_one_language_is_used_as_it_is(tmp_path):
 
 def test_a_model_of_two_languages_is_refused(tmp_path):
     run = run_of(tmp_path, aligner="hmm")
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
         rows = pipeline | beam.Create([batch_of(triples())]) | "Rows" >> beam.Map(some)
-        model = fitted_aligner(pipeline, rows, run)
+        model = fitted_aligner(pipeline, ScreenedRows(rows, None), run)
         _ = pipeline | "One" >> beam.Create([0]) | "Beside" >> beam.Map(beside, model)
     given = str(tmp_path / "out" / "models" / "hmm")
     with pytest.raises(ConfigError, match="was fitted from en to de; translations are aligned"):
@@ -192,7 +193,7 @@ def test_options_that_edits_do_not_know_are_refused(tmp_path, options, message):
 
 def test_an_encoder_rejects_translations_over_its_limit(tmp_path):
     pytest.importorskip("torch", reason="needs the extra `neural`")
-    from models.neural import load_aligner
+    from pairweave.models.neural import load_aligner
     from tests.encoders import write_bert
 
     texts = [text for triple in triples() for text in triple if text is not None]

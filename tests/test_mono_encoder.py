@@ -4,15 +4,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models import encoder_store  # noqa: E402
-from models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models import encoder_store  # noqa: E402
+from pairweave.models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.flat_lists import lengths_of, links_of  # noqa: E402
+from pairweave.transforms.monolingual import add_comparison, as_monolingual  # noqa: E402
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
+from pairweave.transforms.tokens import TokenConfig, add_tokens  # noqa: E402
 from tests.encoders import both_directions, write_bert  # noqa: E402
 from tests.translations import made_triple, pairs_table  # noqa: E402
-from transforms import schemas  # noqa: E402
-from transforms.flat_lists import lengths_of, links_of  # noqa: E402
-from transforms.monolingual import add_comparison, as_monolingual  # noqa: E402
-from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
-from transforms.tokens import TokenConfig, add_tokens  # noqa: E402
 
 TRIPLES = [made_triple(number) for number in range(40)]
 SAME = [(source, reference, reference) for source, reference, _ in TRIPLES]

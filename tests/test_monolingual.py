@@ -1,13 +1,13 @@
 import pytest
 
-from models.hmm import HmmConfig, fit
-from models.ter_aligner import TerAligner
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.monolingual import add_comparison, as_monolingual, translated_only
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests.translations import made_triple, pairs_table, real_triples
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.monolingual import add_comparison, as_monolingual, translated_only
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
 
 TRIPLES = [("A cat.", "Die Katze.", "Eine Katze."), ("It's so.", "So ist es.", None)]
 

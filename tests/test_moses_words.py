@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from transforms import moses_words
-from transforms.errors import ConfigError
-from transforms.moses_words import MosesWords
+from pairweave.transforms import moses_words
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.moses_words import MosesWords
 
 GOLDEN = Path(__file__).parent / "golden" / "lxm" / "words.json"
 

@@ -7,9 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models import neural  # noqa: E402
-from models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
+from pairweave.models import neural  # noqa: E402
+from pairweave.models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.errors import ConfigError, WorkerError  # noqa: E402
 from tests.encoders import (  # noqa: E402
     both_directions,
     links_of,
@@ -18,8 +20,6 @@ from tests.encoders import (  # noqa: E402
     write_bert,
     write_xlmr,
 )
-from transforms import schemas  # noqa: E402
-from transforms.errors import ConfigError, WorkerError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +311,7 @@ def test_the_contract_and_the_settings_need_no_torch():
     import sys
 
     code = (
-        "import sys, models.aligner, models.encoder_config, models.batching, models.pieces;"
+        "import sys; from pairweave.models import aligner, encoder_config, batching, pieces;"
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'apache_beam')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
@@ -322,5 +322,8 @@ def test_the_aligner_itself_needs_no_beam():
     import subprocess
     import sys
 
-    code = "import sys, models.neural, transforms.combine;sys.exit('apache_beam' in sys.modules)"
+    code = (
+        "import sys, pairweave.models.neural, pairweave.transforms.combine;"
+        "sys.exit('apache_beam' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0

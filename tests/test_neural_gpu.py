@@ -10,10 +10,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models import encoder  # noqa: E402
-from models.encoder import load_encoder, measure_budget  # noqa: E402
-from models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import EncoderAligner, load_aligner  # noqa: E402
+from pairweave.models import encoder  # noqa: E402
+from pairweave.models.encoder import load_encoder, measure_budget  # noqa: E402
+from pairweave.models.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import EncoderAligner, load_aligner  # noqa: E402
 from tests.encoders import both_directions, real_pairs, token_table, write_bert  # noqa: E402
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU that torch can use")

@@ -8,9 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.heads import entmax15  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.heads import entmax15  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.monolingual import as_monolingual  # noqa: E402
 from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import (  # noqa: E402
     both_directions,
@@ -21,8 +23,6 @@ from tests.encoders import (  # noqa: E402
     write_xlmr,
 )
 from tests.translations import pairs_table, real_triples  # noqa: E402
-from transforms import schemas  # noqa: E402
-from transforms.monolingual import as_monolingual  # noqa: E402
 
 LAYERS = 4
 OURS = {"argmax": "inter", "itermax": "itermax", "match": "mwmf"}
@@ -152,7 +152,7 @@ def test_directions_equal_those_of_simalign(pairs, bert):
 @pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
 def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion):
     ot = pytest.importorskip("ot", reason="needs the extra `oracles`")
-    from models.transport import plan
+    from pairweave.models.transport import plan
 
     aligner = load_aligner(EncoderConfig(str(bert), layer=3, device="cpu"))
     config = HeadConfig(

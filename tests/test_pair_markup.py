@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.errors import WorkerError
-from transforms.markup import HTML, INDEXED, XLIFF, XML, find_elements, parse_markup
-from transforms.pair_markup import PairMarkup, pair_markup
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.markup import HTML, INDEXED, XLIFF, XML, find_elements, parse_markup
+from pairweave.transforms.pair_markup import PairMarkup, pair_markup
 
 PIECES = [
     *(

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 import zstandard
 
+from pairweave.transforms import pharaoh
+from pairweave.transforms.errors import ConfigError, InputError
 from tests.linked_tables import symmetrized
 from tests.links import read_pharaoh
-from transforms import pharaoh
-from transforms.errors import ConfigError, InputError
 
 HEURISTICS = ["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 

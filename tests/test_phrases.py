@@ -1,10 +1,10 @@
 import pyarrow as pa
 import pytest
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
 from tests.linked_tables import symmetrized
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.phrases import PhraseConfig, extract_phrases
 
 LENGTHS = [(2, 2), (0, 0), (3, 3), (1, 2)]
 LINKS = [[(0, 1), (1, 0)], [], [(0, 0), (2, 1)], [(0, 1)]]

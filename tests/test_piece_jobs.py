@@ -8,12 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.neural import find_digest, load_aligner  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.neural import find_digest, load_aligner  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 from tests import check_tagged, corpora, runs, slow_tokens  # noqa: E402
 from tests.encoders import token_table, write_bert  # noqa: E402
-from transforms import schemas  # noqa: E402
-from transforms.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 
 PAIRS = 120
 
@@ -37,7 +37,7 @@ def run(directory, job, *more, output=None):
         *("--output", output or job, *more),
         cwd=directory,
     )
-    paths = sorted((directory / (output or job)).glob("part-*.parquet"))
+    paths = sorted((directory / (output or job)).glob("data/part-*.parquet"))
     return [row for path in paths for row in pq.read_table(path).to_pylist()]
 
 

@@ -9,19 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import codepoints, schemas
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels.encoder_pieces import merge_pieces
 from tests import slow_pieces
 from tests.text_strategies import texts
-from transforms import codepoints, schemas
-from transforms.flat_texts import texts_of
-from transforms.kernels.encoder_pieces import merge_pieces
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 import tokenizers  # noqa: E402
 
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import find_digest, load_aligner  # noqa: E402
-from models.pieces import add_piece_tokens  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import find_digest, load_aligner  # noqa: E402
+from pairweave.models.pieces import add_piece_tokens, number_sides  # noqa: E402
+from pairweave.transforms.errors import WorkerError  # noqa: E402
 from tests.encoders import (  # noqa: E402
     links_of,
     real_pairs,
@@ -29,7 +30,6 @@ from tests.encoders import (  # noqa: E402
     write_bert,
     write_xlmr,
 )
-from transforms.errors import WorkerError  # noqa: E402
 
 FAMILIES = {"bert": write_bert, "xlmr": write_xlmr}
 
@@ -83,7 +83,7 @@ def encodings(loaded, texts):
 
 def kernel(text, spans):
     starts, ends = (np.array([span[end] for span in spans], np.int32) for end in (0, 1))
-    offsets, starts, ends = merge_pieces(
+    offsets, starts, ends, *_ = merge_pieces(
         np.array([0, len(spans)]),
         starts,
         ends,
@@ -99,6 +99,29 @@ def test_tokens_equal_those_of_the_slow_twin(text, data):
     places = st.integers(0, len(text))
     spans = data.draw(st.lists(st.tuples(places, places).map(sorted).map(tuple), max_size=8))
     assert kernel(text, spans) == slow_pieces.tokens(text, spans)
+
+
+def test_every_piece_is_numbered_beside_the_token_that_it_belongs_to(directory, pairs):
+    loaded = aligner(directory)
+    table = add_piece_tokens(pair_table(pairs), loaded.encoder.tokenizer)
+    for side, numbers in zip(
+        ("source", "target"), number_sides(table, loaded.encoder.tokenizer), strict=True
+    ):
+        texts = table[side].to_pylist()
+        expected = [len(encoding.ids) for encoding in encodings(loaded, texts)]
+        assert numbers.counts.tolist() == expected
+        spans = list(zip(numbers.starts.tolist(), numbers.ends.tolist(), strict=True))
+        for row, tokens in enumerate(spans_of(table, f"{side}_tokens")):
+            found = numbers.tokens_by_text()[row]
+            own = spans[numbers.offsets[row] : numbers.offsets[row + 1]]
+            for (start, end), token in zip(own, found, strict=True):
+                if start < end:
+                    assert tokens[token][0] <= start < end <= tokens[token][1]
+    other = table.set_column(
+        table.schema.get_field_index("source"), "source", [["x"] * table.num_rows]
+    )
+    with pytest.raises(WorkerError, match="cut by another tokenizer"):
+        number_sides(other, loaded.encoder.tokenizer)
 
 
 def test_pieces_of_one_character_are_one_token_and_white_space_is_none():

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.units import CorpusInput, ReadLimits, Unit
 from tests.reading import LIMITS, corpus, moses, pairs, read_plan, single
-from transforms.errors import ConfigError, InputError
-from transforms.plan import make_plan
-from transforms.units import CorpusInput, ReadLimits, Unit
 
 
 def write(directory: Path, name: str, data: bytes = b"a\tb\n") -> Path:
@@ -293,7 +293,7 @@ def test_an_unreadable_file_is_an_error_that_names_it(tmp_path, monkeypatch):
     def fail(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("transforms.files.open_read", fail)
+    monkeypatch.setattr("pairweave.transforms.files.open_read", fail)
     error = refused(single(path))
     assert (error.code, error.path) == ("unreadable", "a.tsv")
 
@@ -329,7 +329,7 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
         }
     )
     for name in ("match", "size", "open_read"):
-        monkeypatch.setattr(f"transforms.files.{name}", getattr(store, name))
+        monkeypatch.setattr(f"pairweave.transforms.files.{name}", getattr(store, name))
     plan = make_plan([corpus(input=("gs://bucket/in/*",))], unit_rows=1)
     assert names(plan) == list(store.objects)
     assert [file.path for file in plan.files] == names(plan)
@@ -380,7 +380,7 @@ def test_limits_out_of_range_are_refused(field):
 
 def test_planning_and_reading_local_files_does_not_load_beam():
     code = (
-        "import sys, transforms.plan, transforms.read.unit; "
+        "import sys, pairweave.transforms.plan, pairweave.transforms.read.unit; "
         "sys.exit(any(name.startswith('apache_beam') for name in sys.modules))"
     )
     root = Path(__file__).parents[1]

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 import rich.console
 
-from pipelines import demo, preview
+from pairweave.pipelines import demo, preview
+from pairweave.transforms import run_samples, schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tags import TAG_PATTERN
 from tests import finished_runs, runs
-from transforms import run_samples, schemas
-from transforms.errors import ConfigError
-from transforms.tags import TAG_PATTERN
 
 
 @pytest.fixture(scope="module")
@@ -118,5 +118,5 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
 
 def test_the_commands_run_from_the_command_line(output, tmp_path):
     assert "<a_0>" in runs.run_well("preview", output, cwd=tmp_path)
-    status, _, errors = runs.run("report", tmp_path, cwd=tmp_path)
+    status, _, errors = runs.run_here("report", tmp_path, cwd=tmp_path)
     assert (status, "no _manifest.json" in errors) == (2, True)

@@ -1,9 +1,9 @@
 import logging
 import time
 
-from pipelines.progress import Progress
-from transforms import files
-from transforms.write import shard_receipt_name, unit_receipt_name
+from pairweave.pipelines.progress import Progress
+from pairweave.transforms import files
+from pairweave.transforms.write import shard_receipt_name, unit_receipt_name
 
 
 def wait_for(caplog, ending, seconds=30.0):
@@ -15,9 +15,9 @@ def wait_for(caplog, ending, seconds=30.0):
 
 
 def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("pipelines.progress.LOCAL_SECONDS", 0.01)
-    monkeypatch.setattr("pipelines.progress.LOG_SECONDS", 0.0)
-    monkeypatch.setattr("pipelines.progress.SPEED_SECONDS", 0.05)
+    monkeypatch.setattr("pairweave.pipelines.progress.LOCAL_SECONDS", 0.01)
+    monkeypatch.setattr("pairweave.pipelines.progress.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("pairweave.pipelines.progress.SPEED_SECONDS", 0.05)
     caplog.set_level(logging.INFO, logger="pairweave")
     output = str(tmp_path)
     model = files.join(output, "about.json")
@@ -75,11 +75,31 @@ def test_a_short_run_tells_no_speed(tmp_path, caplog):
     assert caplog.records[-1].getMessage() == "1 of 1 units read, shards 2 of 2"
 
 
-def test_shards_of_an_earlier_attempt_do_not_count_as_speed(tmp_path, caplog):
+def test_shards_of_an_earlier_attempt_do_not_count_as_speed(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    output = str(tmp_path)
+    write_shards(output, 4, of=10)
+    progress = Progress(output, units=1, shards=10, pairs=1000)
+    now = 110.0
+    assert progress._state(1, 4) == "4 of 10"
+    assert progress._state(1, 6) == "6 of 10, 20 pairs/s, 20 s left"
+
+
+def test_a_log_says_nothing_twice(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.progress.LOCAL_SECONDS", 0.001)
+    monkeypatch.setattr("pairweave.pipelines.progress.LOG_SECONDS", 0.0)
     caplog.set_level(logging.INFO, logger="pairweave")
     output = str(tmp_path)
-    files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
-    files.write_bytes(files.join(output, shard_receipt_name(0, 2)), b"{}")
-    with Progress(output, units=1, shards=2, pairs=100):
-        pass
-    assert caplog.records[-1].getMessage() == "1 of 1 units read, shards 1 of 2"
+    progress = Progress(output, units=1, shards=2, pairs=100)
+    counted = []
+    count = progress._count
+    monkeypatch.setattr(progress, "_count", lambda: counted.append(count()) or counted[-1])
+    with progress:
+        wait_for(caplog, "0 of 2")
+        looks = len(counted)
+        while len(counted) < looks + 5:
+            time.sleep(0.001)
+        files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["0 of 1 units read, shards 0 of 2", "1 of 1 units read, shards 0 of 2"]

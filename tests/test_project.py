@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.hmm import HmmConfig, fit
-from tests.models.corpora import tokens_table
-from transforms.errors import ConfigError, WorkerError
-from transforms.markup import (
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.markup import (
     XLIFF,
     Form,
     Kind,
@@ -21,8 +20,9 @@ from transforms.markup import (
     parse_markup,
     strip_markup,
 )
-from transforms.project import RULES, cut_tokens, place_proportionally, project_tags
-from transforms.soft_links import SoftLinks, soften
+from pairweave.transforms.project import RULES, cut_tokens, place_proportionally, project_tags
+from pairweave.transforms.soft_links import SoftLinks, soften
+from tests.models.corpora import tokens_table
 
 TEXTS = st.text(st.sampled_from("abAB09 .,é漢"), max_size=12)
 MARKUP = st.lists(
@@ -278,3 +278,23 @@ def test_real_tags_go_where_translators_put_them(shared_data):
             total += 1
             right += result.tags[made[name]].offset == target.tags[gold[name]].offset
     assert right / total > 0.95
+
+
+@pytest.mark.parametrize(
+    ("tagged", "target", "parts"),
+    [
+        ("x rate<b/>July y", "a rateJuly b", ["a", "rate", "July", "b"]),  # the same word
+        ("x rate<b/>July y", "a rateJuni b", ["a", "rate", "Juni", "b"]),  # begins alike
+        ("x Kurs<b/>July y", "a tauxJuly b", ["a", "taux", "July", "b"]),  # ends alike
+        ("x rate<b/>. y", "a taux. b", ["a", "taux", ".", "b"]),  # a mark of one character
+        ("x rate<b/>s y", "a tauxs b", ["a", "tauxs", "b"]),  # one letter says nothing
+        ("x r<b/>ate y", "a repas b", ["a", "repas", "b"]),
+        ("x rate<b/>July y", "a tauxJuin b", ["a", "taux", "Juin", "b"]),  # a capital
+        ("x rate<b/>July y", "a tauxjuin b", ["a", "tauxjuin", "b"]),
+    ],
+)
+def test_a_tag_inside_a_word_cuts_the_word_that_may_be_its_translation(tagged, target, parts):
+    source = parse_markup(tagged)
+    _, found = cut_tokens(source, target, words(source.text), words(target))
+    assert [target[start:end] for start, end in found] == parts
+    assert all(isinstance(at, int) for token in found for at in token)

@@ -1,9 +1,9 @@
 """The projection rules of Hanneman and Dinu (2020), one test a rule."""
 
-from transforms.markup import XLIFF, parse_markup
-from transforms.project import project_tags
-from transforms.project_paper import place_closing, place_opening, place_pair
-from transforms.soft_links import SoftLinks
+from pairweave.transforms.markup import XLIFF, parse_markup
+from pairweave.transforms.project import project_tags
+from pairweave.transforms.project_paper import place_closing, place_opening, place_pair
+from pairweave.transforms.soft_links import SoftLinks
 
 TARGET = [(0, 1), (2, 3), (4, 5), (6, 7)]
 

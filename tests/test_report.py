@@ -4,14 +4,15 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pipelines import report as command
+from pairweave.pipelines import report as command
+from pairweave.transforms import files, receipt_files, report, run_files, run_samples, write
+from pairweave.transforms.claim import claim
+from pairweave.transforms.control_characters import visible_block
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.html_elements import Html, bar, element, join
+from pairweave.transforms.shown_text import linked_words, pieces
+from pairweave.transforms.tags import TagConfig, symbols
 from tests import finished_runs
-from transforms import files, receipt_files, report, run_files, run_samples, write
-from transforms.claim import claim
-from transforms.errors import ConfigError, WorkerError
-from transforms.html_elements import Html, bar, element, join
-from transforms.shown_text import linked_words, pieces, visible_block
-from transforms.tags import TagConfig, symbols
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +121,33 @@ def test_rejected_pairs_stand_by_corpus(run):
     ]
 
 
+def test_numbers_are_aligned_at_the_right(run):
+    classes = {}
+    for each in ET.fromstring(run[2]).iter("table"):
+        heads, *rows = each.iter("tr")
+        names = ["".join(cell.itertext()) for cell in heads]
+        found = {tuple(cell.get("class") for cell in line) for line in (heads, *rows)}
+        assert len(found) == 1, names
+        classes.update(zip(names, *found, strict=True))
+    for name in ("read", "kept", "rejected", "pairs", "of all read"):
+        assert classes[name] == "number", name
+    for name in ("corpus", "licence", "reason", "step", "what"):
+        assert classes[name] == "text", name
+
+
+def test_rejected_pairs_of_one_corpus_are_not_listed_twice():
+    manifest = {"rejected": {"identical": 1}, "rows": {"read": 4}, "corpora": {"news": {}}}
+    shown = report._reasons(manifest, [])
+    assert "identical" in shown
+    assert "By corpus" not in shown
+
+
+def test_settings_are_written_out_as_people_read_them():
+    values = [True, False, None, [1, True], [], {"b": None, "a": False}, "text", 0]
+    expected = ["yes", "no", "none", "1; yes", "none", "a no, b none", "text", "0"]
+    assert [report._text(value) for value in values] == expected
+
+
 def test_a_tag_has_one_colour_on_both_sides_and_sides_are_isolated(run):
     articles = [
         article
@@ -224,7 +252,7 @@ def test_a_report_is_never_written_into_a_run(run, tmp_path):
     target = str(tmp_path / "deep" / "page.html")
     assert command.main("report", [output, "--output", target]) == 0
     assert texts(files.read_bytes(target).decode())
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="a directory stands where a file is to be written"):
         command.main("report", [output, "--output", str(tmp_path)])
 
 
@@ -243,7 +271,7 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
 def test_a_broken_shard_is_named(tmp_path):
     output = str(tmp_path / "out")
     finished_runs.write_run(output)
-    files.write_bytes(files.join(output, write.shard_name(1, 2)), b"PAR1")
+    files.write_bytes(files.join(output, write.data_name(1, 2)), b"PAR1")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
         command.render(output)
     files.delete(files.join(output, write.shard_receipt_name(0, 2)))

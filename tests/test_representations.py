@@ -9,17 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.marked_texts import (
-    SYNTAXES,
-    TEMPLATE,
-    marked_texts,
-    nested_texts,
-    representations,
-)
-from tests.test_tags import some_pairs
-from transforms.errors import ConfigError
-from transforms.markup import INDEXED, XLIFF, XML, parse_markup, strip_markup
-from transforms.representations import (
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import INDEXED, XLIFF, XML, parse_markup, strip_markup
+from pairweave.transforms.representations import (
     Raw,
     convert,
     find_representation,
@@ -28,11 +20,19 @@ from transforms.representations import (
     self_translations,
     symbols,
 )
-from transforms.tag_coding import Coding
-from transforms.tag_rendering import render_pair
-from transforms.tag_repair import Repairs
-from transforms.tag_table import TagTable, mark_of, number_pair, number_tags
-from transforms.tags import TagConfig, inject_tags
+from pairweave.transforms.tag_coding import Coding
+from pairweave.transforms.tag_rendering import render_pair
+from pairweave.transforms.tag_repair import Repairs
+from pairweave.transforms.tag_table import TagTable, mark_of, number_pair, number_tags
+from pairweave.transforms.tags import TagConfig, inject_tags
+from tests.marked_texts import (
+    SYNTAXES,
+    TEMPLATE,
+    marked_texts,
+    nested_texts,
+    representations,
+)
+from tests.test_tags import some_pairs
 
 EXAMPLE = '<g id="7">a <x id="3"/>b</g><bx id="1"/> c<g id="9">1</g><ex id="1"/>'
 
@@ -303,6 +303,14 @@ def test_a_side_may_have_a_tag_twice():
 def test_pairs_that_cross_on_one_side_are_halves_on_it():
     tags = [tag(0, "pair", (0, 3), (0, 3)), tag(1, "pair", (4, 5), (2, 5))]
     assert render("a b c", tags, "target", "xliff").count("<bx") == 2
+
+
+def test_pairs_that_cross_in_the_source_alone_are_halves_on_both_sides():
+    tags = [tag(0, "pair", (0, 3), (0, 1)), tag(1, "pair", (2, 5), (4, 5))]
+    assert render("a b c", tags, "source", "xliff").count("<bx") == 2
+    assert render("a b c", tags, "target", "xliff") == (
+        '<bx id="1"/>a<ex id="1"/> b <bx id="2"/>c<ex id="2"/>'
+    )
 
 
 def test_a_tag_round_nothing_stays_outside_its_neighbours():

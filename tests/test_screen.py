@@ -4,14 +4,15 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.screen import RESERVED, RULES, ScreenConfig, load_exclude, screen
+from pairweave.transforms.tokens import TokenConfig, train_sentencepiece
 from tests import slow_tokens, text_strategies
 from tests.rows import batch, row
-from transforms.errors import ConfigError, InputError
-from transforms.screen import RESERVED, RULES, ScreenConfig, load_exclude, screen
-from transforms.tokens import TokenConfig
 
 texts = st.text(st.sampled_from("ab c<_0>\u00a0\u200b.長"), max_size=12)
 
@@ -54,6 +55,24 @@ def test_words_are_counted_as_the_run_cuts_them():
     pair = ("a-b c-d", "e f g h i j")
     assert reasons(pair, tokens=TokenConfig("whitespace"))[0][0] == "length_ratio"
     assert reasons(pair)[0][0] is None
+
+
+def test_pieces_are_counted_as_their_model_counts_them():
+    model = train_sentencepiece([f"word{n} another{n}" for n in range(60)] * 4, 70)
+    tokens = TokenConfig("sentencepiece", model)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pair = ("word another zoo", "an zoo")
+    counts = [len(processor.encode(text)) for text in pair]
+    assert counts[0] > 3
+    said = f"{counts[0]} : {counts[1]} tokens, ratio {max(counts) / min(counts):.2f} > 1.1"
+    assert reasons(pair, tokens=tokens, max_ratio=1.1) == [("length_ratio", said)]
+    most = max(counts)
+    (found,) = reasons(pair, tokens=tokens, max_ratio=100, max_tokens=most - 1)
+    assert found == ("too_long", f"{most} tokens > {most - 1}")
+    assert reasons(pair, tokens=tokens, max_ratio=100, max_tokens=most) == [(None, None)]
+    # No piece is long, but a word may be.
+    (found,) = reasons(("x" * 50, "x" * 50), tokens=tokens, max_token_chars=40)
+    assert found == ("long_token", "50 characters > 40")
 
 
 def test_rows_rejected_before_pass_as_they_are():
@@ -158,6 +177,7 @@ def test_an_empty_batch_stays_empty():
         ("x <a_0>", {}, None, None),
         ("x y z", {"max_tokens": 2}, "too_long", "3 tokens > 2"),
         ("x" * 11, {"max_token_chars": 10}, "long_token", "11 characters > 10"),
+        ("x", {}, "length_ratio", "2 : 2 : 1 tokens, ratio 2.00 > 1.5"),
         ("x y z u", {}, "length_ratio", "2 : 2 : 4 tokens, ratio 2.00 > 1.5"),
     ],
 )

@@ -5,13 +5,13 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from models import store
+from pairweave.models import store
+from pairweave.transforms import agreement
+from pairweave.transforms.combine import Agreement
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests import corpora, fake_programs, runs
 from tests.fake_programs import write_program
-from transforms import agreement
-from transforms.combine import Agreement
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
 
 PAIRS = 150
 
@@ -43,7 +43,7 @@ FAST_ALIGN = "fast_align:second/models/fast_align:path=bin/fast_align"
 def links_by_id(output):
     return {
         row["id"]: {(link["source"], link["target"]) for link in row["links"]}
-        for path in sorted(output.glob("part-*"))
+        for path in sorted(output.glob("data/part-*"))
         for row in pq.read_table(path).to_pylist()
     }
 
@@ -73,6 +73,7 @@ def test_the_links_of_both_are_joined_and_counted(directory, way):
     assert f"{100 * rate:.2f}".rstrip("0").rstrip(".") + " %" in report
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(directory):
     more = ("--second_aligner", FAST_ALIGN)
     for name, workers in (("one", 1), ("two", 2)):
@@ -115,8 +116,8 @@ def test_one_aligner_alone_says_nothing_of_agreement(directory):
 
 def test_an_encoder_is_a_second_aligner(directory):
     pytest.importorskip("torch", reason="needs the extra `neural`")
-    from models.encoder_config import EncoderConfig
-    from models.neural import load_aligner
+    from pairweave.models.encoder_config import EncoderConfig
+    from pairweave.models.neural import load_aligner
     from tests.encoders import token_table, write_bert
 
     sides = list(zip(*map(corpora.sentence, range(PAIRS)), strict=True))
@@ -125,7 +126,7 @@ def test_an_encoder_is_a_second_aligner(directory):
     runs.run_well_here(*command("align", "neural", *more, "--combine", "union"), cwd=directory)
     rows = [
         row
-        for path in sorted((directory / "neural").glob("part-*"))
+        for path in sorted((directory / "neural").glob("data/part-*"))
         for row in pq.read_table(path).to_pylist()
     ]
     table = token_table([(row["source"], row["target"]) for row in rows])

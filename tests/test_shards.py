@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas, shards
+from pairweave.transforms.ids import halves, pair_keys
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.sample import gather_sample, sample_rows, sample_share
 from tests.rows import batch, row
-from transforms import schemas, shards
-from transforms.ids import halves, pair_keys
-from transforms.rejects import Reject, Stage
-from transforms.sample import gather_sample, sample_rows
 
 texts = st.text(st.characters(codec="utf-8"), max_size=4)
 some_rows = st.lists(
@@ -104,13 +104,54 @@ def test_an_id_is_read_as_two_numbers():
     assert pair_keys(sliced).tolist() == [7]
 
 
+def some(count):
+    """Return a merged shard; of its rows every third was rejected before."""
+    reasons = [None, None, "too_long"]
+    return merge([row(f"s{n}", "t", line=n, reason=reasons[n % 3]) for n in range(1, count + 1)])
+
+
 def test_late_rejects_move_from_kept_to_rejected_in_order():
-    kept, rejected = merge([row("a", "b", line=1), row("c", "d", line=2)])
-    marks = np.array([True, False])
+    kept, rejected = some(30)
+    marks = np.arange(kept.num_rows) % 2 == 0
     left, moved = shards.reject(kept, rejected, marks, Stage.TAG, Reject.NO_PHRASE_PAIR)
-    assert left.num_rows == 1
+    assert left.equals(kept.filter(pa.array(~marks)))
     assert moved.schema.equals(schemas.ROWS)
-    assert moved.column("reason").to_pylist() == ["no_phrase_pair"]
+    ids = moved.column("id").to_pylist()
+    assert ids == sorted(
+        {*rejected["id"].to_pylist(), *kept["id"].to_pylist()} - {*left["id"].to_pylist()}
+    )
+    assert moved.column("reason").to_pylist() != sorted(moved.column("reason").to_pylist())
+    reasons = dict(zip(ids, moved["reason"].to_pylist(), strict=True))
+    assert all(reasons[one] == "too_long" for one in rejected["id"].to_pylist())
+    assert list(reasons.values()).count("no_phrase_pair") == marks.sum()
+
+
+def test_pairs_that_an_aligner_gives_up_are_rejected_each_for_its_own_reason():
+    kept, rejected = some(12)
+    wanted = {
+        0: ("too_long_for_encoder", "a"),
+        3: ("aligner_failed", "b"),
+        5: ("too_long_for_encoder", "c"),
+    }
+    left, moved = shards.give_up(kept, rejected, wanted)
+    assert left.num_rows == kept.num_rows - 3
+    found = {one["id"]: (one["stage"], one["reason"], one["detail"]) for one in moved.to_pylist()}
+    ids = kept["id"].to_pylist()
+    for at, (reason, detail) in wanted.items():
+        assert found[ids[at]] == ("align", reason, detail)
+    assert len(found) == rejected.num_rows + 3
+    assert list(found) == sorted(found)
+
+
+def test_a_bundle_that_failed_leaves_no_row_to_the_next():
+    splitter = shards.SplitRows(1, frozenset({0}))
+    splitter.start_bundle()
+    assert list(splitter.process(batch(row("a", "b")))) == []
+    splitter.start_bundle()  # the first bundle failed and comes again
+    assert list(splitter.process(batch(row("a", "b")))) == []
+    ((_, rows),) = [windowed.value for windowed in splitter.finish_bundle()]
+    assert rows.num_rows == 1
+    assert list(splitter.finish_bundle()) == []
 
 
 def test_a_smaller_sample_lies_inside_a_larger_one():
@@ -122,3 +163,8 @@ def test_a_smaller_sample_lies_inside_a_larger_one():
     assert ids[0.05] < ids[0.3] < ids[1.0]
     assert len(ids[1.0]) == 500
     assert len(ids[0.3]) == pytest.approx(150, abs=45)
+
+
+def test_a_sample_is_of_all_rows_or_of_about_as_many_as_are_wanted():
+    assert sample_share(10, 40) == sample_share(40, 40) == 1.0
+    assert sample_share(80, 40) == 0.5

@@ -4,9 +4,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.soft_links import harden, soften
 from tests.models.corpora import plain_table
-from transforms import schemas
-from transforms.soft_links import harden, soften
 
 WORDS = 4
 DIRECTION = st.dictionaries(

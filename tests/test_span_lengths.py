@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.errors import ConfigError
-from transforms.span_lengths import (
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.span_lengths import (
     Histograms,
     compare,
     count_names,

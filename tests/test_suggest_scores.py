@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
-from models import translator_store
-from models.translator import TranslatorConfig
+from pairweave.models import translator_store
+from pairweave.models.translator import TranslatorConfig
+from pairweave.transforms.suggestion_scores import dual_cross_entropy
 from tests import corpora, runs, suggesting, translators
-from transforms.suggestion_scores import dual_cross_entropy
 
 MASK = "<MASK_REP>"
 
@@ -43,7 +43,7 @@ def command(output, *more):
 
 def test_scores_are_those_of_both_models_and_a_limit_drops_the_worst(directory):
     runs.run_well_here(*command("out"), cwd=directory)
-    rows = pq.read_table(directory / "out" / "part-00000-of-00001.parquet").to_pylist()
+    rows = pq.read_table(directory / "out" / "data" / "part-00000-of-00001.parquet").to_pylist()
     filled = [row["masked"].replace(MASK, row["suggestion"]) for row in rows]
     sources = [row["source"] for row in rows]
     found = []
@@ -59,7 +59,7 @@ def test_scores_are_those_of_both_models_and_a_limit_drops_the_worst(directory):
     assert scores == pytest.approx(wanted.tolist(), abs=1e-4)
     limit = float(np.median(scores))
     runs.run_well_here(*command("best", "--max_score", limit), cwd=directory)
-    best = pq.read_table(directory / "best" / "part-00000-of-00001.parquet").to_pylist()
+    best = pq.read_table(directory / "best" / "data" / "part-00000-of-00001.parquet").to_pylist()
     assert [row["masked"] for row in best] == [
         row["masked"] for row in rows if row["score"] <= limit
     ]

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from pairweave.transforms.hints import HintConfig, first_letters
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions import SuggestionConfig, make_suggestions
 from tests.suggesting import LOOSE, MASK, WIDE, aligned, compared
-from transforms.hints import HintConfig, first_letters
-from transforms.rejects import Reject
-from transforms.suggestion_filters import FilterConfig
-from transforms.suggestions import SuggestionConfig, make_suggestions
 
 FILTERS = {
     "source length": ({"min_source_words": 3}, {"min_source_words": 2}),
@@ -38,6 +38,23 @@ def test_punctuation_alone_is_dropped_unless_it_is_wanted():
     row = ("s", "gut, ja", "gut; ja", "diagonal")
     assert aligned(row, filters=FilterConfig(max_masked_share=1.0)) == []
     assert aligned(row) == [("replace", "gut<MASK_REP> ja", ",")]
+
+
+def test_a_suggestion_of_many_words_counts_as_if_they_were_masked():
+    table = compared(("s", "a p q r c", "a x c", [(0, 0, 1.0), (1, 1, 1.0), (2, 4, 1.0)]))
+    for share, kept in ((0.59, 0), (0.6, 1)):  # three words under the mask and two beside it
+        filters = FilterConfig(max_masked_share=share)
+        config = SuggestionConfig(("alignment",), aligned=WIDE, filters=filters)
+        assert make_suggestions(table, config).rows.num_rows == kept
+
+
+@pytest.mark.parametrize("least", [0, 1, 2])
+def test_a_link_inside_a_mask_or_on_either_side_of_it_decides_how_sure_it_is(least):
+    sure = [0.9, 0.8, 0.7, 0.1]
+    sure[least] = 0.3
+    table = compared(("s", "a x c d", "a b c d", [(i, i, sure[i]) for i in range(4)]))
+    config = SuggestionConfig(("alignment",), aligned=WIDE, filters=LOOSE)
+    assert make_suggestions(table, config).rows["confidence"].to_pylist() == [pytest.approx(0.3)]
 
 
 def test_a_mask_is_as_sure_as_the_least_sure_link_inside_or_beside_it():

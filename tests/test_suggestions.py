@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.aligned_masks import AlignedConfig
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.hints import HintConfig
+from pairweave.transforms.ids import pair_keys
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.random_masks import RandomConfig
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions import SuggestionConfig, make_suggestions
 from tests.suggesting import LOOSE, MASK, WIDE, aligned, compared
-from transforms import schemas
-from transforms.aligned_masks import AlignedConfig
-from transforms.errors import ConfigError, WorkerError
-from transforms.hints import HintConfig
-from transforms.ids import pair_keys
-from transforms.kernels import sampling
-from transforms.random_masks import RandomConfig
-from transforms.rejects import Reject
-from transforms.suggestion_filters import FilterConfig
-from transforms.suggestions import SuggestionConfig, make_suggestions
 
 # Zhu et al., figure 2. The translation, whose placeholder the figure shows, is ours.
 FIGURE_2 = (
@@ -205,6 +205,22 @@ def test_a_pair_is_rejected_only_if_no_row_comes_out(row, methods, reason):
     made = make_suggestions(compared(row), config)
     assert made.reasons.tolist() == [reason]
     assert (made.rows.num_rows == 0) == (reason is not None)
+
+
+def test_judgements_of_translations_are_counted():
+    table = compared(
+        ("s1", "a b", "a b", "diagonal"),
+        ("s2", "a b c", "x y z", "diagonal"),
+        ("s3", "a b c d e", "a x c y e", "diagonal"),
+        ("s4", "a b c d", "a b c x", "diagonal"),
+        ("s5", "a b", None, []),
+    )
+    counts = make_suggestions(table, SuggestionConfig(("alignment",))).counts
+    assert counts["triples"] == 4
+    assert counts["triples that say the same"] == 1
+    assert counts["triples of too many placeholders"] == 1
+    assert counts["triples kept by quality judgement"] == 2
+    assert counts["placeholders"] == counts["placeholders after concatenation"] == 3
 
 
 def test_a_sentence_in_which_no_token_begins_a_span_has_no_random_mask():

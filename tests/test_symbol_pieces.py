@@ -6,11 +6,11 @@ import json
 import pytest
 import sentencepiece
 
-from models.symbol_pieces import check_whole, extend_sentencepiece
-from pipelines import cli
+from pairweave.models.symbol_pieces import check_whole, extend_sentencepiece
+from pairweave.pipelines import cli
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.representations import find_representation
 from tests.marked_texts import TEMPLATE
-from transforms.errors import ConfigError
-from transforms.representations import find_representation
 
 WORDS = "the green witch sees a house, and the house is green . page 12 of 340 ; a < b > c"
 NAMES = ("indexed", "xliff", "masked", "html", TEMPLATE)
@@ -92,7 +92,7 @@ def test_symbols_that_normalization_changes_are_refused():
 def test_a_symbol_with_a_meaning_of_its_own_is_refused(model, tokenizer, tmp_path):
     with pytest.raises(ConfigError, match="'</s>' has a meaning of its own to the SentencePiece"):
         extend_sentencepiece(model, ["<a_0>", "</s>"])
-    from models.symbol_pieces import extend_tokenizer
+    from pairweave.models.symbol_pieces import extend_tokenizer
 
     with pytest.raises(ConfigError, match=r"'\[UNK\]' has a meaning of its own to the tokenizer"):
         extend_tokenizer(str(tokenizer), ["[UNK]"], str(tmp_path / "new"))
@@ -110,6 +110,14 @@ def test_the_check_finds_a_symbol_that_is_split_beside_letters():
 
     with pytest.raises(ConfigError, match=r"the words splits '<a_0>' in 'x<a_0>' into x<a_0>"):
         check_whole(["<a_0>"], pieces, "the words")
+
+
+def test_the_command_says_which_settings_a_model_of_one_s_own_needs(capsys, tmp_path):
+    listed = tmp_path / "symbols.txt"
+    assert cli.main(["tags", "vocabulary", "--output", str(listed)]) == 0
+    captured = capsys.readouterr()
+    assert f"`--user_defined_symbols_file={listed}` and `--split_digits=true`" in captured.err
+    assert json.loads(captured.out) == {"symbols": len(listed.read_text().splitlines())}
 
 
 def run(capsys, *arguments):
@@ -167,7 +175,7 @@ def tokenizer(request, tmp_path_factory):
 def test_a_tokenizer_gets_each_symbol_whole(tokenizer, tmp_path, name):
     import transformers
 
-    from models.symbol_pieces import extend_tokenizer
+    from pairweave.models.symbol_pieces import extend_tokenizer
 
     symbols = find_representation(name).symbols(20)
     before = transformers.AutoTokenizer.from_pretrained(tokenizer)

@@ -3,10 +3,10 @@ import dataclasses
 import pyarrow as pa
 import pytest
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from tests.linked_tables import linked
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 LENGTHS = [(3, 3), (2, 2), (0, 4), (3, 4)]
 FORWARD = [[(0, 0, 0.5), (1, 1, 0.75), (2, 2, 1.0)], [(0, 1, 0.5)], [], [(2, 3, 0.25)]]

@@ -6,10 +6,10 @@ import json
 import pytest
 import zstandard
 
-from pipelines import cli
+from pairweave.pipelines import cli
+from pairweave.transforms.exact_lines import read_lines
+from pairweave.transforms.whole_files import open_whole
 from tests.marked_texts import TEMPLATE
-from transforms.exact_lines import read_lines
-from transforms.whole_files import open_whole
 
 SOURCE = "\ufeffthe <b>green <i>witch</i></b>\nplain < text\n\nsee <a_0> <br/>\r\nlast <b>é</b>"
 TARGET = "la <b>bruja <i>verde</i></b>\ntexto\n<hr/>\nver <br/>\r\n<b>é</b> fin"
@@ -44,7 +44,14 @@ def decode(capsys, folder, *more):
 def test_a_file_comes_back_to_the_byte(capsys, folder):
     assert encode(capsys, folder, "--whitespace_shift") == (
         0,
-        {"lines": 5, "tagged_lines": 3, "tags": 8, "literals": 0, "most_elements": 2},
+        {
+            "lines": 5,
+            "tagged_lines": 3,
+            "tags": 8,
+            "literals": 0,
+            "most_elements": 2,
+            "lines_beyond_symbols": 0,
+        },
     )
     assert (folder / "out").read_bytes() == (
         "\ufeffthe<a_0> green<a_1> witch</a_1></a_0>\nplain < text\n\nsee <a_0> <a_1/>\r\n"
@@ -53,6 +60,18 @@ def test_a_file_comes_back_to_the_byte(capsys, folder):
     assert len((folder / "table").read_text().splitlines()) == 5
     assert decode(capsys, folder, "--table", folder / "table")[1]["repaired_lines"] == 0
     assert (folder / "back").read_bytes() == SOURCE.encode()
+
+
+def test_more_tags_than_a_model_knows_are_warned_of_with_their_number(capsys, folder):
+    (folder / "src").write_text("<b/>" * 12 + "\n" + "<b/>" * 10 + "\n")
+    arguments = ("tags", "encode", "--input", folder / "src", "--output", folder / "out")
+    arguments = [str(value) for value in (*arguments, "--table", folder / "table")]
+    assert cli.main(arguments) == 0
+    warned = capsys.readouterr()
+    assert json.loads(warned.out)["lines_beyond_symbols"] == 1
+    assert "1 lines have more than 10 tags, up to 12" in warned.err
+    assert cli.main([*arguments, "--max_tags", "12"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
@@ -105,7 +124,15 @@ def test_what_a_model_damaged_is_counted(capsys, folder):
     )
     assert decode(capsys, folder, "--table", folder / "table") == (
         0,
-        {"lines": 5, "tags": 8, "dropped": 3, "spurious": 1, "moved": 2, "repaired_lines": 2},
+        {
+            "lines": 5,
+            "tags": 8,
+            "dropped": 3,
+            "spurious": 1,
+            "moved": 2,
+            "spaces": 0,
+            "repaired_lines": 2,
+        },
     )
     assert (folder / "back").read_text(encoding="utf-8").splitlines() == [
         "la bruja <i>verde x</i><b></b>",

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import cli, evaluate
-from tests import slow_tag_metrics
-from transforms.errors import ConfigError, InputError
-from transforms.markup import HTML, INDEXED, XLIFF, XML, parse_markup
-from transforms.tag_failures import Failures, count_failures, find_failures
-from transforms.tag_metrics import evaluate_tags
-from transforms.tag_positions import PositionLine, compare_positions, score_positions
-from transforms.tag_spans import score_spans, shift_tags
-from transforms.tag_texts import TagTexts, read_texts
-from transforms.xml_metrics import XmlConfig
+from pairweave.pipelines import cli, evaluate
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup import HTML, INDEXED, XLIFF, XML, parse_markup
+from pairweave.transforms.tag_failures import Failures, count_failures, find_failures
+from pairweave.transforms.tag_metrics import evaluate_tags
+from pairweave.transforms.tag_positions import PositionLine, compare_positions, score_positions
+from pairweave.transforms.tag_spans import SpanConfig, score_spans, shift_tags
+from pairweave.transforms.tag_texts import TagTexts, read_texts
+from pairweave.transforms.xml_metrics import XmlConfig
+from tests import runs, slow_tag_metrics
 
 NO_BLEU = XmlConfig("xml", None)
 TAGS = ["<b>", "</b>", "<i>", "</i>", "<x/>"]
@@ -174,6 +174,29 @@ def test_position_figures_are_over_the_lines_that_compare():
     assert score_positions([], []).accuracy is None
 
 
+def test_each_figure_is_given_under_its_own_name():
+    texts = TagTexts(
+        ("a <b>cd</b>", "x <i>y</i> z", "<i>a", "b"),
+        ("<b>a cd</b>", "x y <i>z</i>", "<i>b</i>", "b"),
+        None,
+        "references",
+        "de",
+    )
+    scores = evaluate_tags(texts, XmlConfig("xml", "whitespace"), shift=True)
+    found = scores.as_dict()
+    assert found["lines"] == 4
+    assert (found["xml_accuracy"], found["xml_match"]) == (0.75, 0.75)
+    assert (found["bleu"], found["xml_bleu"]) == (scores.xml.bleu, scores.xml.xml_bleu)
+    assert (found["f1"], found["f1_tags"]) == (scores.spans.f1, 3)
+    assert found["position_tags"] == 4
+    assert found["position_accuracy"] == 0.25
+    assert found["mean_distance"] == 1.5
+    assert found["incomparable_lines"] == 1
+    assert found["shifted_f1"] == scores.shifted[1].f1
+    assert found["shifted_xml_bleu"] == scores.shifted[0].xml_bleu
+    assert "failures" not in found
+
+
 SOURCE = 'a <g id="1">b <g id="2">c</g></g> <x id="3"/> d'
 
 
@@ -264,7 +287,9 @@ def test_all_figures_are_given_with_their_signatures():
     assert (found["xml_match"], found["f1"], found["position_accuracy"]) == (1, 1, 1)
     assert found["failures"]["total"] == 0
     assert found["shifted_f1"] < found["f1"]
-    assert set(found["signatures"]) == {"bleu", "f1", "failures", "positions", "xml"}
+    assert set(found["signatures"]) == {
+        *("bleu", "f1", "failures", "positions", "tagged_bleu", "xml"),
+    }
     for line in found["signatures"].values():
         assert f"  {line}" in scores.render()
     assert "tok:whitespace" in found["signatures"]["bleu"]
@@ -364,3 +389,66 @@ def test_what_is_wrong_is_said_without_a_trace(written, capsys):
     text = written("h", "<b>a\n")
     assert cli.main(["evaluate", "tags", text, text, "--bleu_words", "off"]) == cli.MEND
     assert "bad_reference" in capsys.readouterr().err
+
+
+SQUAD = SpanConfig(words="squad")
+COVERING = SpanConfig(same_name="covering")
+
+
+def f1_of(hypothesis, reference, config):
+    (line,) = score_spans(
+        [parse_markup(hypothesis)], [parse_markup(reference)], "en", config
+    ).lines  # fmt: skip
+    return line
+
+
+def test_squad_s_words_know_no_case_punctuation_and_articles():
+    pair = "<b>The U.S.-based  house,</b> a", "<b>us-based House</b>"
+    assert f1_of(*pair, SQUAD) == (pytest.approx(1.0),)
+    (unicode,) = f1_of(*pair, SpanConfig())
+    assert unicode < 0.7
+    # us, house of three and of two words: precision 2/3, recall 1.
+    assert f1_of("<b>us house big</b>", "<b>the US house</b>", SQUAD) == (pytest.approx(0.8),)
+
+
+def test_spans_of_nothing_but_what_squad_takes_out_agree_with_each_other_alone():
+    assert f1_of("<b>the</b> x", "the <b>,</b> x", SQUAD) == (1.0,)
+    assert f1_of("<b>the</b> x", "the , <b>x</b>", SQUAD) == (0.0,)
+
+
+def test_pairs_of_one_name_may_count_as_one_span_that_covers_what_lies_between():
+    hypothesis, reference = "<b>a</b> c d <b>e</b>", "<b>a c</b> d <b>e</b>"
+    # Merged: a, e of a, c, e. Covering: both hold a, c, d, e.
+    assert f1_of(hypothesis, reference, SpanConfig()) == (pytest.approx(0.8),)
+    assert f1_of(hypothesis, reference, COVERING) == (1.0,)
+    (single,) = f1_of("<b>a</b> c d e", reference, COVERING)
+    assert single == pytest.approx(2 * 1 / 5)
+
+
+def test_the_signature_of_f1_names_words_and_the_reading_of_equal_names():
+    texts = TagTexts(("<b>a</b>",), ("<b>a</b>",), None, "r")
+
+    def signature(config):
+        return evaluate_tags(texts, NO_BLEU, config).signatures["f1"]
+
+    assert "case:mixed|" in signature(SpanConfig())
+    assert "same_name:merged|tags:xml|" in signature(SpanConfig())
+    assert signature(SpanConfig()).endswith("|words:unicode")
+    assert "case:lc|" in signature(SQUAD)
+    assert signature(SQUAD).endswith("|words:squad")
+    assert "same_name:covering|" in signature(COVERING)
+
+
+def test_words_and_readings_of_f1_are_options(tmp_path):
+    (tmp_path / "out").write_text("<b>The house</b> x <b>y</b>\n")
+    (tmp_path / "ref").write_text("<b>house x y</b>\n")
+    command = ("evaluate", "tags", "out", "ref", "--bleu_words", "off")
+
+    def f1(*more):
+        out = runs.run_well_here(*command, *more, cwd=tmp_path)
+        return json.loads(out.splitlines()[-1])["f1"]
+
+    assert f1() == pytest.approx(4 / 6)
+    assert f1("--f1_words", "squad") == pytest.approx(0.8)
+    assert f1("--f1_same_name", "covering") == pytest.approx(6 / 7)
+    assert f1("--f1_words", "squad", "--f1_same_name", "covering") == 1

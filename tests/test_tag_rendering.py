@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.flat_texts import texts_of
-from transforms.kernels import indexed_tags
-from transforms.markup import INDEXED, Kind, parse_markup
-from transforms.representations import find_representation
-from transforms.tag_rendering import render_columns, render_pair
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import indexed_tags
+from pairweave.transforms.markup import INDEXED, Kind, parse_markup
+from pairweave.transforms.representations import find_representation
+from pairweave.transforms.tag_rendering import render_columns, render_pair
 
 NAMES = ["indexed", "xliff", "masked", "html", ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")]
 TAGS = [form.format(n) for n in (0, 1, 2, 9, 12) for form in ("<a_{}>", "</a_{}>", "<a_{}/>")]

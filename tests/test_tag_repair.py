@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.markup import INDEXED, XML, Kind, is_nested, parse_markup
+from pairweave.transforms.representations import find_representation
+from pairweave.transforms.tag_coding import Coding
+from pairweave.transforms.tag_repair import Repairs, repair_tags
+from pairweave.transforms.tag_table import find_spans, mark_of, number_tags
 from tests.marked_texts import SYNTAXES, marked_texts, nested_texts, representations
-from transforms.markup import INDEXED, XML, Kind, is_nested, parse_markup
-from transforms.representations import find_representation
-from transforms.tag_coding import Coding
-from transforms.tag_repair import Repairs, repair_tags
-from transforms.tag_table import find_spans, mark_of, number_tags
 
 INDEXES = Coding(syntax=INDEXED)
 
@@ -84,6 +84,19 @@ def repaired(source, output):
             "<a_0>A B C <a_1>D</a_0> E</a_1>",
             "<a_0>A B C </a_0><a_1>D E</a_1>",
             (0, 0, 1),
+        ),
+        (
+            "<a_0>a</a_0> <a_1>b</a_1>",
+            "<a_0>AB<a_1>C</a_0>DE</a_1>",
+            "<a_0>ABC</a_0><a_1>DE</a_1>",
+            (0, 0, 1),
+        ),
+        # What has grown over one pair may come to overlap another, and grows over that, too.
+        (
+            "<a_0>a <a_1>b</a_1> <a_2>c</a_2></a_0>",
+            "<a_0>A<a_2>B</a_0>C<a_1>D</a_2>E</a_1>",
+            "<a_0>A<a_2>BC</a_2><a_1>DE</a_1></a_0>",
+            (0, 0, 3),
         ),
         # Pairs apart may hold each other; pairs that cross in the source may cross.
         (

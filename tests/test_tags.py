@@ -9,22 +9,24 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas, tags
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.tags import TagConfig, inject_tags, parse_tags, strip_tags, symbols
+from pairweave.transforms.tokens import TokenConfig, add_tokens, tokenize, word_counts
+from pairweave.transforms.whitespace import shift_whitespace, unshift_whitespace
 from tests import slow_tags
 from tests.check_tagged import parse
 from tests.text_strategies import texts
-from transforms import schemas, tags
-from transforms.errors import ConfigError
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.tags import TagConfig, inject_tags, parse_tags, strip_tags, symbols
-from transforms.tokens import TokenConfig, add_tokens, tokenize, word_counts
-from transforms.whitespace import shift_whitespace, unshift_whitespace
 
 INFINITE = float("inf")
 LINK = {"probability": 1.0}
 PHRASE_FIELDS = ("source_start", "source_end", "target_start", "target_end", "score")
 
 
-def table_of(pairs, links, *, languages=("en", "fr"), tokens="words", unaligned="forbid"):
+def table_of(
+    pairs, links, *, languages=("en", "fr"), tokens="words", unaligned="forbid", phrases=None
+):
     """Return PHRASES rows of (source, target) pairs and links of (source, target) tokens."""
     rows = [
         {
@@ -44,7 +46,7 @@ def table_of(pairs, links, *, languages=("en", "fr"), tokens="words", unaligned=
     links = [[{"source": i, "target": j} | LINK for i, j in sorted(row)] for row in links]
     column = pa.array(links, schemas.list_of(schemas.LINK))
     table = table.append_column(schemas.SYMMETRIZED.field("links"), column)
-    return extract_phrases(table, PhraseConfig(unaligned_words=unaligned))
+    return extract_phrases(table, phrases or PhraseConfig(unaligned_words=unaligned))
 
 
 WITCH = table_of(
@@ -113,6 +115,7 @@ configs = st.builds(
     nesting=st.sampled_from(["proper", "free"]),
     mix=st.sampled_from([0.0, 0.5, 1.0, 3.0, INFINITE]),
     variants=st.integers(1, 4),
+    punctuation_tags=st.booleans(),
     seed=st.integers(0, 2**63 - 1),
 )
 
@@ -152,8 +155,9 @@ def test_a_row_without_its_tags_is_the_original(table, config, shift):
     originals = {pair["id"]: pair for pair in table.to_pylist()}
     for row in inject_tags(table, config)[0].to_pylist():
         for side in ("source", "target"):
-            assert strip_tags(row[side]) == originals[row["id"]][side]
-            assert len(row[side]) == len(originals[row["id"]][side]) + 11 * len(row["tags"])
+            text = unshift_whitespace(row[side]) if shift else row[side]
+            assert strip_tags(text) == originals[row["id"]][side]
+            assert len(text) == len(originals[row["id"]][side]) + 11 * len(row["tags"])
 
 
 @given(crowded_pairs(), configs)
@@ -320,6 +324,41 @@ def test_words_of_tokenised_text_are_counted_by_white_space():
     table = table_of(pairs, [[(0, 0), (1, 1)]], tokens="whitespace")
     assert inject_tags(table, TagConfig(words="whitespace"))[0].num_rows == 1
     assert inject_tags(table, TagConfig())[0].num_rows == 2
+
+
+DOTTED = table_of(
+    [("Stop , now .", "Halt , nun .")] * 400, [[(word, word) for word in range(4)]] * 400
+)
+
+
+def spans_of(rows, table, side):
+    """Return the texts that the tags of rows stand round on a side."""
+    texts = dict(zip(table["id"].to_pylist(), table[side].to_pylist(), strict=True))
+    return {
+        texts[row["id"]][tag[f"{side}_start"] : tag[f"{side}_end"]]
+        for row in rows.to_pylist()
+        for tag in row["tags"]
+    }
+
+
+@pytest.mark.parametrize("draw", ["uniform", "confident"])
+def test_a_tag_holds_a_letter_or_digit_on_both_sides(draw):
+    config = TagConfig(mix=INFINITE, tag_share=0.9, draw=draw)
+    for side in ("source", "target"):
+        spans = spans_of(inject_tags(DOTTED, config)[0], DOTTED, side)
+        assert {",", "."}.isdisjoint(spans)
+        assert len(spans) == 8
+        old = inject_tags(DOTTED, dataclasses.replace(config, punctuation_tags=True))[0]
+        assert {",", "."} <= spans_of(old, DOTTED, side)
+
+
+def test_a_word_linked_to_a_mark_is_no_place_for_a_tag():
+    table = table_of([("a b c d e", "f ! g h i")], [[(1, 1)]])
+    assert inject_tags(table, TagConfig(mix=INFINITE))[1].tolist() == [True]
+    turned = table_of([("f ! g h i", "a b c d e")], [[(1, 1)]])
+    assert inject_tags(turned, TagConfig(mix=INFINITE))[1].tolist() == [True]
+    rows, _ = inject_tags(turned, TagConfig(mix=INFINITE, punctuation_tags=True))
+    assert [len(row) for row in rows["tags"].to_pylist()] == [1]
 
 
 def test_another_seed_gives_other_tags():

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.own_markup import Phrases, keep_whole
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tags import inject_tags
+from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests import check_tagged, slow_tag_shapes
 from tests.test_tags import INFINITE, fewest_words, table_of
-from transforms import schemas
-from transforms.own_markup import Phrases, keep_whole
-from transforms.tag_config import TagConfig
-from transforms.tags import inject_tags
-from transforms.tokens import TokenConfig, tokenize
 
 LINK = "<a href='x'>"
 

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import runs, slow_tag_shapes
-from tests.test_tags import INFINITE, some_pairs, table_of
-from transforms.errors import ConfigError
-from transforms.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
-from transforms.tag_config import TagConfig
-from transforms.tag_counts import count_tags
-from transforms.tag_profile import (
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_counts import count_tags
+from pairweave.transforms.tag_profile import (
     PREFIX,
     TagProfile,
     compare,
@@ -21,8 +19,10 @@ from transforms.tag_profile import (
     learn_profile,
     read_profile,
 )
-from transforms.tags import inject_tags, symbols
-from transforms.write import to_json
+from pairweave.transforms.tags import inject_tags, symbols
+from pairweave.transforms.write import to_json
+from tests import runs, slow_tag_shapes
+from tests.test_tags import INFINITE, some_pairs, table_of
 
 PIECES = ["word ", "two words ", ". ", "<g>", "</g>", "<x/>", "<bx/>", "<ex/>", " "]
 NAMES = {"pair": "pair", "self_closing": "self at start", "open": "open", "close": "close"}

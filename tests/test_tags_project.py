@@ -5,7 +5,9 @@ import json
 
 import numpy as np
 import pytest
+import sentencepiece
 
+from pairweave.transforms.tokens import train_sentencepiece
 from tests.runs import run_here, run_well_here
 
 SOURCE = '<g id="1">the red</g> house<x id="2"/>\n\nno tags\nold <g id="1">car</g>\r\n'
@@ -46,6 +48,72 @@ def test_attention_of_a_file_places_the_tags(folder):
     run_well_here(*command(folder, *given))
     lines = (folder / "out").read_bytes().decode().splitlines()
     assert lines[3] == '<g id="1">auto</g> alt'
+
+
+@pytest.fixture
+def pieced(folder):
+    """Write a tagged line of which some pieces show nothing, and its target; return the pieces."""
+    words = ["the", "old", "man", "will", "see", "a", "tree", "by", "the", "sea"]
+    model = train_sentencepiece([" ".join(words[i:] + words[:i]) for i in range(10)] * 20, 40)
+    (folder / "m.model").write_bytes(model)
+    (folder / "s").write_text("the ok man will see <b>it</b>\n")
+    (folder / "t").write_text("it the ok man will see\n")
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    sides = ["the ok man will see it", "it the ok man will see"]
+    return [processor.encode(text, out_type=str) for text in sides]
+
+
+def tokens(folder):
+    return ("--source_syntax", "html", "--tokens", f"sentencepiece:{folder / 'm.model'}")
+
+
+def owner(pieces, place):
+    """Return the number of the word that a piece is part of."""
+    return sum(piece.startswith("\u2581") for piece in pieces[: place + 1]) - 1
+
+
+TRUE_LINKS = {(i, j) for i in range(6) for j in range(6) if (i + 1) % 6 == j}
+
+
+def piece_links(pieces):
+    """Return the links between all pieces of words that mean the same."""
+    source, target = pieces
+    return [
+        (i, j)
+        for i in range(len(source))
+        for j in range(len(target))
+        if (owner(source, i), owner(target, j)) in TRUE_LINKS
+    ]
+
+
+@pytest.mark.parametrize("rules", ["paper", "best"])
+def test_links_count_the_model_s_pieces_those_that_show_nothing_too(folder, pieced, rules):
+    assert "\u2581" in pieced[0]
+    line = " ".join(f"{i}-{j}" for i, j in piece_links(pieced))
+    (folder / "l").write_text(f"{line}\n")
+    run_well_here(*command(folder, "--links", folder / "l", *tokens(folder), "--rules", rules))
+    assert (folder / "out").read_text() == "<b>it</b> the ok man will see\n"
+
+
+@pytest.mark.parametrize("rules", ["paper", "best"])
+@pytest.mark.parametrize("method", ["naive", "shift"])
+def test_attention_counts_the_model_s_pieces_those_that_show_nothing_too(
+    folder, pieced, rules, method
+):
+    matrix = np.zeros((len(pieced[1]) + 1, len(pieced[0]) + 1))
+    for i, j in piece_links(pieced):
+        matrix[j + (method == "shift"), i] = 1
+    np.savez(folder / "a.npz", matrix)
+    given = ("--attention", folder / "a.npz", "--attention_method", method)
+    run_well_here(*command(folder, *given, *tokens(folder), "--rules", rules))
+    assert (folder / "out").read_text() == "<b>it</b> the ok man will see\n"
+
+
+def test_a_link_outside_the_model_s_pieces_is_refused_with_their_number(folder, pieced):
+    (folder / "l").write_text(f"0-0 {len(pieced[0])}-0\n")
+    status, _, errors = run_here(*command(folder, "--links", folder / "l", *tokens(folder)))
+    assert status == 2
+    assert f"is no link of {len(pieced[0])} source and {len(pieced[1])} target tokens" in errors
 
 
 def test_an_aligner_is_fitted_on_the_files(folder):
@@ -134,7 +202,7 @@ def test_what_only_a_job_of_shards_knows_is_refused(folder, more, message):
 
 def test_a_line_on_which_the_encoder_fails_has_no_links_and_stops_nothing(folder, monkeypatch):
     pytest.importorskip("torch", reason="needs the extra `neural`")
-    from models.neural import EncoderAligner
+    from pairweave.models.neural import EncoderAligner
     from tests.encoders import write_bert
 
     write_bert(folder / "bert", ["word1 word2 bad"], layers=2)

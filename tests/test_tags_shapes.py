@@ -1,5 +1,7 @@
 import dataclasses
+import itertools
 import math
+import re
 from collections import Counter
 
 import pyarrow as pa
@@ -7,17 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_counts import count_tags
+from pairweave.transforms.tag_measures import FEATURES
+from pairweave.transforms.tag_profile import TagProfile
+from pairweave.transforms.tags import inject_tags, strip_tags, symbols
+from pairweave.transforms.unshifted_rows import unshifted
+from pairweave.transforms.whitespace import shift_whitespace
 from tests import slow_tag_shapes
 from tests.check_tagged import Reading, parse_forms
 from tests.test_tags import INFINITE, crowded_pairs, fewest_words, linked_pairs, some_pairs
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.tag_config import TagConfig
-from transforms.tag_counts import count_tags
-from transforms.tag_measures import FEATURES
-from transforms.tag_profile import TagProfile
-from transforms.tags import inject_tags, strip_tags, symbols
-from transforms.whitespace import shift_whitespace
 
 share = st.sampled_from([0.0, 0.3, 1.0])
 CLASSES = [f"{feature} {name}" for feature, names in FEATURES.items() for name in names]
@@ -46,6 +49,7 @@ def configs(draw):
         nesting=draw(st.sampled_from(["proper", "free"])),
         mix=draw(st.sampled_from([1.0, 3.0, INFINITE])),
         variants=draw(st.integers(1, 3)),
+        punctuation_tags=draw(st.booleans()),
         seed=draw(st.integers(0, 2**63 - 1)),
         draw=draw(st.sampled_from(["uniform", "confident"]))
         if "profile" not in shapes
@@ -97,6 +101,7 @@ def test_shaped_rows_with_shifted_white_space_are_the_shifted_text(table, config
     for one, other in zip(shifted, straight, strict=True):
         for side in ("source", "target"):
             assert one[side] == shift_whitespace(other[side])
+            assert str(unshifted(one, side)) == other[side]
 
 
 def forms_of(rows):
@@ -246,3 +251,36 @@ def test_ids_of_xliff_count_from_1_left_to_right_in_the_source():
 def test_a_wrong_shape_is_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         TagConfig(**settings)
+
+
+_ID = r'id="([0-9]+)"'
+
+
+def test_xliff_ids_are_drawn_from_1_to_the_largest():
+    table = some_pairs(300)
+    config = TagConfig(mix=INFINITE, tag_share=0.9, representation="xliff")
+    drawn = inject_tags(table, dataclasses.replace(config, max_id=20))[0].to_pylist()
+    counted = inject_tags(table, config)[0].to_pylist()
+    ids = [list(dict.fromkeys(re.findall(_ID, row["source"]))) for row in drawn]
+    found = Counter(itertools.chain(*ids))
+    assert set(found) == {str(number) for number in range(1, 21)}
+    assert all(len(set(row)) == len(row) for row in ids)
+    for one, other, row in zip(drawn, counted, ids, strict=True):
+        for side in ("source", "target"):
+            (said, texts), (numbers, others) = (
+                (re.findall(_ID, text), re.sub(_ID, "", text)) for text in (one[side], other[side])
+            )
+            assert texts == others
+            assert said == [row[int(number) - 1] for number in numbers]
+    listed = symbols(dataclasses.replace(config, max_id=20))
+    assert '<g id="20">' in listed
+    assert '<g id="21">' not in listed
+    alone = inject_tags(table[7:9], dataclasses.replace(config, max_id=20))[0].to_pylist()
+    assert all(row in drawn for row in alone)
+
+
+def test_ids_are_drawn_for_xliff_alone():
+    with pytest.raises(ConfigError, match="max_id is for"):
+        TagConfig(max_id=20)
+    with pytest.raises(ConfigError, match="max_id must be 10 to 10000"):
+        TagConfig(representation="xliff", max_id=5)

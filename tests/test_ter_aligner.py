@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models.ter_aligner import KEPT, REPLACED, TerAligner
+from pairweave.models.ter_aligner import KEPT, REPLACED, TerAligner
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels import words
+from pairweave.transforms.monolingual import as_monolingual
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests import slow_ter
 from tests.linked_tables import token_rows
 from tests.translations import made_triple, pairs_table, real_triples
-from transforms import schemas
-from transforms.errors import WorkerError
-from transforms.kernels import words
-from transforms.monolingual import as_monolingual
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, add_tokens
 
 
 def tokens_of(triples):
@@ -130,5 +130,5 @@ def test_the_digest_names_every_limit(monkeypatch):
     assert weakref.ref(TerAligner()) is not None
     for name in ("MOST_SHIFTED", "FARTHEST", "BEAM", "MOST_CANDIDATES"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"transforms.kernels.ter.{name}", 7)
+            patch.setattr(f"pairweave.transforms.kernels.ter.{name}", 7)
             assert TerAligner().digest != digest

@@ -3,22 +3,25 @@
 import dataclasses
 
 import apache_beam as beam
+import numpy as np
 import pyarrow as pa
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from models import translator_store
-from models.translator import Rejection, TranslatorConfig, parse_translator
-from models.translator_store import TranslatorReference
-from pipelines import flags, translating
-from pipelines.options import JobOptions, TranslatorOptions
-from pipelines.translator_choice import choose_translator, unused_translator_options
+from pairweave.models import translator_store
+from pairweave.models.translator import Rejection, TranslatorConfig, parse_translator
+from pairweave.models.translator_store import TranslatorReference
+from pairweave.pipelines import flags, translating
+from pairweave.pipelines.options import JobOptions, TranslatorOptions
+from pairweave.pipelines.translator_choice import choose_translator, unused_translator_options
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.pair_filters import filter_pairs
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import RESERVED, ScreenConfig
+from pairweave.transforms.shards import Shard, make_shard
+from pairweave.transforms.suggestion_filters import FilterConfig
 from tests.rows import batch, row
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.rejects import Reject, Stage
-from transforms.screen import RESERVED, ScreenConfig
-from transforms.shards import Shard, make_shard
 
 REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "nowhere"), "0" * 64)
 SCREEN = ScreenConfig(translations=True, reserved=RESERVED["suggest"], max_ratio=9)
@@ -140,7 +143,7 @@ def test_the_step_runs_in_a_pipeline(tmp_path):
         texts = made[3].column("translation").to_pylist()
         (tmp_path / "found").write_text(" ".join(texts) + f" {made[2].num_rows}")
 
-    options = PipelineOptions(["--runner=pipelines.local_runner.LocalRunner"])
+    options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
         shards = pipeline | beam.Create([0]) | beam.Map(lambda _: shard).with_output_types(Shard)
         _ = shards | translating.TranslateOrReject(REFERENCE, SCREEN) | beam.Map(note)
@@ -193,3 +196,46 @@ def test_a_missing_model_is_refused_before_the_run(tmp_path):
 def test_settings_are_checked_when_they_are_made(settings, message):
     with pytest.raises(ConfigError, match=message):
         TranslatorConfig(**{"backend": "ctranslate2", "model": "m", **settings})
+
+
+def test_pairs_of_which_no_translation_is_used_are_not_translated(capitals):
+    shard = shard_of(*(row(f"word w{'x' * number}", "Wort") for number in range(9)))
+    wanted = np.arange(9) % 3 == 0
+    _, kept, rejected, table = translating.translate_or_reject(
+        shard, REFERENCE, SCREEN, lambda _: wanted
+    )
+    assert (kept.num_rows, rejected.num_rows) == (9, 0)
+    assert table.column("translation").is_valid().to_pylist() == wanted.tolist()
+    assert [len(texts) for texts, *_ in capitals.calls] == [3]
+
+
+def test_sources_that_every_example_would_be_filtered_for_are_not_translated(capitals):
+    shard = shard_of(
+        row("one two", "eins zwei"),
+        row("one two three", "eins zwei drei"),
+        row("one two three four five", "eins zwei drei vier fünf"),
+        row("a bad row", "schlecht", reason="invalid_utf8"),
+    )
+    limits = FilterConfig(min_source_words=3, max_source_words=4)
+    shard = filter_pairs(shard, limits, "words", scored=False)
+    _, kept, rejected, table = translated(shard)
+    assert capitals.calls == [(["one two three"], "en", "de")]
+    assert table.column("source").to_pylist() == ["one two three"]
+    assert kept.num_rows + rejected.num_rows == 4
+    moved = {one["source"]: one["detail"] for one in rejected.to_pylist() if one["stage"] != "read"}
+    assert moved == {
+        "one two": "source length: 2 words, wanted 3 to 4",
+        "one two three four five": "source length: 5 words, wanted 3 to 4",
+    }
+    assert set(rejected.column("reason").to_pylist()) == {"filtered", "invalid_utf8"}
+
+
+def test_pairs_whose_score_is_outside_the_limits_are_turned_away_if_the_input_brings_it():
+    rows = (row(f"w{'x' * n}", "W", score=score) for n, score in enumerate((0.5, 0.9, None)))
+    shard = shard_of(*rows)
+    limits = FilterConfig(min_score=0.6)
+    assert filter_pairs(shard, limits, "words", scored=False)[1].num_rows == 3
+    _, kept, rejected, table = filter_pairs(shard, limits, "words", scored=True)
+    assert kept.column("source").to_pylist() == table.column("source").to_pylist() == ["wx"]
+    details = {one["source"]: one["detail"] for one in rejected.to_pylist()}
+    assert details == {"w": "score: 0.5 is outside the limits", "wxx": "score: the pair has none"}

@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
-from models import translator_store  # noqa: E402
-from models.translator import TranslatorConfig  # noqa: E402
+from pairweave.models import translator_store  # noqa: E402
+from pairweave.models.translator import TranslatorConfig  # noqa: E402
 from tests import corpora, runs, suggesting, translators  # noqa: E402
 
 PAIRS = 90
@@ -58,7 +58,7 @@ def translated_by(directory, texts):
     return dict(zip(texts, translator_store.translate(reference, texts, "en", "de"), strict=True))
 
 
-def rows_of(output, pattern="part-*.parquet"):
+def rows_of(output, pattern="data/part-*.parquet"):
     return [row for path in sorted(output.glob(pattern)) for row in pq.read_table(path).to_pylist()]
 
 
@@ -104,7 +104,7 @@ def test_the_plan_names_what_translates_and_no_path(directory, made):
 def test_a_shard_that_is_lost_is_translated_again_to_the_same_bytes(directory, made, monkeypatch):
     before = runs.tree_digest(made)
     shutil.copytree(made, directory / "again")
-    for name in ("_manifest.json", "part-00001-of-00004.parquet"):
+    for name in ("_manifest.json", "data/part-00001-of-00004.parquet"):
         (directory / "again" / name).unlink()
     texts = []
     translate = translator_store.translate

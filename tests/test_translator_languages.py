@@ -1,8 +1,8 @@
 import pytest
 
-from models.language_codes import find_code, is_known, names_of, same_language
-from models.translation_pieces import Languages, read_languages
-from transforms.errors import ConfigError
+from pairweave.models.language_codes import find_code, is_known, names_of, same_language
+from pairweave.models.translation_pieces import Languages, read_languages
+from pairweave.transforms.errors import ConfigError
 
 M2M = ["en", "de", "fr", "zh", "pt", "no", "ast", "sr", "tl", "he"]
 NLLB = [

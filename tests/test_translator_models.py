@@ -10,12 +10,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
-from models import translator_ctranslate2, translator_store, translator_transformers  # noqa: E402
-from models.batching import Budget  # noqa: E402
-from models.translator import Rejection, TranslatorConfig  # noqa: E402
+from pairweave.models import translator_ctranslate2, translator_store, translator_transformers  # noqa: E402
+from pairweave.models.batching import Budget  # noqa: E402
+from pairweave.models.translator import Rejection, TranslatorConfig  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
+from pairweave.transforms.rejects import Reject  # noqa: E402
 from tests import corpora, translators  # noqa: E402
-from transforms.errors import ConfigError  # noqa: E402
-from transforms.rejects import Reject  # noqa: E402
 
 PAIRS = [corpora.sentence(number) for number in range(600)]
 SOURCES = [corpora.sentence(number)[0] for number in range(1_000, 1_050)]
@@ -289,10 +289,17 @@ def test_the_digest_names_what_decides_translations_and_no_place(directory, tmp_
 
 
 def test_another_precision_is_another_arithmetic(load):
-    # int8 needs no GPU; the translations of most sentences survive it.
+    # int8 needs no GPU. Which words survive it depends on the CPU's own int8 arithmetic, which on
+    # some CPUs saturates; the shape of a sentence survives it everywhere.
     exact = load("marian", "ctranslate2").translate(SOURCES, "en", "de")
     rough = load("marian", "ctranslate2", precision="int8").translate(SOURCES, "en", "de")
-    assert sum(one == other for one, other in zip(exact, rough, strict=True)) > 10
+    assert rough != exact
+    assert sum(str(text).endswith("Mal.") for text in rough) > 30
+    first_words = (
+        str(one).split()[:2] == str(other).split()[:2]
+        for one, other in zip(exact, rough, strict=True)
+    )
+    assert sum(first_words) > 30
     with pytest.raises(ConfigError, match="fp16"):
         load("marian", "transformers", precision="fp16", device="cpu")
     with pytest.raises(ConfigError, match="--translator_precision fp16: this cpu has fp32"):

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import HTML, INDEXED, XLIFF, parse_markup
+from pairweave.transforms.markup_rows import MarkupRow, markup_rows
+from pairweave.transforms.pair_markup import PairMarkup, pair_markup
+from pairweave.transforms.write_tmx import write_tmx
+from pairweave.transforms.write_xliff import write_xliff
 from tests.reading import corpus, read_all
-from transforms import schemas
-from transforms.errors import ConfigError
-from transforms.markup import HTML, INDEXED, XLIFF, parse_markup
-from transforms.markup_rows import MarkupRow, markup_rows
-from transforms.pair_markup import PairMarkup, pair_markup
-from transforms.write_tmx import write_tmx
-from transforms.write_xliff import write_xliff
 
 WRITERS = {
     "tmx": lambda rows: write_tmx(rows, "en"),

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import HTML, INDEXED, XML, parse_markup
+from pairweave.transforms.markup_rows import MarkupRow
+from pairweave.transforms.markup_texts import misread
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.write_html import write_html
+from pairweave.transforms.write_lxm import write_lxm
+from pairweave.transforms.write_po import write_po
 from tests.reading import corpus, read_all
 from tests.test_write_markup import indexed, pairs_of_marked, row_of
-from transforms.errors import ConfigError
-from transforms.markup import HTML, INDEXED, XML, parse_markup
-from transforms.markup_rows import MarkupRow
-from transforms.markup_texts import misread
-from transforms.pair_markup import PairMarkup
-from transforms.write_html import write_html
-from transforms.write_lxm import write_lxm
-from transforms.write_po import write_po
 
 READ = {"inline_tags": "index", "tags_differ": "keep"}
 

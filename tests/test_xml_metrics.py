@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.bleu import corpus_bleu
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.xml_metrics import XmlConfig, find_structure, score_xml, split_at_tags
 from tests import lxm_outputs, slow_tag_metrics
-from transforms.bleu import corpus_bleu
-from transforms.errors import ConfigError, InputError
-from transforms.xml_metrics import XmlConfig, find_structure, score_xml, split_at_tags
 
 GOLDEN = Path(__file__).parent / "golden" / "lxm" / "scores.json"
 NO_BLEU = XmlConfig("xml", None)
@@ -156,3 +156,16 @@ def test_a_broken_reference_is_named():
 def test_settings_that_cannot_be_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         XmlConfig(**settings)
+
+
+NAMES = (
+    "ph xref uicontrol b codeph parmname i title menucascade varname userinput filepath term "
+    "systemoutput cite li ul p note indexterm u fn"
+)
+
+
+def test_the_22_names_of_the_corpus_are_tags_and_others_are_words():
+    assert len(set(NAMES.split())) == 22
+    for name in NAMES.split():
+        assert split_at_tags(f"a <{name}>b</{name}> c", "lxm") == ["a ", "b", " c"], name
+        assert split_at_tags(f"a <x{name}>b", "lxm") == [f"a <x{name}>b"]

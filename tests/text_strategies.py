@@ -4,7 +4,7 @@ import functools
 
 from hypothesis import strategies as st
 
-from transforms import codepoints
+from pairweave.transforms import codepoints
 
 FRAGMENTS = [
     part

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 import transformers
 
-from models.encoder_config import EncoderConfig
-from models.neural import load_aligner
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.neural import load_aligner
 from tests.encoders import SPECIAL_BERT, both_directions, token_table
 
 WORDS = 40

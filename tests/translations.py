@@ -4,9 +4,9 @@ import gzip
 
 import pyarrow as pa
 
+from pairweave.transforms import schemas
 from tests import rows
 from tests.corpora import ADVERBS, sentence
-from transforms import schemas
 
 SYSTEMS = ("google", "microsoft", "bergamot-tiny")
 YEARS = ("wmt16", "wmt17", "wmt18")

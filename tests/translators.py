@@ -11,7 +11,7 @@ import transformers
 from tokenizers import decoders, pre_tokenizers, trainers
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES
 
-from transforms.tokens import train_sentencepiece
+from pairweave.transforms.tokens import train_sentencepiece
 
 # Threads that wait for each other on busy cores are slower than one; jobs have one, too.
 torch.set_num_threads(1)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from transforms.combine import Agreement
+from pairweave.transforms.combine import Agreement
 
 FIRST = "links of the first aligner"
 SECOND = "links of the second aligner"

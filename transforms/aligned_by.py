@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError
 
 _KEY = b"pairweave.model"
 

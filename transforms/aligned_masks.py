@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import ConfigError, WorkerError
-from transforms.flat_lists import fields_of
-from transforms.kernels.links import first_bad_pair
-from transforms.kernels.mask_borders import find_borders
-from transforms.kernels.masks import find_regions
-from transforms.masks import METHODS, Masks, any_wordlike
-from transforms.token_view import TokenView
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.kernels.links import first_bad_pair
+from pairweave.transforms.kernels.mask_borders import find_borders
+from pairweave.transforms.kernels.masks import find_regions
+from pairweave.transforms.masks import METHODS, Masks, any_wordlike
+from pairweave.transforms.token_view import TokenView
 
 NOT_ASKED = -1
 """The verdict on a pair without a translation, or one that the mix left out."""

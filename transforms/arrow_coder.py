@@ -10,8 +10,8 @@ import apache_beam as beam
 import pyarrow as pa
 from apache_beam.coders import Coder
 
-from transforms import exchange
-from transforms.arrow_streams import from_stream, to_stream
+from pairweave.transforms import exchange
+from pairweave.transforms.arrow_streams import from_stream, to_stream
 
 
 class TableCoder(Coder):

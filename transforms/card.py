@@ -1,16 +1,22 @@
 """The dataset card: what a run's directory holds, for people and for dataset hubs."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
-from transforms.shown_counts import short_counts
+from pairweave.transforms.control_characters import visible_line
+from pairweave.transforms.piece_settings import piece_advice
+from pairweave.transforms.shown_counts import short_counts
+from pairweave.transforms.write import DATA, REJECTS
 
 # A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
 _ESCAPES = str.maketrans(
-    {"\\": r"\\", "|": r"\|"} | {mark: "\\" + repr(mark)[1:-1] for mark in _BREAKS}
+    {mark: f"\\{mark}" for mark in "\\|`*[]"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    | {mark: "\\" + repr(mark)[1:-1] for mark in _BREAKS}
 )
 
 
@@ -20,6 +26,10 @@ def render(manifest: Mapping[str, Any]) -> str:
 
 
 def _header(manifest: Mapping[str, Any]) -> str:
+    """Return the YAML header: a configuration for the rows and, if there are any, the rejects.
+
+    Hugging Face `datasets` cannot load a configuration whose files have no row.
+    """
     languages = sorted(
         {
             corpus[side]
@@ -28,21 +38,21 @@ def _header(manifest: Mapping[str, Any]) -> str:
         }
     )
     licences = sorted({corpus["licence"] or "unknown" for corpus in manifest["corpora"].values()})
+    configs: list[dict[str, Any]] = [
+        {
+            "config_name": "default",
+            "default": True,
+            "data_files": [{"split": "train", "path": f"{DATA}/part-*.parquet"}],
+        }
+    ]
+    if manifest["rows"]["rejected"]:
+        path = f"{REJECTS}/part-*.parquet"
+        configs.append({"config_name": "rejects", "data_files": [{"split": "train", "path": path}]})
     header = {
         "language": languages,
         "license": licences[0] if len(licences) == 1 else "other",
         "task_categories": ["translation"],
-        "configs": [
-            {
-                "config_name": "default",
-                "default": True,
-                "data_files": [{"split": "train", "path": "part-*.parquet"}],
-            },
-            {
-                "config_name": "rejects",
-                "data_files": [{"split": "train", "path": "rejects/part-*.parquet"}],
-            },
-        ],
+        "configs": configs,
     }
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n"
 
@@ -53,7 +63,19 @@ def _cell(text: str) -> str:
     >>> print(_cell("a|b"))
     a\|b
     """
-    return text.translate(_ESCAPES)
+    return visible_line(text.translate(_ESCAPES))
+
+
+def _code(text: str) -> str:
+    r"""Write text as code in Markdown, whatever grave accents it holds.
+
+    >>> print(_code("a`b"))
+    ``a`b``
+    """
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{visible_line(text)}{pad}{fence}"
 
 
 def _body(manifest: Mapping[str, Any]) -> list[str]:
@@ -64,7 +86,7 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
         f"Read {rows['read']:,} pairs, kept {rows['kept']:,}, rejected {rows['rejected']:,}, "
         f"in {manifest['shards']:,} shards.",
         "",
-        f"Signature: `{manifest['signature']}`",
+        f"Signature: {_code(manifest['signature'])}",
         "",
         "## Corpora",
         "",
@@ -74,12 +96,12 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
     for name, corpus in sorted(manifest["corpora"].items()):
         rejected = sum(corpus["rejected"].values())
         lines.append(
-            f"| {_cell(name)} | {corpus['source_lang']} to {corpus['target_lang']} "
+            f"| {_cell(name)} | {_cell(corpus['source_lang'])} to {_cell(corpus['target_lang'])} "
             f"| {_cell(corpus['licence'] or 'not stated')} | {corpus['kept']:,} | {rejected:,} |"
         )
     lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
     counts = short_counts(manifest["counts"])
-    lines += [f"| {name} | {number:,} |" for name, number in counts.items()]
+    lines += [f"| {_cell(name)} | {number:,} |" for name, number in counts.items()]
     if manifest["rejected"]:
         lines += ["", "## Rejected pairs", "", "| reason | pairs |", "| --- | ---: |"]
         lines += [
@@ -87,6 +109,10 @@ def _body(manifest: Mapping[str, Any]) -> list[str]:
             for reason, number in sorted(manifest["rejected"].items(), key=lambda x: (-x[1], x[0]))
         ]
         lines += ["", "Each is in `rejects/` with its stage, reason and detail."]
+    settings = manifest["configuration"]
+    if "representation" in settings:
+        advice = piece_advice("symbols.txt", shifted=bool(settings.get("whitespace_shift")))
+        lines += ["", "## Tags and SentencePiece", "", f"`symbols.txt` lists the tags. {advice}"]
     lines += [
         "",
         "`_manifest.json` was written last and names every file with its size and hash.",

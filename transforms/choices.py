@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 
 def require_choice(option: str, value: str, choices: Iterable[str]) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 import orjson
 
-from transforms import files, report, sealed
-from transforms.errors import ConfigError
-from transforms.run_files import CARD, FIT, MANIFEST, PLAN, Json, read_json
-from transforms.write import REJECTS, to_json
+from pairweave.transforms import files, report, sealed
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.run_files import CARD, FIT, MANIFEST, OLD_SHARD, PLAN, Json, read_json
+from pairweave.transforms.write import DATA, REJECTS, to_json
 
 # What else a run writes at the top of its directory.
-_IN_THE_WAY = ("symbols.txt", "part-*.parquet")
+_IN_THE_WAY = ("symbols.txt",)
 
 
 def claim(output: str, plan: Mapping[str, object]) -> None:
@@ -21,8 +21,9 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
     receipts name their plan, so nothing of another run can be taken for this one's.
 
     Raises:
-        ConfigError: The directory belongs to another plan (says where they differ), or holds
-            files that the run would overwrite and that no plan explains.
+        ConfigError: The directory belongs to another plan (says where they differ), holds files
+            that the run would overwrite and that no plan explains, or has shards beside its
+            manifest, as an earlier version wrote them.
     """
     data = to_json(plan)
     files.make_directory(output)
@@ -34,6 +35,21 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
         check_claim(output, plan)
     else:
         files.write_bytes(path, data)
+
+
+def _check_layout(output: str) -> None:
+    """Check that no shard lies beside the manifest: a resumed run would make them all again.
+
+    Raises:
+        ConfigError: One does; names it.
+    """
+    for name in files.list_names(output):
+        if OLD_SHARD.fullmatch(name):
+            raise ConfigError(
+                f"{output} has {name} beside its manifest, as an earlier version of pairweave "
+                f"wrote shards; this one writes them to {DATA}/. Give another --output, or finish "
+                "that run with the version that began it"
+            )
 
 
 def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
@@ -57,10 +73,11 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
 def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     fits = plan["job"] == FIT
     patterns = (MANIFEST, sealed.ABOUT) if fits else (MANIFEST, CARD, report.REPORT, *_IN_THE_WAY)
+    directories = (REJECTS,) if fits else (DATA, REJECTS)
     for name in files.list_names(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             return name
-    for directory in (REJECTS, *plan.get("models", [])):  # type: ignore[misc]
+    for directory in (*directories, *plan.get("models", [])):  # type: ignore[misc]
         for name in files.list_names(files.join(output, directory)):
             return f"{directory}/{name}"
     return None
@@ -78,8 +95,10 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
     """Check that a claimed directory is claimed for this plan; a broken plan claims nothing.
 
     Raises:
-        ConfigError: The directory belongs to another plan; says where they differ.
+        ConfigError: The directory belongs to another plan (says where they differ), or has shards
+            beside its manifest, as an earlier version wrote them.
     """
+    _check_layout(output)
     if not _is_json(files.join(output, PLAN)):
         return
     found = read_json(files.join(output, PLAN))

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import regex
 
-from transforms.kernels import utf8
+from pairweave.transforms.kernels import utf8
 
 # Later lines win. NARROW NO-BREAK SPACE is a connector to UAX #29, though French sets it before
 # punctuation: here it is the space it looks like.
@@ -49,8 +49,12 @@ _FLAGS = (
 
 
 @functools.cache
-def properties() -> np.ndarray:
+def properties(*, katakana: bool = False) -> np.ndarray:
     """Return the class and flags of every code point (`transforms.kernels.utf8`).
+
+    Args:
+        katakana: Give Katakana its class, so that a run of it is one word, as UAX #29 has it;
+            without it each character stands alone, as aligners see it.
 
     Returns:
         uint16 ``[1114112]``, read-only.
@@ -58,7 +62,8 @@ def properties() -> np.ndarray:
     points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
     everything = points.tobytes().decode("utf-32-le", "surrogatepass")
     table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
-    for members, number in _CLASSES:
+    classes = ((r"\p{WB=Katakana}", utf8.KATAKANA), *_CLASSES) if katakana else _CLASSES
+    for members, number in classes:
         for start, end in _runs(members, everything):
             table[start:end] = number
     for members, flag in _FLAGS:

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from transforms import flat_lists, schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.combine import combine_links
+from pairweave.transforms import flat_lists, schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.combine import combine_links
 
 WAYS = ("intersection", "union")
 

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from transforms import aligned_by, card, files, report, run_samples, sealed
-from transforms.errors import ConfigError
-from transforms.manifest import check_conservation, count_reasons, make_manifest
-from transforms.receipt_files import read_receipts, read_rows
-from transforms.run_files import CARD, FIT, MANIFEST, PLAN, Json, plan_digest, read_json
-from transforms.write import RECEIPTS, REJECTS, check_file, file_entry, to_json
+from pairweave.transforms import aligned_by, card, files, report, run_samples, sealed
+from pairweave.transforms.character_counts import character_notices
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.manifest import check_conservation, count_reasons, make_manifest
+from pairweave.transforms.receipt_files import read_receipts, read_unit_receipt
+from pairweave.transforms.run_files import CARD, FIT, MANIFEST, PLAN, Json, plan_digest, read_json
+from pairweave.transforms.write import DATA, RECEIPTS, REJECTS, check_file, file_entry, to_json
 
 
 def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False) -> Json:
@@ -61,9 +62,13 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
     fits = plan["job"] == FIT
     receipts = read_receipts(output, digest, int(plan["shards"]), rejects_only=fits)
     units = [int(unit["index"]) for unit in plan["units"]]
-    check_conservation(plan, {unit: read_rows(output, digest, unit) for unit in units}, receipts)
+    read = {unit: read_unit_receipt(output, digest, unit) for unit in units}
+    check_conservation(plan, {unit: int(found["rows"]) for unit, found in read.items()}, receipts)
     aligned_by.check(plan["configuration"], receipts)
     manifest = make_manifest(plan, receipts)
+    characters = {unit: found.get("characters", {}) for unit, found in read.items()}
+    notices = [str(notice) for notice in character_notices(plan["units"], characters)]
+    manifest["notices"] = [*manifest["notices"], *notices]
     with ThreadPoolExecutor(max_workers=8) as pool:
         list(pool.map(lambda entry: check_file(output, entry), manifest["files"]))
     return manifest, receipts
@@ -71,8 +76,9 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
 
 def write_manifest(output: str, manifest: Json) -> None:
     """Commit a run: take away what dead writers left, then write the manifest."""
-    for directory in (output, files.join(output, REJECTS), files.join(output, RECEIPTS)):
-        files.delete_temporary(directory)
+    files.delete_temporary(output)
+    for directory in (DATA, REJECTS, RECEIPTS):
+        files.delete_temporary(files.join(output, directory))
     manifest["files"].sort(key=lambda entry: entry["name"])
     files.write_bytes(files.join(output, MANIFEST), to_json(manifest))
 

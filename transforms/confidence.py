@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.choices import require_choice
-from transforms.errors import ConfigError, WorkerError
-from transforms.flat_lists import fields_of, lengths_of, links_of, list_column
-from transforms.kernels import confidence as kernel
+from pairweave.transforms import schemas
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.flat_lists import fields_of, lengths_of, links_of, list_column
+from pairweave.transforms.kernels import confidence as kernel
 
 DRAWS = ("uniform", "confident")
 

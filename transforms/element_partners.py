@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from transforms.markup import Element
+from pairweave.transforms.markup import Element
 
 Facts = TypeVar("Facts")
 Number = TypeVar("Number")

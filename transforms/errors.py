@@ -29,5 +29,9 @@ class InputError(ConfigError):
         return type(self), (self.code, self.path, self.message)
 
 
+class IrregularFileError(OSError):
+    """A pipe where a file must be that can be read more than once."""
+
+
 class WorkerError(PairweaveError):
     """A fault of the environment on a worker; the runner retries it (exit 1)."""

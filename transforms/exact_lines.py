@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from transforms.errors import InputError
-from transforms.pharaoh import read_blocks
-from transforms.text_lines import decode_line
-from transforms.units import ReadLimits
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.pharaoh import read_blocks
+from pairweave.transforms.text_lines import decode_line
+from pairweave.transforms.units import ReadLimits
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from transforms import files
-from transforms.errors import ConfigError, InputError
-from transforms.export import NOTHING, shard_batches
-from transforms.kernels.masks import POSITIONS
-from transforms.signature import signature
-from transforms.span_lengths import MASK, jensen_shannon, position_bin
-from transforms.text_lines import read_text_lines
-from transforms.tokens import TokenConfig, token_counts
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.export import NOTHING, shard_batches
+from pairweave.transforms.kernels.masks import POSITIONS
+from pairweave.transforms.signature import signature
+from pairweave.transforms.span_lengths import MASK, jensen_shannon, position_bin
+from pairweave.transforms.text_lines import read_text_lines
+from pairweave.transforms.tokens import TokenConfig, token_counts
 
 FACETS = ("words", "position", "masks", "operation")
 """What is compared; see `Profile`."""

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
-from transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError
 
 MARK = b"in file\0"
 """How a place begins; an Arrow stream begins with four bytes of ones."""

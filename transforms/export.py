@@ -12,12 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from transforms import files
-from transforms.errors import ConfigError, WorkerError
-from transforms.flat_texts import texts_of
-from transforms.write import shard_name
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.export_links import add_links, find_cut, tag_finder
+from pairweave.transforms.export_rows import Selection, select, wanted_rows
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.write import DATA, data_name
 
-ExportFormat = Literal["wets", "mt5", "moses", "tsv", "jsonl"]
+ExportFormat = Literal["wets", "mt5", "moses", "opustrainer", "tsv", "jsonl"]
+Alignment = Literal["whitespace", "moses", "none"]
 Unfit = Literal["refuse", "leave_out", "escape"]
 
 NOTHING = "<NULL_REP>"
@@ -30,6 +33,11 @@ BATCH_ROWS = 8_192
 
 # In this order: a backslash comes before what makes new ones.
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+
+_ALL = Selection()
+
+_LINKED: dict[str, Alignment] = {"moses": "none", "opustrainer": "whitespace"}
+"""The formats that may have links, and what these count if nothing else is said."""
 
 Rows: TypeAlias = pa.RecordBatch
 Json = Mapping[str, Any]
@@ -72,9 +80,17 @@ class _Format:
 
 
 def export(
-    directory: str, manifest: Json, form: ExportFormat, output: str, unfit: Unfit = "refuse"
+    directory: str,
+    manifest: Json,
+    form: ExportFormat,
+    output: str,
+    unfit: Unfit = "refuse",
+    selection: Selection = _ALL,
+    *,
+    alignment: Alignment | None = None,
+    header: bool = True,
 ) -> Exported:
-    r"""Write a finished run's rows in the order of its shards.
+    r"""Write a finished run's rows, in the order of its shards or shuffled.
 
     All files appear under their names at the end, or none.
 
@@ -83,36 +99,121 @@ def export(
         manifest: Its manifest.
         form: ``wets``: sources, masked translations and suggestions line by line, an empty
             suggestion as `NOTHING`; ``mt5``: a line of source, `SEPARATOR`, masked translation,
-            tab, suggestion; ``moses``: both sides line by line; ``tsv``: all columns but lists
-            under their names, nothing for null; ``jsonl``: all columns.
+            tab, suggestion; ``moses``: both sides line by line; ``opustrainer``: source, target and
+            links with tabs between, no header; ``tsv``: all columns but lists under their names,
+            nothing for null; ``jsonl``: all columns.
         output: Directory of the files.
         unfit: What becomes of rows that the format cannot carry as they are: ``refuse``,
             ``leave_out``, or ``escape``: in every text a backslash, a tab and a line break are
             written as ``\\``, ``\t``, ``\n`` and ``\r``.
+        selection: Which rows, and in which order.
+        alignment: The words that links of ``moses`` and ``opustrainer`` count
+            (`transforms.export_links`); by default none and ``whitespace``.
+        header: Whether ``tsv`` begins with the names of its columns.
 
     Raises:
         ConfigError: The run's rows have no such format, files are in the way, or a row is unfit.
         WorkerError: A shard is missing or not what the manifest says.
     """
+    selection.check(str(manifest["job"]))
+    words = _alignment(form, alignment, unfit)
     name, how = _format(directory, manifest, form)
+    how = _with_links(how, form) if words != "none" else how
     paths = tuple(files.join(output, name + ending) for ending in how.endings)
     for path in paths:
         if files.exists(path):
             raise ConfigError(f"{path}: is there already; give another --output, or delete it")
-    rows = left_out = 0
+    source = _Fitting(directory, manifest, how, form, unfit, selection)
+    rows = 0
+    finish = _finisher(directory, manifest, words)
     with contextlib.ExitStack() as stack:
         opened: list[BinaryIO] = [stack.enter_context(files.open_write(path)) for path in paths]
-        first = True
-        for batch in shard_batches(directory, manifest):
+        first = header
+        for batch in select(source.read, selection, data_bytes(manifest)):
             if first:
                 opened[0].write(how.header(_flat_names(batch.schema)))
                 first = False
-            fit = _fitting(batch, how, form, unfit)
-            rows += fit.num_rows
-            left_out += batch.num_rows - fit.num_rows
-            for file, data in zip(opened, how.write(fit), strict=True):
+            rows += batch.num_rows
+            for file, data in zip(opened, how.write(finish(batch)), strict=True):
                 file.write(data)
-    return Exported(paths, rows, left_out)
+    return Exported(paths, rows, source.left_out)
+
+
+class _Fitting:
+    """The wanted rows of a run that a format can carry, and how many it cannot."""
+
+    def __init__(
+        self,
+        directory: str,
+        manifest: Json,
+        how: _Format,
+        form: ExportFormat,
+        unfit: Unfit,
+        selection: Selection,
+    ) -> None:
+        self._directory, self._manifest, self._how = directory, manifest, how
+        self._form, self._unfit, self._selection = form, unfit, selection
+        self.left_out = 0
+
+    def read(self) -> Iterator[Rows]:
+        self.left_out = 0
+        for batch in wanted_batches(self._directory, self._manifest, self._selection):
+            fit = _fitting(batch, self._how, self._form, self._unfit)
+            self.left_out += batch.num_rows - fit.num_rows
+            yield fit
+
+
+def _alignment(form: ExportFormat, alignment: Alignment | None, unfit: Unfit) -> Alignment:
+    """Return what links count.
+
+    Raises:
+        ConfigError: The format has no links, or escapes would change the words.
+    """
+    if form not in _LINKED:
+        if alignment is not None:
+            raise ConfigError(f"--alignment: {form} has no links; leave it out")
+        return "none"
+    words = alignment or _LINKED[form]
+    if words != "none" and unfit == "escape":
+        raise ConfigError(
+            "--unfit escape: escapes change the words that links count; give --unfit leave_out, or "
+            "--alignment none"
+        )
+    return words
+
+
+def _with_links(how: _Format, form: ExportFormat) -> _Format:
+    if form == "moses":
+        return dataclasses.replace(
+            how,
+            endings=(*how.endings, ".align"),
+            write=lambda rows: [*_moses(rows), _lines(rows.column("links"))],
+        )
+    columns = ("source", "target", "links")
+    return dataclasses.replace(
+        how, write=lambda rows: [_lines(*map(rows.column, columns), separator="\t")]
+    )
+
+
+def _finisher(directory: str, manifest: Json, words: Alignment) -> Callable[[Rows], Rows]:
+    if words == "none":
+        return lambda batch: batch
+    shifted = bool(manifest["configuration"].get("whitespace_shift"))
+    cut = find_cut(words, tag_finder(directory, manifest), shifted=shifted)
+    return lambda batch: add_links(batch, words, cut)
+
+
+def data_bytes(manifest: Json) -> int:
+    """Return the size of a run's shards in Parquet."""
+    return sum(
+        entry["bytes"] for entry in manifest["files"] if entry["name"].startswith(f"{DATA}/")
+    )
+
+
+def wanted_batches(directory: str, manifest: Json, selection: Selection) -> Iterator[Rows]:
+    """Yield the rows of the wanted methods and kinds; raises as `shard_batches`."""
+    for batch in shard_batches(directory, manifest):
+        yield wanted_rows(batch, str(manifest["job"]), selection)
 
 
 def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
@@ -123,7 +224,7 @@ def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
     """
     entries = {entry["name"]: entry for entry in manifest["files"]}
     for shard in range(manifest["shards"]):
-        name = shard_name(shard, manifest["shards"])
+        name = data_name(shard, manifest["shards"])
         try:
             data = files.read_bytes(files.join(directory, name))
         except OSError as error:
@@ -150,7 +251,10 @@ def _format(directory: str, manifest: Json, form: ExportFormat) -> tuple[str, _F
         ConfigError: The run's rows have no such format.
     """
     stems = {"suggest": "suggestions", "augment": "tagged"}
-    able = {"suggest": ("wets", "mt5", "tsv", "jsonl"), "augment": ("moses", "tsv", "jsonl")}
+    able = {
+        "suggest": ("wets", "mt5", "tsv", "jsonl"),
+        "augment": ("moses", "opustrainer", "tsv", "jsonl"),
+    }
     job = str(manifest["job"])
     if form not in able.get(job, ()):
         raise ConfigError(
@@ -225,6 +329,10 @@ def _moses(rows: Rows) -> list[bytes]:
     return [_lines(rows.column(side)) for side in ("source", "target")]
 
 
+def _two(rows: Rows) -> list[bytes]:
+    return [_lines(rows.column("source"), rows.column("target"), separator="\t")]
+
+
 def _tsv(rows: Rows) -> list[bytes]:
     columns = [rows.column(name) for name in _flat_names(rows.schema)]
     return [_lines(*columns, separator="\t")]
@@ -249,6 +357,7 @@ FORMATS: dict[str, _Format] = {
     "wets": _Format((".src", ".mask", ".tgt"), _TEXTS, _LINE, (_NULL,), _wets),
     "mt5": _Format((".mt5.tsv",), _TEXTS, _FIELD, (_NULL, *_SEP), _mt5),
     "moses": _Format((".src", ".tgt"), ("source", "target"), _LINE, (), _moses),
+    "opustrainer": _Format((".opustrainer.tsv",), ("source", "target"), _FIELD, (), _two),
     "tsv": _Format((".tsv",), (), _FIELD, (), _tsv, _tsv_header),
     "jsonl": _Format((".jsonl",), (), "", (), _jsonl),
 }

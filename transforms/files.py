@@ -7,24 +7,26 @@ is local. On a disk a file appears by rename after fsync; on an object store by 
 import contextlib
 import errno
 import glob
+import importlib
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-TEMPORARY_PREFIX = ".tmp-"
+from pairweave.transforms import temporary_files
+from pairweave.transforms.disk_paths import is_uri as is_uri
+from pairweave.transforms.disk_paths import on_disk as on_disk
+from pairweave.transforms.errors import ConfigError, IrregularFileError
 
-
-def is_uri(path: str) -> bool:
-    """Tell whether a path names an object store.
-
-    >>> is_uri("gs://bucket/a.gz"), is_uri("data/a.gz")
-    (True, False)
-    """
-    return "://" in path
+_NEEDS = {
+    "gs": "pairweave[gcp]",
+    "s3": "pairweave[aws]",
+    "hdfs": "apache-beam[hadoop]",
+    "azfs": "apache-beam[azure]",
+}
+"""What is to be installed for each kind of URI."""
 
 
 def join(directory: str, *names: str) -> str:
@@ -41,16 +43,51 @@ def absolute(path: str) -> str:
     return path if is_uri(path) else os.path.abspath(path)  # noqa: PTH100 - keeps symlinks
 
 
-def _file_systems() -> type:
+def _file_systems(path: str) -> type:
+    """Return Beam's file systems, among which there is one for a URI.
+
+    Raises:
+        ConfigError: There is none, or what it needs is not installed; says what to install.
+    """
     from apache_beam.io.filesystems import FileSystems
 
+    scheme = path.partition("://")[0].strip().lower()
+    package = _NEEDS.get(scheme)
+    try:
+        if scheme == "s3":
+            importlib.import_module("boto3")  # Beam misses it only at the first request
+        FileSystems.get_filesystem(path)
+    except (ImportError, OSError, ValueError) as error:
+        details = getattr(error, "exception_details", None) or {}
+        if isinstance(error, OSError) and not any(
+            isinstance(cause, ImportError) for cause in details.values()
+        ):
+            raise
+        if package is None:
+            raise ConfigError(
+                f"{path}: nothing here reads or writes {scheme}://; give a path on a disk, or one "
+                "that begins with gs:// or s3://"
+            ) from error
+        raise ConfigError(
+            f"{path}: {scheme}:// needs packages that are not installed: pip install '{package}'"
+        ) from error
     return cast("type", FileSystems)
+
+
+def check_store(path: str) -> None:
+    """Find out before a run that what a path's object store needs is installed.
+
+    Raises:
+        ConfigError: It is not; says what to install.
+    """
+    if is_uri(path):
+        _file_systems(path)
 
 
 def match(pattern: str) -> list[str]:
     """Return the paths that a glob pattern matches, sorted; a plain path matches itself."""
     if is_uri(pattern):
-        results = _file_systems().match([pattern])  # type: ignore[attr-defined]
+        results = _file_systems(pattern).match([pattern])  # type: ignore[attr-defined]
         return sorted(found.path for found in results[0].metadata_list)
     if Path(pattern).is_file():
         return [pattern]
@@ -65,7 +102,7 @@ def size(path: str) -> int:
         FileNotFoundError: There is no such file.
     """
     if is_uri(path):
-        found = _file_systems().match([path])[0].metadata_list  # type: ignore[attr-defined]
+        found = _file_systems(path).match([path])[0].metadata_list  # type: ignore[attr-defined]
         if not found:
             raise FileNotFoundError(errno.ENOENT, "no such file", path)
         return int(found[0].size_in_bytes)
@@ -75,7 +112,7 @@ def size(path: str) -> int:
 def exists(path: str) -> bool:
     """Tell whether a file is there."""
     if is_uri(path):
-        return bool(_file_systems().exists(path))  # type: ignore[attr-defined]
+        return bool(_file_systems(path).exists(path))  # type: ignore[attr-defined]
     return Path(path).is_file()
 
 
@@ -88,23 +125,50 @@ def open_read(path: str) -> BinaryIO:
     if is_uri(path):
         from apache_beam.io.filesystem import CompressionTypes
 
-        opened = _file_systems().open(  # type: ignore[attr-defined]
+        opened = _file_systems(path).open(  # type: ignore[attr-defined]
             path, compression_type=CompressionTypes.UNCOMPRESSED
         )
         return cast("BinaryIO", opened)
     return Path(path).open("rb")
 
 
+def irregular(pattern: str) -> str | None:
+    """Return the first match of a glob pattern that is a pipe, socket or device; None for none."""
+    if is_uri(pattern):
+        return None
+    paths = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
+    for path in map(Path, paths):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            return str(path)
+    return None
+
+
 def read_bytes(path: str) -> bytes:
-    """Return a whole file."""
+    """Return a whole file.
+
+    Raises:
+        OSError: The file cannot be read, or nobody writes to the pipe that it is.
+    """
+    if not is_uri(path):
+        _require_writer(path)
     with open_read(path) as file:
         return file.read()
+
+
+def _require_writer(path: str) -> None:
+    """Refuse a named pipe, which would wait for somebody to write to it; not one that is open.
+
+    Raises:
+        IrregularFileError: It is a named pipe.
+    """
+    if Path(path).is_fifo() and not os.path.realpath(path).startswith("/proc/"):
+        raise IrregularFileError(errno.EINVAL, "is a named pipe, no regular file", path)
 
 
 def make_directory(path: str) -> None:
     """Make a local directory with its parents; object stores have none."""
     if not is_uri(path):
-        Path(path).mkdir(parents=True, exist_ok=True)
+        _make_directories(Path(path))
 
 
 def write_bytes(path: str, data: bytes | memoryview) -> None:
@@ -116,7 +180,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
         OSError: The file cannot be written; no part of it stays behind.
     """
     if is_uri(path):
-        with _file_systems().create(  # type: ignore[attr-defined]
+        with _file_systems(path).create(  # type: ignore[attr-defined]
             path, "application/octet-stream", compression_type="uncompressed"
         ) as file:
             file.write(data)
@@ -124,6 +188,11 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     temporary = _write_temporary(path, data)
     try:
         temporary.replace(path)
+    except IsADirectoryError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(
+            f"{path}: a directory stands where a file is to be written; move it away"
+        ) from error
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
@@ -141,14 +210,14 @@ def open_write(path: str) -> Iterator[BinaryIO]:
         with tempfile.TemporaryFile() as spool:
             yield cast("BinaryIO", spool)
             spool.seek(0)
-            with _file_systems().create(  # type: ignore[attr-defined]
+            with _file_systems(path).create(  # type: ignore[attr-defined]
                 path, "application/octet-stream", compression_type="uncompressed"
             ) as file:
                 shutil.copyfileobj(spool, file)
         return
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
+    _make_directories(final.parent)
+    temporary = final.with_name(temporary_files.name_for(final.name))
     try:
         with temporary.open("xb") as file:
             yield file
@@ -199,24 +268,25 @@ def delete(path: str) -> None:
     if is_uri(path):
         with contextlib.suppress(FileNotFoundError):
             if exists(path):
-                _file_systems().delete([path])  # type: ignore[attr-defined]
+                _file_systems(path).delete([path])  # type: ignore[attr-defined]
         return
     Path(path).unlink(missing_ok=True)
 
 
 def delete_temporary(directory: str) -> None:
-    """Delete what dead writers left in a local directory; only for when none writes there."""
+    """Delete what dead writers left in a local directory; files of living ones stay."""
     if is_uri(directory):
         return
     for name in list_names(directory):
-        if name.startswith(TEMPORARY_PREFIX):
-            delete(join(directory, name))
+        path = Path(directory, name)
+        if temporary_files.is_dead(path):
+            path.unlink(missing_ok=True)
 
 
 def _write_temporary(path: str, data: bytes | memoryview) -> Path:
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = final.with_name(f"{TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
+    _make_directories(final.parent)
+    temporary = final.with_name(temporary_files.name_for(final.name))
     try:
         with temporary.open("xb") as file:
             file.write(data)
@@ -228,6 +298,17 @@ def _write_temporary(path: str, data: bytes | memoryview) -> Path:
             error.filename = path
         raise
     return temporary
+
+
+def _make_directories(directory: Path) -> None:
+    """Make a directory and its parents; their entries reach the disk before any file in them."""
+    if directory.is_dir():
+        return
+    missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
+    directory.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        with contextlib.suppress(PermissionError):  # one may write where one may not list
+            _sync_directory(made.parent)
 
 
 def _sync_directory(directory: Path) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import WorkerError
-from transforms.kernels.links import first_bad_pair
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.links import first_bad_pair
 
 MOST_ITEMS = 2**31 - 1
 """What 32-bit Arrow offsets can count."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import WorkerError
-from transforms.flat_lists import MOST_ITEMS, chunk_of
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.flat_lists import MOST_ITEMS, chunk_of
 
 _NO_BYTES = np.zeros(0, np.uint8)
 _NO_BYTES.flags.writeable = False

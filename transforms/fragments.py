@@ -13,16 +13,17 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from transforms import codepoints, ids, schemas
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.flat_lists import fields_of, list_column
-from transforms.flat_texts import texts_of
-from transforms.kernels import fragments as kernel
-from transforms.kernels import sampling, utf8
-from transforms.kernels import words as word_kernels
-from transforms.own_markup import Phrases, keep_whole
-from transforms.tokens import pair_cuts
+from pairweave.transforms import codepoints, ids, schemas
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import fields_of, list_column
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import fragments as kernel
+from pairweave.transforms.kernels import sampling, utf8
+from pairweave.transforms.kernels import words as word_kernels
+from pairweave.transforms.own_markup import Phrases, keep_whole
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.tokens import pair_cuts
 
 NESTINGS = ("proper", "free")
 
@@ -43,6 +44,8 @@ class FragmentConfig:
         max_tags: Fragments taken of a pair at most (there: 2).
         nesting: ``proper``: two fragments are apart on both sides, or one holds the other on both.
             ``free``: they may cross.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
+        punctuation: Let the place in the target hold neither a letter nor a digit.
         share: Share of the pairs that shall have fragments. Pairs come in the order of a hash, and
             one that has none is made good by the next, so a smaller share's are among a larger's.
         seed: The run's seed.
@@ -51,6 +54,8 @@ class FragmentConfig:
     max_words: int = 6
     max_tags: int = 2
     nesting: str = "proper"
+    segmenter: str = NONE
+    punctuation: bool = False
     share: float = 1.0
     seed: int = 1
 
@@ -240,7 +245,8 @@ class _Search:
             for side in ("source", "target")
         )
         source_cuts, target_cuts = (
-            cuts.flatten().to_numpy(zero_copy_only=False) for cuts in pair_cuts(table)
+            cuts.flatten().to_numpy(zero_copy_only=False)
+            for cuts in pair_cuts(table, config.segmenter)
         )
         begins, starts, ends = kernel.list_fragments(
             np.uint64(config.seed),
@@ -281,6 +287,7 @@ class _Search:
                 meanings,
                 target.offsets,
                 target.hashes,
+                target.wordlike | config.punctuation,
                 target_cuts,
                 free,
                 taken,

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import regex
 
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.kernels import sampling
-from transforms.masks import Masks
-from transforms.tags import TAG_PATTERN
-from transforms.token_view import TokenView
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.masks import Masks
+from pairweave.transforms.tags import TAG_PATTERN
+from pairweave.transforms.token_view import TokenView
 
 HINTS = ("none", "letters", "initials", "word")
 

@@ -6,7 +6,7 @@ What comes out is HTML and XML at once, so that either parser can check it.
 import html
 from collections.abc import Iterable, Sequence
 
-from transforms.shown_text import visible_block
+from pairweave.transforms.control_characters import visible_block
 
 _VOID = frozenset({"meta", "rect"})
 

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms import files, run_samples
-from transforms.errors import ConfigError, InputError
-from transforms.markup import INDEXED, strip_markup
-from transforms.signature import signature
-from transforms.tag_metrics import version
+from pairweave.transforms import files, run_samples
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup import INDEXED, strip_markup
+from pairweave.transforms.signature import signature
+from pairweave.transforms.tag_metrics import version
 
 JUDGEMENTS = ("correct", "incorrect", "impossible", "unclear")
 """Placed right; placed wrong where a right place exists; no right place exists; cannot be told."""

@@ -4,15 +4,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import ids, schemas
-from transforms.flat_lists import chunk_of
-from transforms.kernels import sampling
-from transforms.kernels.tags import INDICES, MOST_TAGS
-from transforms.pair_markup import PairMarkup
-from transforms.tag_config import TagConfig
-from transforms.tag_rendering import is_indexed, render_columns, symbols_of
-from transforms.tags import inject_tags
-from transforms.whitespace import shift_whitespace
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels import tags as kernel
+from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.markup import INDEXED, parse_markup
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.tag_coding import shift_tags
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_rendering import is_indexed, render_columns, symbols_of
+from pairweave.transforms.tags import draw_ids, inject_tags
 
 
 def keep_or_inject_tags(
@@ -20,8 +22,8 @@ def keep_or_inject_tags(
 ) -> tuple[pa.Table, np.ndarray, np.ndarray]:
     """Turn pairs into TAGGED rows; a pair that has tags of its own gets those instead of others.
 
-    Such a pair has one tagged row, however many ``variants`` others have: its tags numbered from 0
-    by where they first stand in the source. Whether it gets that row, and a plain one, is decided
+    Such a pair has one tagged row, however many ``variants`` others have, and its tags have drawn
+    numbers like those that are injected. Whether it gets that row, and a plain one, is decided
     as for every pair (`transforms.tags.inject_tags`). A pair with more elements than there are
     numbers has no tagged row.
 
@@ -62,6 +64,7 @@ def _own_rows(
     columns = ("id", "source", "target", "source_lang", "target_lang", "corpus")
     pairs = table.select(columns).take(pa.array(own, pa.int64())).to_pylist()
     most = INDICES if is_indexed(config.representation) else MOST_TAGS
+    indices = np.empty(INDICES, np.int64)
     rows = []
     for place, pair in zip(own.tolist(), pairs, strict=True):
         markup = markups[place]
@@ -70,14 +73,15 @@ def _own_rows(
         if is_plain[place]:
             rows.append({**pair, "variant": 0, "kind": "plain", "tags": [], "markup": None})
         if is_tagged[place] and not too_many[place]:
-            rows.append({**pair, **_tagged(pair, markup, config)})
+            kernel.draw_indices(seed, keys[place], 1, len(markup.shared), indices)
+            rows.append({**pair, **_tagged(pair, markup.renumbered(indices), config)})
     made = pa.Table.from_pylist(rows, schema=schemas.TAGGED_MARKUP)
     return made if is_indexed(config.representation) else _rendered(made, config), too_many
 
 
 def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
     source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
-    rendered = render_columns(source, target, config.representation)
+    rendered = render_columns(source, target, config.representation, draw_ids(rows, config))
     for side, column in zip(("source", "target"), rendered, strict=True):
         field = schemas.TAGGED_MARKUP.field(side)
         rows = rows.set_column(rows.schema.get_field_index(side), field, column)
@@ -87,7 +91,9 @@ def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
 def _tagged(pair: dict[str, str], markup: PairMarkup, config: TagConfig) -> dict[str, object]:
     texts = {side: markup.indexed(side, pair[side]) for side in ("source", "target")}
     if config.whitespace_shift:
-        texts = {side: shift_whitespace(text) for side, text in texts.items()}
+        texts = {
+            side: str(shift_tags(parse_markup(text, INDEXED))[0]) for side, text in texts.items()
+        }
     tags = []
     for element in markup.shared:
         spans = {
@@ -101,4 +107,4 @@ def _tagged(pair: dict[str, str], markup: PairMarkup, config: TagConfig) -> dict
 
 def own_symbols(config: TagConfig) -> list[str]:
     """Return all tags that pairs with tags of their own may have."""
-    return symbols_of(config.representation, self_closing=True)
+    return symbols_of(config.representation, self_closing=True, max_id=config.max_id)

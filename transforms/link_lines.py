@@ -8,21 +8,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.pharaoh import format_links
-from transforms.rejects import Reject
-from transforms.units import Unit
-from transforms.write import REJECTS, shard_name
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.pharaoh import format_links
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import Unit
+from pairweave.transforms.write import data_name, rejects_name
 
 _PLACE = ["id", "corpus", "file", "line"]
+# Of all shards together: their text may pass the 2 GiB of 32-bit offsets.
 _LINES = pa.schema(
     [
-        pa.field("id", pa.string()),
+        pa.field("id", pa.large_string()),
         pa.field("corpus", pa.string()),
         pa.field("file", pa.string()),
         pa.field("line", pa.int64()),
-        pa.field("links", pa.string()),
+        pa.field("links", pa.large_string()),
     ]
 )
 
@@ -44,7 +45,7 @@ def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) ->
     """
     parts: list[pa.Table] = []
     for shard in range(shards):
-        parts.extend(_shard_lines(output, shard_name(shard, shards)))
+        parts.extend(_shard_lines(output, shard, shards))
     rows = pa.concat_tables(parts)
     positions: dict[tuple[str, str], list[int]] = {}
     for position, place in enumerate(order):
@@ -131,10 +132,10 @@ def _part_copies(
     return rows.take(pa.array(np.lexsort((line, table[first, number]))))
 
 
-def _shard_lines(output: str, name: str) -> list[pa.Table]:
+def _shard_lines(output: str, shard: int, shards: int) -> list[pa.Table]:
     """Return the lines of a shard's pairs and of its rejects."""
-    kept = _read(files.join(output, name), [*_PLACE, "links"])
-    rejected = _read(files.join(output, REJECTS, name), [*_PLACE, "reason"])
+    kept = _read(files.join(output, data_name(shard, shards)), [*_PLACE, "links"])
+    rejected = _read(files.join(output, rejects_name(shard, shards)), [*_PLACE, "reason"])
     texts = format_links(kept.column("links"))
     repeats = pa.compute.equal(rejected.column("reason"), str(Reject.DUPLICATE))
     original = pa.compute.index_in(rejected.column("id"), value_set=kept.column("id"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from transforms.errors import InputError
-from transforms.pharaoh import Links, in_step, read_links
-from transforms.signature import signature
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.pharaoh import Links, in_step, read_links
+from pairweave.transforms.signature import signature
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class LinkScores:
         sure_hits: Links that are sure.
         possible_hits: Links that are possible.
         one_based: Whether the gold counts words from 1; the hypothesis counts from 0.
+        gold_has_zero: Whether the gold links a word 0, as nearly every file that counts from 0
+            does.
     """
 
     pairs: int
@@ -36,6 +38,7 @@ class LinkScores:
     sure_hits: int
     possible_hits: int
     one_based: bool
+    gold_has_zero: bool
 
     @property
     def precision(self) -> float:
@@ -57,6 +60,16 @@ class LinkScores:
     def aer(self) -> float:
         """Return the alignment error rate, in [0, 1]."""
         return 1.0 - (self.sure_hits + self.possible_hits) / (self.links + self.sure)
+
+    @property
+    def warning(self) -> str | None:
+        """Return what to say of a gold that was read from 0 but seems to count from 1."""
+        if self.one_based or self.gold_has_zero:
+            return None
+        return (
+            "the gold has no word 0 on either side, so it seems to count words from 1; if it does, "
+            "give --one_based, or every link is compared with its neighbour"
+        )
 
     @property
     def signature(self) -> str:
@@ -114,10 +127,12 @@ def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:
             (``zero_in_one_based``); the gold has no sure link (``no_sure_link``).
     """
     pairs = links = sure = possible = sure_hits = possible_hits = 0
+    has_zero = False
     streams = [read_links(hypothesis), read_links(gold, possible=True)]
     for found, wanted in in_step([hypothesis, gold], streams):
         if one_based:
             _require_one_based(wanted, gold, pairs + 1)
+        has_zero = has_zero or bool(_zeros(wanted).any())
         base = int(one_based)
         found_keys = np.unique(_keys(found, 0))
         keys = _keys(wanted, base)
@@ -131,7 +146,7 @@ def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:
         possible_hits += len(np.intersect1d(found_keys, possible_keys, assume_unique=True))
     if not sure:
         raise InputError("no_sure_link", str(gold), "has no sure link i-j to measure against")
-    return LinkScores(pairs, links, sure, possible, sure_hits, possible_hits, one_based)
+    return LinkScores(pairs, links, sure, possible, sure_hits, possible_hits, one_based, has_zero)
 
 
 def _own(links: Links, values: np.ndarray) -> np.ndarray:
@@ -147,8 +162,13 @@ def _keys(links: Links, base: int) -> np.ndarray:
     return (lines << 32) | (source << 16) | target
 
 
+def _zeros(links: Links) -> np.ndarray:
+    """Tell which links of these lines have a word 0, bool ``[link]``."""
+    return (_own(links, links.source) == 0) | (_own(links, links.target) == 0)
+
+
 def _require_one_based(links: Links, path: Path, first_line: int) -> None:
-    zeros = np.flatnonzero((_own(links, links.source) == 0) | (_own(links, links.target) == 0))
+    zeros = np.flatnonzero(_zeros(links))
     if len(zeros):
         link = int(links.offsets[0] + zeros[0])
         line = int(np.searchsorted(links.offsets, link, side="right")) - 1

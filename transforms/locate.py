@@ -7,13 +7,14 @@ the same name, both get as many of their directories in front as it takes to tel
 """
 
 import dataclasses
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from transforms import files
-from transforms.errors import ConfigError, InputError
-from transforms.units import XML_FORMATS, CorpusInput
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.units import XML_FORMATS, CorpusInput
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _EXTENSIONS = {
@@ -31,6 +32,17 @@ _SUPPORTED = (
     f"supported: {', '.join(_EXTENSIONS)}, each also as .gz or .zst but for .parquet; and "
     "line-parallel text by source_input and target_input, plain, .gz or .zst"
 )
+_SIDES: dict[str, tuple[str, str | None]] = {
+    "source": ("source_input", None),
+    "target": ("target_input", None),
+    "translation": ("translation_input", None),
+    "links": ("links", "pharaoh"),
+    "forward_links": ("forward_links", "pharaoh"),
+    "reverse_links": ("reverse_links", "pharaoh"),
+    "attention": ("attention", "attention"),
+}
+"""The option that names the files of each role, and their format where it is not the texts' own."""
+
 _GLOB = re.compile(r"[*?[]")
 
 
@@ -39,10 +51,10 @@ class LocatedFile:
     """One file of the input.
 
     Attributes:
-        role: ``pairs``, ``source``, ``target`` or ``translation``.
+        role: As of `transforms.units.InputFile`.
         path: Where it is, as the pattern gave it.
         name: What it is called in the output and in messages.
-        format: One of `transforms.units.FORMATS`.
+        format: Likewise.
         compression: ``none``, ``gzip`` or ``zstd``.
     """
 
@@ -102,22 +114,26 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
         for path, name in _match_all(corpus.input):
             yield FileGroup(corpus, [_typed("pairs", path, name, corpus.format)])
         return
-    sides = [("source", corpus.source_input), ("target", corpus.target_input)]
-    if corpus.translation_input:
-        sides.append(("translation", corpus.translation_input))
+    sides = [(role, getattr(corpus, option)) for role, (option, _) in _SIDES.items()]
+    sides = [(role, patterns) for role, patterns in sides if patterns]
     matched = [(role, _match_all(patterns)) for role, patterns in sides]
     counts = [len(found) for _, found in matched]
     if len(set(counts)) > 1:
         spelled = ", ".join(
-            f"{role}_input {' '.join(patterns)} matches {count}"
+            f"{_SIDES[role][0]} {' '.join(patterns)} matches {count}"
             for (role, patterns), count in zip(sides, counts, strict=True)
         )
         raise InputError(
             "file_count_mismatch", corpus.source_input[0], f"{spelled}; give as many of each"
         )
     for row in range(counts[0]):
-        kind = corpus.format or "moses"
-        yield FileGroup(corpus, [_typed(role, *found[row], kind) for role, found in matched])
+        yield FileGroup(
+            corpus,
+            [
+                _typed(role, *found[row], _SIDES[role][1] or corpus.format or "moses")
+                for role, found in matched
+            ],
+        )
 
 
 def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
@@ -128,10 +144,28 @@ def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
             paths = files.match(pattern)
         except OSError as error:
             raise InputError("unreadable", pattern, f"cannot be listed: {error}") from error
+        pipe = files.irregular(pattern)
+        if pipe is not None:
+            raise InputError(
+                "unreadable",
+                pipe,
+                "is no regular file; input is read twice, so write what a pipe gives to a file",
+            )
+        if not paths and not files.is_uri(pattern) and os.path.isdir(pattern):  # noqa: PTH112
+            raise InputError("no_match", pattern, f"is a directory; give {pattern.rstrip('/')}/*")
         if not paths:
             raise InputError("no_match", pattern, "no file has this name or matches this pattern")
+        for path in paths:
+            _require_unicode(path)
         found.extend((path, _name(path, pattern)) for path in paths)
     return found
+
+
+def _require_unicode(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("unreadable", path, "its name is not UTF-8; rename it") from error
 
 
 def _name(path: str, pattern: str) -> str:
@@ -152,9 +186,9 @@ def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
         extension = posixpath.splitext(stem)[1]
     if kind is None:
         kind = _EXTENSIONS.get(extension.lower())
-    elif kind == "moses" and extension.lower() in _NO_TEXT:
+    elif kind in ("moses", "pharaoh", "attention") and extension.lower() in _NO_TEXT:
         kind = None
-    if kind is None or (kind == "parquet" and compression != "none"):
+    if kind is None or (kind in ("parquet", "attention") and compression != "none"):
         raise InputError(
             "unsupported_format", name, f"cannot tell the format, or do not read it; {_SUPPORTED}"
         )

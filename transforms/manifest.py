@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from transforms import aligned_by, span_lengths, tag_profile
-from transforms.errors import WorkerError
-from transforms.run_files import Json, plan_digest
+from pairweave.transforms import aligned_by, span_lengths, tag_profile
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.rejected_files import rejection_notices
+from pairweave.transforms.run_files import Json, plan_digest
 
 
 def check_conservation(plan: Json, read_rows: Mapping[int, int], receipts: Sequence[Json]) -> None:
@@ -85,7 +86,7 @@ def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
             for corpus in plan["corpora"]
         },
         "inputs": plan["inputs"],
-        "notices": plan["notices"],
+        "notices": [*plan["notices"], *rejection_notices(plan, receipts)],
         "rows": {"read": plan["rows"], "kept": kept, "rejected": sum(reasons.values())},
         "rejected": dict(reasons),
         "counts": dict(counts),

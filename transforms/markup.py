@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 
 class Kind(enum.StrEnum):

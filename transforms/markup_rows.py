@@ -8,11 +8,11 @@ from xml.parsers import expat
 
 import pyarrow as pa
 
-from transforms.errors import ConfigError
-from transforms.markup import INDEXED, Form, Tag, is_nested, parse_markup
-from transforms.pair_markup import PairMarkup, SideTag, pair_markup
-from transforms.read.segments import CODES, escape_text
-from transforms.whitespace import unshift_whitespace
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import INDEXED, Form, Tag, is_nested, parse_markup
+from pairweave.transforms.pair_markup import PairMarkup, SideTag, pair_markup
+from pairweave.transforms.read.segments import CODES, escape_text
+from pairweave.transforms.unshifted_rows import unshifted
 
 SIDES = ("source", "target")
 
@@ -143,8 +143,9 @@ def markup_rows(
 def _row(row: Mapping[str, Any], *, shifted: bool) -> MarkupRow:
     texts = [row[side] for side in SIDES]
     if row.get("kind") == "tagged":
-        texts = [unshift_whitespace(text) if shifted else text for text in texts]
-        marked = [parse_markup(text, INDEXED) for text in texts]
+        marked = [
+            unshifted(row, side) if shifted else parse_markup(row[side], INDEXED) for side in SIDES
+        ]
         texts = [side.text for side in marked]
         line = row.get("markup")
         markup = PairMarkup.from_json(line) if line is not None else pair_markup(*marked)

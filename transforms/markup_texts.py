@@ -5,10 +5,10 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from transforms.errors import ConfigError
-from transforms.markup import Marked, Syntax, find_elements, parse_markup
-from transforms.markup_rows import SIDES, MarkupRow
-from transforms.pair_markup import SideTag
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import Marked, Syntax, find_elements, parse_markup
+from pairweave.transforms.markup_rows import SIDES, MarkupRow
+from pairweave.transforms.pair_markup import SideTag
 
 _CODE = re.compile(r"<(bpt|ept|ph|it|ut)\b[^<>]*>([^<]+)</\1>")
 
@@ -48,7 +48,7 @@ def of_one_language_pair(rows: Iterable[MarkupRow], advice: str) -> Iterator[Mar
 def _written(tag: SideTag) -> str:
     """Return a tag as it stands in a text.
 
-    >>> from transforms.markup import Kind
+    >>> from pairweave.transforms.markup import Kind
     >>> _written(SideTag(0, Kind.OPEN, 0, '<bpt i="1">&lt;b&gt;</bpt>'))
     '<b>'
     """

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transforms.kernels.mask_borders import REPLACE
-from transforms.token_view import TokenView
+from pairweave.transforms.kernels.mask_borders import REPLACE
+from pairweave.transforms.token_view import TokenView
 
 METHODS = ("random", "alignment", "parallel")
 """How masks are made; rows of a pair come in this order."""

@@ -7,8 +7,8 @@ the reference as the target.
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def as_monolingual(pairs: pa.Table) -> pa.Table:

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError
 
 _NUMERIC_ONLY = "#NUMERIC_ONLY#"
 _ELIDES_LEFT = frozenset({"fr", "it", "ga", "ca"})

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.flat_lists import chunk_of
-from transforms.flat_texts import text_column, texts_of
-from transforms.kernels import indexed_tags, sampling, tag_names
-from transforms.kernels.tag_draws import categorical, counter
-from transforms.markup import HTML, Form
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.kernels import indexed_tags, sampling, tag_names
+from pairweave.transforms.kernels.tag_draws import categorical, counter
+from pairweave.transforms.markup import HTML, Form
 
 FORMS = tuple(form.value for form in Form)
 """Forms that have names of their own: ``pair``, ``self_closing``, ``open`` and ``close``."""

@@ -1,4 +1,4 @@
-"""Markup that a text has of its own: an injected tag must not part its elements."""
+"""Which phrase pairs a tag may be put round: what they hold of words and of own markup."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.flat_lists import fields_of
-from transforms.kernels.elements import hold_whole, keep_phrases
-from transforms.markup import HTML, Element, Form, Marked, find_elements, parse_markup
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.kernels.cuts import hold_wordlike
+from pairweave.transforms.kernels.elements import hold_whole, keep_phrases
+from pairweave.transforms.markup import HTML, Element, Form, Marked, find_elements, parse_markup
+from pairweave.transforms.tokens import wordlike_tokens
 
 # RE2: where a tag may begin.
 _TAG_BEGINS = r"<[/A-Za-z_!]"
@@ -27,6 +29,31 @@ class Phrases(NamedTuple):
     offsets: np.ndarray
     boxes: np.ndarray
     weights: np.ndarray
+
+    def only(self, fits: np.ndarray) -> "Phrases":
+        """Return the phrase pairs that fit, bool ``[phrase pair]``, and no others."""
+        if fits.all():
+            return self
+        inside = slice(self.offsets[0], self.offsets[-1])
+        return Phrases(
+            keep_phrases(self.offsets, fits),
+            np.ascontiguousarray(self.boxes[:, inside][:, fits[inside]]),
+            self.weights[inside][fits[inside]] if len(self.weights) else self.weights,
+        )
+
+
+def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
+    """Keep the phrase pairs that hold a letter or a digit on both sides.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
+        phrases: Their phrase pairs.
+    """
+    fits = np.ones(phrases.boxes.shape[1], np.bool_)
+    for place, side in ((0, "source"), (2, "target")):
+        marks = wordlike_tokens(table.column(side), table.column(f"{side}_tokens"))
+        hold_wordlike(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1], *marks, fits)
+    return phrases.only(fits)
 
 
 def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
@@ -58,14 +85,7 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
             *found,
             fits,
         )
-    if fits is None or fits.all():
-        return phrases
-    inside = slice(phrases.offsets[0], phrases.offsets[-1])
-    return Phrases(
-        keep_phrases(phrases.offsets, fits),
-        np.ascontiguousarray(phrases.boxes[:, inside][:, fits[inside]]),
-        phrases.weights[inside][fits[inside]] if len(phrases.weights) else phrases.weights,
-    )
+    return phrases if fits is None else phrases.only(fits)
 
 
 def _elements(texts: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import orjson
 
-from transforms.element_partners import find_partners, numbers_of_tags
-from transforms.errors import WorkerError
-from transforms.markup import Element, Form, Kind, Marked, Tag, find_elements
-from transforms.tag_table import indexed_tag
+from pairweave.transforms.element_partners import find_partners, numbers_of_tags
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.markup import Element, Form, Kind, Marked, Tag, find_elements
+from pairweave.transforms.tag_table import indexed_tag
 
 # Attributes that name an element in its own text and in the other, the first that is there: TMX's
 # x, XLIFF's id, its mid. TMX's i ties an opening to a closing tag of one text and may differ.
@@ -85,6 +85,20 @@ class PairMarkup:
     def shared(self) -> list[PairElement]:
         """Return the elements that both sides have, by index."""
         return [element for element in self.elements if element.index is not None]
+
+    def renumbered(self, indices: Sequence[int]) -> "PairMarkup":
+        """Return the same markup with other numbers for the elements that both sides have.
+
+        Args:
+            indices: The new number of each by its old one, all different.
+        """
+        elements = tuple(
+            element
+            if element.index is None
+            else dataclasses.replace(element, index=int(indices[element.index]))
+            for element in self.elements
+        )
+        return dataclasses.replace(self, elements=elements)
 
     def original(self, side: str, text: str) -> str:
         """Return the text of ``source`` or ``target`` with its own tags."""

@@ -11,16 +11,16 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import InputError
-from transforms.flat_lists import fields_of
-from transforms.kernels import pharaoh as kernel
-from transforms.kernels.links import least_lengths
-from transforms.kernels.phrases import extract_phrases
-from transforms.kernels.symmetrize import symmetrize
-from transforms.phrases import PhraseConfig
-from transforms.read.streams import decompress, stored_chunks
-from transforms.symmetrize import SymmetrizeConfig
-from transforms.units import ReadLimits
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.kernels import pharaoh as kernel
+from pairweave.transforms.kernels.links import least_lengths
+from pairweave.transforms.kernels.phrases import extract_phrases
+from pairweave.transforms.kernels.symmetrize import symmetrize
+from pairweave.transforms.phrases import PhraseConfig
+from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.symmetrize import SymmetrizeConfig
+from pairweave.transforms.units import ReadLimits
 
 BLOCK_BYTES = 4 << 20
 """How much of a file is read at once. A pair's two lines take some 200 bytes."""

@@ -5,12 +5,13 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.flat_lists import lengths_of, links_of, list_column
-from transforms.kernels import phrases as kernel
-from transforms.tokens import pair_cuts
+from pairweave.transforms import schemas
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import lengths_of, links_of, list_column
+from pairweave.transforms.kernels import phrases as kernel
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.tokens import pair_cuts
 
 UNALIGNED_WORDS = ("forbid", "allow")
 
@@ -23,15 +24,37 @@ class PhraseConfig:
         max_words: Longest phrase on either side, in tokens, 1 to 512.
         unaligned_words: ``forbid``: every word of a phrase has a link. ``allow``: the set of
             NLTK's ``phrase_extraction``; see `transforms.kernels.phrases.extract_phrases`.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
     """
 
     max_words: int = 64
     unaligned_words: str = "forbid"
+    segmenter: str = NONE
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_words <= 512:
             raise ConfigError(f"max_words must be 1 to 512, got {self.max_words}")
         require_choice("unaligned_words", self.unaligned_words, UNALIGNED_WORDS)
+
+
+def unlinked(tokens: pa.Table) -> pa.Table:
+    """Turn TOKENS rows into SYMMETRIZED rows without a link."""
+    return _with_empty(tokens, schemas.SYMMETRIZED)
+
+
+def without_phrases(pairs: pa.Table) -> pa.Table:
+    """Turn PAIRS rows into PHRASES rows without tokens, links and phrase pairs."""
+    return _with_empty(pairs, schemas.PHRASES)
+
+
+def _with_empty(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return rows with the lists that they lack for a schema, all empty."""
+    empty: list[list[object]] = [[]] * rows.num_rows
+    columns = [
+        rows.column(field.name) if field.name in rows.schema.names else pa.array(empty, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
@@ -50,7 +73,7 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """
     schemas.require(table, schemas.SYMMETRIZED)
     offsets, links = links_of(table, "links")
-    source_cuts, target_cuts = pair_cuts(table)
+    source_cuts, target_cuts = pair_cuts(table, config.segmenter)
     phrase_offsets, *boxes = kernel.extract_phrases(
         offsets,
         links["source"],

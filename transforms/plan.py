@@ -11,14 +11,16 @@ import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from transforms import files
-from transforms.errors import ConfigError, InputError
-from transforms.locate import FileGroup, LocatedFile, locate
-from transforms.read import jsonl, tsv
-from transforms.scan import Cut, Scan, scan_lines, scan_lxm, scan_po
-from transforms.scan_parquet import scan_parquet
-from transforms.scan_xml import scan_xml
-from transforms.units import (
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.locate import FileGroup, LocatedFile, locate
+from pairweave.transforms.read import jsonl, tsv
+from pairweave.transforms.scan import Cut, Scan, scan_lines, scan_lxm, scan_po
+from pairweave.transforms.scan_attention import scan_attention
+from pairweave.transforms.scan_parquet import scan_parquet
+from pairweave.transforms.scan_xml import scan_xml
+from pairweave.transforms.units import (
+    FIELD_FORMATS,
     FORMATS,
     XML_FORMATS,
     Columns,
@@ -81,6 +83,8 @@ def make_plan(
     if repeated := {name for name in names if names.count(name) > 1}:
         raise ConfigError(f"two corpora are named {min(repeated)}")
     groups = locate(corpora)
+    for group in groups:
+        _check_links_field(group)
     scans = _scan_all(groups, limits, unit_rows, threads or min(8, os.cpu_count() or 1))
     planned: list[InputFile] = []
     units: list[Unit] = []
@@ -95,6 +99,14 @@ def make_plan(
             notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
     return Plan(tuple(planned), tuple(units), tuple(notices))
+
+
+def _check_links_field(group: FileGroup) -> None:
+    if group.corpus.links_field is not None and group.files[0].format not in FIELD_FORMATS:
+        raise ConfigError(
+            f"{group.files[0].name}: links_field {group.corpus.links_field}: only "
+            f"{', '.join(FIELD_FORMATS)} have columns, this is {group.files[0].format}"
+        )
 
 
 def _scan_all(
@@ -116,7 +128,9 @@ def _scan_job(
 ) -> Callable[[], Scan]:
     corpus, langs = group.corpus, group.langs()
     if file.format == "parquet":
-        return functools.partial(scan_parquet, file.path, file.name, corpus, langs)
+        return functools.partial(scan_parquet, file.path, file.name, corpus, langs, limits)
+    if file.format == "attention":
+        return functools.partial(scan_attention, file.path, file.name)
     if file.format == "po":
         return functools.partial(scan_po, file.path, file.name, file.compression, limits)
     if file.format in XML_FORMATS:
@@ -140,12 +154,8 @@ def _scan_job(
 def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
     """Count the rows that files give together whose rows have names."""
     rows = len({name for scan in scans for name in scan.names})
-    return [
-        dataclasses.replace(
-            scan, rows=rows, cuts=(Cut(((0, scan.bytes),), scan.digest, rows),) if rows else ()
-        )
-        for scan in scans
-    ]
+    counted = [dataclasses.replace(scan, rows=rows) for scan in scans]
+    return [dataclasses.replace(scan, cuts=(scan.whole(),) if rows else ()) for scan in counted]
 
 
 def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
@@ -176,6 +186,7 @@ def _input_files(group: FileGroup, scans: Sequence[Scan]) -> Iterator[InputFile]
             bytes=scan.bytes,
             sha256=scan.sha256,
             rows=scan.rows,
+            text_bytes=scan.text_bytes,
         )
 
 
@@ -184,10 +195,13 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
     lead, file = scans[0], group.files[0]
     if lead.langs is not None:
         source_lang, target_lang = lead.langs
-    cuts = [scan.cuts for scan in scans]
+    paired = list(zip(group.files, scans, strict=True))
+    attention = [_part(each, scan.whole()) for each, scan in paired if each.role == "attention"]
+    paired = [(each, scan) for each, scan in paired if each.role != "attention"]
+    cuts = [scan.cuts for _, scan in paired]
     if len(set(map(len, cuts))) > 1:
         # A plain file beside a compressed one is read whole, as the other must be.
-        cuts = [(Cut(((0, scan.bytes),), scan.digest, scan.rows),) for scan in scans]
+        cuts = [(scan.whole(),) for _, scan in paired]
     line = 1 + lead.header_lines
     for index, row in enumerate(zip(*cuts, strict=True)):
         yield Unit(
@@ -196,10 +210,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             source_lang=source_lang,
             target_lang=target_lang,
             format=file.format,
-            parts=tuple(
-                Part(file.name, files.absolute(file.path), file.compression, cut.ranges, cut.digest)
-                for file, cut in zip(group.files, row, strict=True)
-            ),
+            parts=tuple(_part(each, cut) for (each, _), cut in zip(paired, row, strict=True)),
             first_line=line,
             rows=row[0].rows,
             columns=lead.columns,
@@ -210,8 +221,22 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             inline_tags=group.inline_tags(),
             inline_syntax=group.inline_syntax(),
             tags_differ=group.corpus.tags_differ,
+            attention=attention[0] if attention else None,
+            html_entities=group.corpus.html_entities,
+            c1_controls=group.corpus.c1_controls,
         )
         line += row[0].rows
+
+
+def _part(file: LocatedFile, cut: Cut) -> Part:
+    return Part(
+        file.name,
+        files.absolute(file.path),
+        file.compression,
+        cut.ranges,
+        cut.digest,
+        file.role,
+    )
 
 
 def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 import regex
 
-from transforms import codepoints, project_paper
-from transforms.choices import require_choice
-from transforms.errors import WorkerError
-from transforms.kernels import projection, utf8
-from transforms.markup import Marked, find_elements
-from transforms.soft_links import SoftLinks
-from transforms.tag_nesting import Spans, find_parents, order_tags, settle
+from pairweave.transforms import codepoints, project_paper
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels import projection, utf8
+from pairweave.transforms.markup import Marked, find_elements
+from pairweave.transforms.soft_links import SoftLinks
+from pairweave.transforms.tag_nesting import Spans, find_parents, order_tags, settle
 
 RULES = ("best", "paper")
 
@@ -58,7 +58,7 @@ def project_tags(
         ConfigError: There are no such rules.
         WorkerError: A link is outside the tokens.
 
-    >>> from transforms.markup import parse_markup
+    >>> from pairweave.transforms.markup import parse_markup
     >>> tokens = [(0, 1), (2, 7), (8, 13)], [(0, 3), (4, 10), (11, 16)]
     >>> links = SoftLinks.certain([(0, 0), (1, 2), (2, 1)])
     >>> str(project_tags(parse_markup("a <b>green</b> house"), "une maison verte", *tokens, links))
@@ -117,7 +117,7 @@ def _require_inside(links: SoftLinks, source: int, target: int) -> None:
 def place_proportionally(source: Marked, target_text: str) -> Marked:
     """Put each tag where it stood in proportion to the text's length: no rule, but a yardstick.
 
-    >>> from transforms.markup import parse_markup
+    >>> from pairweave.transforms.markup import parse_markup
     >>> str(place_proportionally(parse_markup("ab<x/>cd"), "abcdef"))
     'abc<x/>def'
     """
@@ -150,7 +150,7 @@ def cut_tokens(
     Returns:
         The tokens of both sides; the same where no tag stands inside a token.
 
-    >>> from transforms.markup import parse_markup
+    >>> from pairweave.transforms.markup import parse_markup
     >>> cut_tokens(parse_markup("rate<x/>July"), "KursJuli", [(0, 8)], [(0, 8)])
     ([(0, 4), (4, 8)], [(0, 4), (4, 8)])
     """

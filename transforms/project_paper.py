@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transforms.markup import Element, Form
+from pairweave.transforms.markup import Element, Form
 
 Tokens = Sequence[tuple[int, int]]
 Linked = Sequence[Sequence[int]]

@@ -4,14 +4,20 @@ import dataclasses
 
 import numpy as np
 
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.kernels import spans
-from transforms.kernels.mask_draws import draw_masks
-from transforms.kernels.masks import BROKEN, POSITIONS
-from transforms.masks import Masks, on_reference
-from transforms.span_lengths import LENGTHS, MOST_WORDS, Histograms, cumulative, length_weights
-from transforms.token_view import TokenView
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels import spans
+from pairweave.transforms.kernels.mask_draws import draw_masks
+from pairweave.transforms.kernels.masks import BROKEN, POSITIONS
+from pairweave.transforms.masks import Masks, on_reference
+from pairweave.transforms.span_lengths import (
+    LENGTHS,
+    MOST_WORDS,
+    Histograms,
+    cumulative,
+    length_weights,
+)
+from pairweave.transforms.token_view import TokenView
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

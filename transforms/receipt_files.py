@@ -1,12 +1,13 @@
 """The receipts in a run's directory: by them a run that is repeated finds what is already there."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from transforms import files
-from transforms.errors import ConfigError, WorkerError
-from transforms.receipts import check_shard, check_unit
-from transforms.run_files import PLAN, Json, read_json
-from transforms.write import (
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.receipts import check_shard, check_unit
+from pairweave.transforms.run_files import PLAN, Json, read_json
+from pairweave.transforms.write import (
     RECEIPTS,
     check_file,
     shard_receipt_name,
@@ -47,9 +48,21 @@ def _is_whole(output: str, plan: str, shard: int, shards: int, rejects_only: boo
     return True
 
 
-def write_unit_receipt(output: str, plan: str, unit: int, rows: int) -> None:
-    """Note that a unit was read whole, and how many rows it has."""
-    receipt = {"plan": plan, "unit": unit, "rows": rows}
+def write_unit_receipt(
+    output: str, plan: str, unit: int, rows: int, characters: Mapping[str, int] | None = None
+) -> None:
+    """Note that a unit was read whole, how many rows it has, and what its texts hold.
+
+    Args:
+        output: The run's directory.
+        plan: Digest of its plan.
+        unit: Number of the unit.
+        rows: Its rows.
+        characters: See `transforms.character_counts.count_characters`.
+    """
+    receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
+    if characters:
+        receipt["characters"] = dict(characters)
     files.write_bytes(files.join(output, unit_receipt_name(unit)), to_json(receipt))
 
 
@@ -114,6 +127,15 @@ def read_rows(output: str, plan: str, unit: int) -> int:
     """Return how many rows were read of a unit, as its receipt says.
 
     Raises:
+        WorkerError: See `read_unit_receipt`.
+    """
+    return int(read_unit_receipt(output, plan, unit)["rows"])
+
+
+def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
+    """Return the receipt of a unit.
+
+    Raises:
         WorkerError: The receipt is missing, belongs to another run, or lacks something.
     """
     name = unit_receipt_name(unit)
@@ -122,4 +144,4 @@ def read_rows(output: str, plan: str, unit: int) -> int:
         check_unit(receipt, plan, unit)
     except (OSError, ConfigError, WorkerError) as error:
         raise WorkerError(f"{name}: no usable receipt: {error}") from error
-    return int(receipt["rows"])
+    return receipt

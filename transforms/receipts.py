@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from transforms.errors import WorkerError
-from transforms.write import REJECTS, shard_name
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.write import data_name, rejects_name
 
 
 def check_shard(
@@ -33,7 +33,9 @@ def check_shard(
         numbers = numbers and _counts(receipt.get(name))
     if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
         raise WorkerError("not all of its counts are there")
-    names = [shard_name(shard, shards), f"{REJECTS}/{shard_name(shard, shards)}"]
+    if not _unit_reasons(receipt.get("unit_reasons", [])):
+        raise WorkerError("it does not say why the pairs of each unit were rejected")
+    names = [data_name(shard, shards), rejects_name(shard, shards)]
     names = names[1:] if rejects_only else names
     if not _files(receipt.get("files"), names):
         raise WorkerError(f"expected the hashes of {' and '.join(names)}")
@@ -61,6 +63,8 @@ def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
         raise WorkerError(f"expected unit {unit}, found {receipt.get('unit')!r}")
     if not _is_number(receipt.get("rows")):
         raise WorkerError("it does not say how many rows were read")
+    if not _counts(receipt.get("characters", {})):
+        raise WorkerError("it does not say what its texts hold")
 
 
 def _is_number(value: object) -> bool:
@@ -87,6 +91,16 @@ def _rejected(value: object) -> bool:
 def _units(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, list) and len(item) == 3 and _all_numbers(item) for item in value
+    )
+
+
+def _unit_reasons(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, list)
+        and len(item) == 3
+        and _all_numbers([item[0], item[2]])
+        and isinstance(item[1], str)
+        for item in value
     )
 
 

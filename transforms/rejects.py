@@ -22,6 +22,7 @@ class Reject(enum.StrEnum):
     INVALID_UTF8 = "invalid_utf8"
     LINE_TOO_LONG = "line_too_long"
     CONTROL_CHAR = "control_char"
+    HTML_ENTITY = "html_entity"
     FIELD_COUNT = "field_count"
     INVALID_JSON = "invalid_json"
     JSON_TOO_DEEP = "json_too_deep"
@@ -35,6 +36,7 @@ class Reject(enum.StrEnum):
     AMBIGUOUS_LANGUAGE = "ambiguous_language"
     INLINE_TAGS = "inline_tags"
     TAGS_DIFFER = "tags_differ"
+    INVALID_LINK = "invalid_link"
     # screen
     EMPTY_SOURCE = "empty_source"
     EMPTY_TARGET = "empty_target"
@@ -53,6 +55,8 @@ class Reject(enum.StrEnum):
     # align
     TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
     ALIGNER_FAILED = "aligner_failed"
+    LINK_OUT_OF_RANGE = "link_out_of_range"
+    BAD_ATTENTION = "bad_attention"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
     TOO_MANY_TAGS = "too_many_tags"

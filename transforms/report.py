@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms import agreement
-from transforms.html_elements import Html, bar, element, fold, join, table
-from transforms.report_samples import kept_samples, rejected_samples
-from transforms.report_style import CSS
-from transforms.run_samples import Samples
-from transforms.shown_counts import split_counts
+from pairweave.transforms import agreement
+from pairweave.transforms.html_elements import Html, bar, element, fold, join, table
+from pairweave.transforms.report_samples import kept_samples, rejected_samples
+from pairweave.transforms.report_style import CSS
+from pairweave.transforms.run_samples import Samples
+from pairweave.transforms.shown_counts import split_counts
 
 REPORT = "report.html"
 MOST_ROWS = 1_000

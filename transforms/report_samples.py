@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from transforms.html_elements import Html, element
-from transforms.report_style import TAG_COLOURS
-from transforms.shown_text import linked_words, pieces
+from pairweave.transforms.html_elements import Html, element
+from pairweave.transforms.report_style import TAG_COLOURS
+from pairweave.transforms.shown_text import linked_words, pieces
 
 MOST_CHARS = 1_500
 """Characters shown of one side of a kept pair."""

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from transforms.errors import ConfigError
-from transforms.markup import XML, Form, Kind, Marked, Syntax, Tag, parse_markup
-from transforms.tag_symbols import (
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import XML, Form, Kind, Marked, Syntax, Tag, parse_markup
+from pairweave.transforms.tag_symbols import (
     Html,
     Indexed,
     Masked,
@@ -20,7 +20,7 @@ from transforms.tag_symbols import (
     Templated,
     with_symbols,
 )
-from transforms.tag_table import (
+from pairweave.transforms.tag_table import (
     LITERAL,
     Entry,
     Mark,
@@ -30,8 +30,8 @@ from transforms.tag_table import (
     match_tags,
     numbered_tag,
 )
-from transforms.tag_template import Template
-from transforms.tag_xliff import Xliff
+from pairweave.transforms.tag_template import Template
+from pairweave.transforms.tag_xliff import Xliff
 
 NAMES = ("indexed", "xliff", "masked", "html", "raw")
 """The representations that have a name; a template of the user's is another."""

@@ -1,14 +1,15 @@
 """The files that say what a run is: their names, and how they are read."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.write import to_json
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.write import to_json
 
 PLAN = "_plan.json"
 MANIFEST = "_manifest.json"
@@ -19,6 +20,9 @@ FIT = "fit"
 """The job that writes a model, and nothing of a pair but why it was rejected."""
 
 Json = dict[str, Any]
+
+OLD_SHARD = re.compile(r"part-[0-9]{5,}-of-[0-9]{5,}\.parquet")
+"""A shard beside the manifest, where versions wrote it before shards went to ``data/``."""
 
 
 def plan_digest(plan: Mapping[str, object]) -> str:

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from transforms import files
-from transforms.errors import WorkerError
-from transforms.ids import pair_keys
-from transforms.kernels.sampling import STEP_PREVIEW, draw
-from transforms.write import REJECTS, shard_name
+from pairweave.transforms import files
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.ids import pair_keys
+from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
+from pairweave.transforms.write import data_name, rejects_name
 
 MOST_SHARDS = 3
 BATCH_ROWS = 1_024
@@ -157,7 +157,7 @@ def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
 
 def _filled_shards(manifest: Json) -> list[str]:
     rows = {entry["name"]: entry.get("rows", 0) for entry in manifest["files"]}
-    names = (shard_name(shard, manifest["shards"]) for shard in range(manifest["shards"]))
+    names = (data_name(shard, manifest["shards"]) for shard in range(manifest["shards"]))
     return [name for name in names if rows.get(name)]
 
 
@@ -166,7 +166,7 @@ def _rejected(
 ) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for shard in sorted(_covering_shards(receipts)):
-        name = f"{REJECTS}/{shard_name(shard, shards)}"
+        name = rejects_name(shard, shards)
         reasons = _read(output, name, ["reason"]).column("reason").to_pylist()
         wanted: list[int] = []
         room: dict[str, int] = {}

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import xxhash
 
-from transforms.errors import InputError
-from transforms.read.lines import BYTE_ORDER_MARK, line_blocks
-from transforms.read.lxm import parse_lxm
-from transforms.read.po import parse_po
-from transforms.read.streams import (
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.read.lines import BYTE_ORDER_MARK, line_blocks
+from pairweave.transforms.read.lxm import parse_lxm
+from pairweave.transforms.read.po import parse_po
+from pairweave.transforms.read.streams import (
     COMPRESSED_CHUNK_BYTES,
     PLAIN_CHUNK_BYTES,
     decompress,
     stored_chunks,
 )
-from transforms.units import Columns, ReadLimits
+from pairweave.transforms.units import Columns, ReadLimits
 
 _LINE_FEED = 0x0A
 
@@ -65,6 +65,7 @@ class Scan:
         rows: Rows in all.
         cuts: The rows in order, without empty cuts.
         digest: xxh3-128 of the whole file, hex.
+        text_bytes: Size decompressed; of Parquet, of the wanted columns.
         header_lines: Lines before the first row.
         columns: Where the texts are.
         carriage_returns: Lines that end in a carriage return, which readers drop.
@@ -80,6 +81,7 @@ class Scan:
     rows: int
     cuts: tuple[Cut, ...]
     digest: str
+    text_bytes: int = 0
     header_lines: int = 0
     columns: Columns | None = None
     carriage_returns: int = 0
@@ -88,12 +90,17 @@ class Scan:
     rows_with_tags: int = 0
     names: tuple[str, ...] = ()
 
+    def whole(self) -> Cut:
+        """Return all rows as one cut."""
+        return Cut(((0, self.bytes),), self.digest, self.rows)
+
 
 class Digests:
-    """Size and digests of a file that passes."""
+    """Size and digests of a file that passes, and the size of the text in it."""
 
     def __init__(self) -> None:
         self.size = 0
+        self.text_bytes = 0
         self.sha256 = hashlib.sha256()
         self.whole = xxhash.xxh3_128()
 
@@ -103,6 +110,19 @@ class Digests:
             self.size += len(chunk)
             self.sha256.update(chunk)
             self.whole.update(chunk)
+            yield chunk
+
+    def text_of(
+        self, path: str, name: str, compression: str, limits: ReadLimits
+    ) -> Iterator[bytes]:
+        """Yield the text of a file, decompressed; count and digest what passes.
+
+        Raises:
+            InputError: The file as a whole cannot be used.
+        """
+        stored = self.pass_on(stored_file(path, name, compression))
+        for chunk in decompress(stored, compression, name, limits):
+            self.text_bytes += len(chunk)
             yield chunk
 
     def cut(self, rows: int) -> tuple[Cut, ...]:
@@ -203,8 +223,7 @@ def scan_lines(
     digests = Digests()
     counter = _LineCounter()
     plain = compression == "none"
-    stored = digests.pass_on(stored_file(path, name, compression))
-    text = decompress(stored, compression, name, limits)
+    text = digests.text_of(path, name, compression, limits)
     text = _refuse_what_is_no_text(text, name)
     columns: Columns | None = None
     header = 0
@@ -225,6 +244,7 @@ def scan_lines(
         rows,
         cuts,
         digests.whole.hexdigest(),
+        text_bytes=digests.text_bytes,
         header_lines=header,
         columns=columns,
         carriage_returns=counter.carriage_returns,
@@ -304,8 +324,7 @@ def scan_po(path: str, name: str, compression: str, limits: ReadLimits) -> Scan:
     """
     digests = Digests()
     counter = _LineCounter()
-    stored = digests.pass_on(stored_file(path, name, compression))
-    text = _refuse_what_is_no_text(decompress(stored, compression, name, limits), name)
+    text = _refuse_what_is_no_text(digests.text_of(path, name, compression, limits), name)
 
     def counted() -> Iterator[bytes]:
         for chunk in text:
@@ -321,6 +340,7 @@ def scan_po(path: str, name: str, compression: str, limits: ReadLimits) -> Scan:
         rows,
         digests.cut(rows),
         digests.whole.hexdigest(),
+        text_bytes=digests.text_bytes,
         carriage_returns=counter.carriage_returns,
         byte_order_mark=counter.byte_order_mark,
     )
@@ -333,8 +353,7 @@ def scan_lxm(path: str, name: str, compression: str, language: str, limits: Read
         InputError: The file as a whole cannot be used.
     """
     digests = Digests()
-    stored = digests.pass_on(stored_file(path, name, compression))
-    text = _refuse_what_is_no_text(decompress(stored, compression, name, limits), name)
+    text = _refuse_what_is_no_text(digests.text_of(path, name, compression, limits), name)
     names = tuple(parse_lxm(text, name, language, limits))
     return Scan(
         digests.size,
@@ -342,5 +361,6 @@ def scan_lxm(path: str, name: str, compression: str, language: str, limits: Read
         len(names),
         digests.cut(len(names)),
         digests.whole.hexdigest(),
+        text_bytes=digests.text_bytes,
         names=names,
     )

@@ -1,13 +1,12 @@
 """One pass over a TMX or XLIFF file: that it can be read to its end, its rows and its languages."""
 
-from transforms.errors import InputError
-from transforms.read.languages import ANY, matches
-from transforms.read.streams import decompress
-from transforms.read.tmx import TmxHandler
-from transforms.read.xliff import XliffHandler
-from transforms.read.xml_rows import parse_rows
-from transforms.scan import Digests, Scan, stored_file
-from transforms.units import ReadLimits
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.read.languages import ANY, matches
+from pairweave.transforms.read.tmx import TmxHandler
+from pairweave.transforms.read.xliff import XliffHandler
+from pairweave.transforms.read.xml_rows import parse_rows
+from pairweave.transforms.scan import Digests, Scan
+from pairweave.transforms.units import ReadLimits
 
 
 def scan_xml(
@@ -34,9 +33,8 @@ def scan_xml(
             ``unsupported_format``, or ``language_not_found``.
     """
     digests = Digests()
-    stored = digests.pass_on(stored_file(path, name, compression))
     handler = TmxHandler(*langs, limits) if kind == "tmx" else XliffHandler(*langs, limits)
-    text = decompress(stored, compression, name, limits)
+    text = digests.text_of(path, name, compression, limits)
     rows = sum(1 for _ in parse_rows(text, name, limits, handler))
     guessed = None
     if isinstance(handler, TmxHandler):
@@ -59,6 +57,7 @@ def scan_xml(
         rows,
         digests.cut(rows),
         digests.whole.hexdigest(),
+        text_bytes=digests.text_bytes,
         langs=guessed,
         rows_with_tags=handler.rows_with_tags,
     )

@@ -6,7 +6,7 @@ untagged text; links are (source token, target token), zero-based.
 
 import pyarrow as pa
 
-from transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError
 
 VERSION = 1
 """Rises when a column of an output file changes its name, type or meaning."""
@@ -23,6 +23,12 @@ LINK = pa.struct(
         pa.field("probability", pa.float32(), nullable=False),
     ]
 )
+GIVEN_LINK = pa.struct(
+    [
+        pa.field("source", pa.int16(), nullable=False),
+        pa.field("target", pa.int16(), nullable=False),
+    ]
+)
 PHRASE = pa.struct(
     [
         pa.field("source_start", pa.int16(), nullable=False),
@@ -36,6 +42,14 @@ TAG = pa.struct(
     [
         pa.field("index", pa.int16(), nullable=False),
         pa.field("form", pa.string(), nullable=False),
+        pa.field("source_start", pa.int32(), nullable=False),
+        pa.field("source_end", pa.int32(), nullable=False),
+        pa.field("target_start", pa.int32(), nullable=False),
+        pa.field("target_end", pa.int32(), nullable=False),
+    ]
+)
+WORD_LINK = pa.struct(
+    [
         pa.field("source_start", pa.int32(), nullable=False),
         pa.field("source_end", pa.int32(), nullable=False),
         pa.field("target_start", pa.int32(), nullable=False),
@@ -71,6 +85,10 @@ ROWS = pa.schema(
         pa.field("markup", pa.string()),
         # What the input says of the pair's quality (`transforms.read.scores`).
         pa.field("score", pa.float32()),
+        # The links that came with the pair (`transforms.read.given`), of tokens that nobody has cut
+        # yet: in any order, perhaps repeated. One set of links has no reverse.
+        pa.field("forward_links", list_of(GIVEN_LINK)),
+        pa.field("reverse_links", list_of(GIVEN_LINK)),
     ]
 )
 
@@ -124,7 +142,8 @@ COMPARED = pa.schema(
 # [0, 1]; 1 where nobody asked.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
 
-# What the job `align` writes.
+# What the job `align` writes. Tokens are those that their tokenizer counts, and links use its
+# numbers: a piece that shows nothing of the text has an empty span (`transforms.piece_numbers`).
 ALIGNED = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -154,6 +173,9 @@ TAGGED = pa.schema(
         pa.field("corpus", pa.string(), nullable=False),
     ]
 )
+
+# The last column of a run that keeps links: linked words, in code points of the untagged texts.
+WORD_LINKS = pa.field("word_links", list_of(WORD_LINK), nullable=False)
 
 # Of a run that keeps the inline tags of its input: null in rows without tags of their own.
 TAGGED_MARKUP = pa.schema([*TAGGED, pa.field("markup", pa.string())])

@@ -9,15 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from transforms import codepoints, files, schemas
-from transforms.errors import ConfigError, InputError
-from transforms.flat_texts import texts_of
-from transforms.kernels.utf8 import any_visible
-from transforms.read.streams import decompress, stored_chunks
-from transforms.rejects import Reject, Stage
-from transforms.text_lines import decode_line
-from transforms.tokens import TokenConfig, token_counts
-from transforms.units import ReadLimits
+from pairweave.transforms import codepoints, files, schemas
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels.utf8 import any_visible
+from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.rejected_texts import leave_out_long_texts
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.text_lines import decode_line
+from pairweave.transforms.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
+from pairweave.transforms.units import ReadLimits
 
 RESERVED = {"augment": r"</?a_[0-9]+/?>|<MASK_REP>", "suggest": r"<MASK_REP>"}
 """What a text must not hold, since a job's output uses it (RE2)."""
@@ -37,6 +38,9 @@ class ScreenConfig:
         reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
         symbols: Regular expression of further such tokens; empty for none.
         translations: Whether the machine translation of a pair, if there is one, is screened too.
+        countable: Whether the tokens can be counted yet. If not, since their model is still to be
+            trained, a side counts as the fewest pieces that can hold its characters, and no ratio
+            is judged.
     """
 
     max_tokens: int = 250
@@ -48,12 +52,21 @@ class ScreenConfig:
     reserved: str = RESERVED["augment"]
     symbols: str = ""
     translations: bool = False
+    countable: bool = True
 
     def __post_init__(self) -> None:
         """Check the limits."""
         for name in ("max_tokens", "max_ratio", "max_token_chars"):
             if not getattr(self, name) >= 1:
                 raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
+
+    def counting(self, tokens: TokenConfig) -> "ScreenConfig":
+        """Return the same limits on other tokens."""
+        return dataclasses.replace(self, tokens=tokens)
+
+    def before_training(self) -> "ScreenConfig":
+        """Return the limits on the text that a SentencePiece model is trained on."""
+        return dataclasses.replace(self, countable=False)
 
 
 class Pairs:
@@ -70,23 +83,21 @@ class Pairs:
         longest: Length of each pair's longest token in code points ``[pair]``.
     """
 
-    def __init__(
-        self, batch: pa.RecordBatch, tokens: TokenConfig, *, translations: bool = False
-    ) -> None:
+    def __init__(self, batch: pa.RecordBatch, config: ScreenConfig) -> None:
         self.source = batch.column("source")
         self.target = batch.column("target")
         self.sides = [self.source, self.target]
         languages = [batch.column(f"{side}_lang") for side in ("source", "target")]
-        self.source_tokens, longest = token_counts(self.source, tokens, languages[0])
-        self.target_tokens, other = token_counts(self.target, tokens, languages[1])
+        self.source_tokens, longest = _counts(self.source, config, languages[0])
+        self.target_tokens, other = _counts(self.target, config, languages[1])
         self.longest = np.maximum(longest, other)
         self.translated = np.zeros(batch.num_rows, dtype=np.bool_)
         self.translation_tokens = np.zeros(batch.num_rows, dtype=np.int64)
-        if translations:
+        if config.translations:
             column = batch.column("translation")
             self.translated = column.is_valid().to_numpy(zero_copy_only=False)
             self.sides.append(pc.fill_null(column, ""))
-            counts, longest = token_counts(self.sides[-1], tokens, languages[1])
+            counts, longest = _counts(self.sides[-1], config, languages[1])
             self.translation_tokens = counts
             self.longest = np.maximum(self.longest, longest)
 
@@ -107,6 +118,17 @@ class Pairs:
     def ratio(self) -> np.ndarray:
         """Return the longest side's tokens over the shortest one's ``[pair]``."""
         return self.most_tokens / np.maximum(1, self.least_tokens)
+
+
+def _counts(
+    texts: pa.Array, config: ScreenConfig, language: pa.Array
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens of each text, and the length of its longest word or token."""
+    counts, longest = token_counts(texts, config.tokens, language)
+    if not config.countable:
+        lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+        counts = -(-lengths.astype(np.int64) // MOST_PIECE_CHARS)
+    return counts, longest
 
 
 Mask = np.ndarray
@@ -153,6 +175,8 @@ def long_token(pairs: Pairs, config: ScreenConfig) -> Mask:
 
 def unbalanced(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs' token counts differ too much (Ryu et al. 2022, section 3.1.1)."""
+    if not config.countable:
+        return np.zeros(len(pairs.source), dtype=np.bool_)
     return pairs.ratio > config.max_ratio
 
 
@@ -203,7 +227,9 @@ DETAILS: dict[Reject, Detail] = {
 
 
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
-    """Give a reason to each pair that a rule turns away; rows rejected before pass as they are.
+    """Give a reason to each pair that a rule turns away; rows rejected before keep theirs.
+
+    Rejected rows lose their long texts (`transforms.rejected_texts`): they go no further.
 
     Args:
         batch: Rows (`schemas.ROWS`).
@@ -212,15 +238,15 @@ def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     Returns:
         The same rows in the same order.
     """
+    return leave_out_long_texts(_judge(batch, config))
+
+
+def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
     if not len(open_rows):
         return batch
     whole = len(open_rows) == batch.num_rows
-    pairs = Pairs(
-        batch if whole else batch.take(pa.array(open_rows)),
-        config.tokens,
-        translations=config.translations,
-    )
+    pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config)
     reasons: dict[int, tuple[Reject, str | None]] = {}
     asked = np.ones(len(open_rows), dtype=np.bool_)
     for reason, rule in RULES.items():
@@ -291,6 +317,9 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
     """
     keys: set[int] = set()
     for pattern in patterns:
+        pipe = files.irregular(pattern)
+        if pipe is not None:
+            raise InputError("unreadable", pipe, "is no regular file; write its text to a file")
         paths = files.match(pattern)
         if not paths:
             raise InputError("no_match", pattern, "no such file; give the files of --exclude")

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from transforms import files
-from transforms.errors import WorkerError
+from pairweave.transforms import files
+from pairweave.transforms.errors import WorkerError
 
 ABOUT = "about.json"
 

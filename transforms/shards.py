@@ -8,8 +8,12 @@ import pyarrow as pa
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
-from transforms import arrow_coder, ids, schemas
-from transforms.rejects import Reject, Stage
+from pairweave.transforms import arrow_coder, ids, schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import MOST_ITEMS
+from pairweave.transforms.gather import gather, longest_column
+from pairweave.transforms.rejected_texts import leave_out_of_table
+from pairweave.transforms.rejects import Reject, Stage
 
 arrow_coder.register()
 
@@ -87,7 +91,7 @@ def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
     """Make a shard from its parts, whatever their order.
 
     Of rows with the same id that were not rejected before, the first by (corpus, file, line)
-    stays and the others are rejected as duplicates.
+    stays and the others are rejected as duplicates. Of a file given twice the first copy counts.
 
     Args:
         parts: Rows (`schemas.ROWS`) of one shard.
@@ -97,10 +101,8 @@ def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
         without an id come last.
     """
     rows = pa.concat_tables([schemas.ROWS.empty_table(), *parts]).unify_dictionaries()
-    rows = rows.combine_chunks()
     order, first = _order(rows)
-    rows = rows.take(pa.array(order))
-    rejected = rows.column("reason").is_valid().to_numpy()
+    rejected = rows.column("reason").is_valid().to_numpy()[order]
     keepers = ~rejected
     # Among equal ids only rows not yet rejected compete; they are adjacent once filtered.
     kept_rows = np.flatnonzero(keepers)
@@ -109,24 +111,33 @@ def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
         same = np.zeros(len(kept_rows), dtype=np.bool_)
         same[1:] = first[kept_rows][1:] == first[kept_rows][:-1]
         repeated[kept_rows[same]] = True
-    kept = rows.filter(pa.array(keepers & ~repeated))
-    duplicates = _as_duplicates(rows, repeated, kept)
-    others = rows.filter(pa.array(rejected))
-    if duplicates.num_rows:
-        together = pa.concat_tables([others, duplicates]).unify_dictionaries().combine_chunks()
-        others = together.take(pa.array(_order(together)[0]))
+    kept = gather(rows, order[keepers & ~repeated])
+    others = gather(rows, order[rejected])
+    if repeated.any():
+        others = _join(others, _as_duplicates(rows, order[repeated], kept))
     return kept, others
+
+
+def _join(rejected: pa.Table, more: pa.Table) -> pa.Table:
+    """Join rejected rows with further ones, in order."""
+    together = pa.concat_tables([rejected, more]).unify_dictionaries()
+    return gather(together, _order(together)[0])
 
 
 def _order(rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """Return the order by (id, corpus, file, line), and a number for each id in that order."""
+    rows = rows.select(["id", "corpus", "file", "line", "unit"]).combine_chunks()
     column = rows.column("id")
     valid = column.is_valid().to_numpy()
     high = np.full(len(column), np.iinfo(np.uint64).max, dtype=np.uint64)
     low = high.copy()
     high[valid], low[valid] = ids.halves(column.drop_null())
     lines = rows.column("line").to_numpy()
-    order = np.lexsort((lines, _ranks(rows, "file"), _ranks(rows, "corpus"), low, high, ~valid))
+    # A file given twice has the same lines twice, perhaps with other links.
+    units = rows.column("unit").to_numpy()
+    order = np.lexsort(
+        (units, lines, _ranks(rows, "file"), _ranks(rows, "corpus"), low, high, ~valid)
+    )
     high, low, valid = high[order], low[order], valid[order]
     changes = np.ones(len(order), dtype=np.int64)
     if len(order):
@@ -146,16 +157,25 @@ def _ranks(rows: pa.Table, name: str) -> np.ndarray:
 
 
 def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.Table:
-    """Return the repeated rows, each with a note of the row that stays in its place."""
-    found = rows.filter(pa.array(repeated))
+    """Return the repeated rows, in the table's order, each with the place of the row that stays."""
+    chosen = np.zeros(rows.num_rows, dtype=np.bool_)
+    chosen[repeated] = True
+    repeats = rows.column("id").filter(pa.array(chosen))
     places = {
         row["id"]: f"of {row['corpus']} {row['file']} line {row['line']}"
         for row in kept.select(["id", "corpus", "file", "line"])
-        .filter(pa.compute.is_in(kept.column("id"), found.column("id")))
+        .filter(pa.compute.is_in(kept.column("id"), repeats))
         .to_pylist()
     }
-    details = [places[pair_id] for pair_id in found.column("id").to_pylist()]
-    return mark_rejected(found, Stage.SHUFFLE, Reject.DUPLICATE, details)
+    marked, start = [], 0
+    for batch in rows.to_batches():
+        wanted = chosen[start : start + batch.num_rows]
+        start += batch.num_rows
+        if wanted.any():
+            found = pa.Table.from_batches([batch.filter(pa.array(wanted))])
+            details = [places[pair_id] for pair_id in found.column("id").to_pylist()]
+            marked.append(mark_rejected(found, Stage.SHUFFLE, Reject.DUPLICATE, details))
+    return pa.concat_tables(marked)
 
 
 def make_shard(
@@ -164,7 +184,30 @@ def make_shard(
     """Turn one key of the shuffle into a shard whose working table is its pairs."""
     number, parts = element
     kept, rejected = merge_rows(parts)
+    require_room(kept, f"shard {number}", "lower --shard_pairs")
     return number, kept, rejected, pairs_of(kept)
+
+
+def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MOST_ITEMS) -> None:
+    """Check that the steps after the shuffle can hold the kept rows' texts.
+
+    Args:
+        kept: Kept rows (`schemas.ROWS`).
+        what: What they are, for the message.
+        remedy: What to do if they are too many.
+        most_bytes: What a column may hold.
+
+    Raises:
+        ConfigError: A column of text is larger.
+    """
+    if kept.nbytes <= most_bytes:
+        return
+    name, size = longest_column(kept)
+    if size > most_bytes:
+        raise ConfigError(
+            f"{what}: its {kept.num_rows} pairs hold {size} bytes in the column {name}, more than "
+            f"the {most_bytes} that fit; {remedy}, or --max_tokens"
+        )
 
 
 def pairs_of(rows: pa.Table) -> pa.Table:
@@ -196,8 +239,7 @@ def reject(
     if not marks.any():
         return kept, rejected
     moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, details)
-    together = pa.concat_tables([rejected, moved]).unify_dictionaries().combine_chunks()
-    return kept.filter(pa.array(~marks)), together.take(pa.array(_order(together)[0]))
+    return kept.filter(pa.array(~marks)), _join(rejected, moved)
 
 
 def give_up(
@@ -224,7 +266,10 @@ def give_up(
 def mark_rejected(
     rows: pa.Table, stage: Stage, reason: Reject, details: list[str] | None
 ) -> pa.Table:
-    """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each."""
+    """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each.
+
+    Their long texts are left out (`transforms.rejected_texts`).
+    """
     size = rows.num_rows
     columns = {
         "stage": [str(stage)] * size,
@@ -235,7 +280,7 @@ def mark_rejected(
         field = schemas.ROWS.field(name)
         column = pa.array(values, type=pa.string()).cast(field.type)
         rows = rows.set_column(rows.schema.get_field_index(name), field, column)
-    return rows
+    return leave_out_of_table(rows)
 
 
 class MakeShards(beam.PTransform[Batches, Shards]):

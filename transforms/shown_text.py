@@ -1,17 +1,12 @@
-"""Text as it is shown to people: its tags, its links, and no control characters."""
+"""Text as it is shown to people: its tags and its links."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from transforms.tags import TAG_PATTERN
+from pairweave.transforms.tags import TAG_PATTERN
 
 _TOKEN = re.compile(TAG_PATTERN)
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
-_ESCAPES = {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
-_NO_CHARACTERS = {code: f"\\u{code:04x}" for code in (0xFFFE, 0xFFFF)}
-_LINE = _PICTURES | _ESCAPES | _NO_CHARACTERS
-_BLOCK = {code: mark for code, mark in _LINE.items() if code not in (0x09, 0x0A)}
 
 
 class Piece(NamedTuple):
@@ -68,17 +63,3 @@ def linked_words(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         (tokens["source"][link["source"]], tokens["target"][link["target"]])
         for link in row["links"]
     ]
-
-
-def visible_line(text: str) -> str:
-    r"""Return text with each control character as its picture, line ends and tabs included.
-
-    >>> visible_line("a\tb\x1b[31m")
-    'a␉b␛[31m'
-    """
-    return text.translate(_LINE)
-
-
-def visible_block(text: str) -> str:
-    """Return text with each control character but tab and line feed as its picture."""
-    return text.translate(_BLOCK)

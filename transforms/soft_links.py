@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from transforms.flat_lists import links_of
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.flat_lists import links_of
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

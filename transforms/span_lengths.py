@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from transforms import files
-from transforms.choices import require_choice
-from transforms.errors import ConfigError, InputError
-from transforms.kernels.masks import POSITIONS
-from transforms.read.streams import decompress, stored_chunks
-from transforms.tokens import TokenConfig, token_counts
-from transforms.units import ReadLimits
+from pairweave.transforms import files
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.kernels.masks import POSITIONS
+from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.tokens import TokenConfig, token_counts
+from pairweave.transforms.units import ReadLimits
 
 MASK = "<MASK_REP>"
 """What stands in place of the span that a suggestion is for (WeTS)."""

@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 
-from transforms.aligned_masks import NOT_ASKED, Judged
-from transforms.kernels.mask_borders import OPERATIONS
-from transforms.kernels.masks import JUDGED_BAD, JUDGED_GOOD, JUDGED_SAME, POSITIONS
-from transforms.masks import METHODS, Masks
-from transforms.span_lengths import count_names, position_bin
-from transforms.suggestion_filters import ALIGNMENT, PARALLEL, RULE_NAMES
+from pairweave.transforms.aligned_masks import NOT_ASKED, Judged
+from pairweave.transforms.kernels.mask_borders import OPERATIONS
+from pairweave.transforms.kernels.masks import JUDGED_BAD, JUDGED_GOOD, JUDGED_SAME, POSITIONS
+from pairweave.transforms.masks import METHODS, Masks
+from pairweave.transforms.span_lengths import count_names, position_bin
+from pairweave.transforms.suggestion_filters import ALIGNMENT, PARALLEL, RULE_NAMES
 
 _VERDICTS = {
     JUDGED_GOOD: "triples kept by quality judgement",

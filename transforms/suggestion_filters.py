@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from transforms.errors import ConfigError
-from transforms.kernels.mask_borders import DELETE
-from transforms.masks import METHODS, Masks
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.mask_borders import DELETE
+from pairweave.transforms.masks import METHODS, Masks
 
 RANDOM, ALIGNMENT, PARALLEL = range(len(METHODS))
 

@@ -2,10 +2,17 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from transforms.errors import ConfigError, InputError
-from transforms.text_lines import read_text_lines
+import numpy as np
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.link_metrics import version
+from pairweave.transforms.sacrebleu_scores import compare_bleu, require_sacrebleu, score_bleu
+from pairweave.transforms.signature import signature
+from pairweave.transforms.significance import Compared, LineSums, Significance, compare, ratio
+from pairweave.transforms.text_lines import read_text_lines
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -14,12 +21,12 @@ class SuggestionScores:
 
     Attributes:
         lines: Suggestions.
-        exact: Suggestions that are the gold one, white space at the ends aside.
+        exact: Suggestions that are a gold one, white space at the ends aside.
         bleu: Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it, 0 to 100.
         precisions: Of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: What too little text costs, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
-        gold_tokens: Tokens of the gold.
+        gold_tokens: Tokens of the gold; of several, of the one next in length.
         signature: sacreBLEU's line that names all that decides BLEU (Post 2018).
     """
 
@@ -34,7 +41,7 @@ class SuggestionScores:
 
     @property
     def exact_match(self) -> float:
-        """Return the share of suggestions that are the gold one, in [0, 1]."""
+        """Return the share of suggestions that are a gold one, in [0, 1]."""
         return self.exact / self.lines
 
     def as_dict(self) -> dict[str, Any]:
@@ -43,67 +50,149 @@ class SuggestionScores:
 
     def render(self) -> str:
         """Return the figures for a reader, the signature, and on the last line all as JSON."""
-        return "\n".join(
-            [
-                f"BLEU {self.bleu:.2f}  exact match {100 * self.exact_match:.2f} %",
-                f"{self.lines} suggestions, {self.exact} of them exact; "
-                f"{self.hypothesis_tokens} tokens, {self.gold_tokens} in the gold",
-                self.signature,
-                json.dumps(self.as_dict()),
-            ]
-        )
+        return "\n".join([*self.shown(), json.dumps(self.as_dict())])
+
+    def shown(self) -> list[str]:
+        """Return the figures as lines for a reader."""
+        return [
+            f"BLEU {self.bleu:.2f}  exact match {100 * self.exact_match:.2f} %",
+            f"{self.lines} suggestions, {self.exact} of them exact; "
+            f"{self.hypothesis_tokens} tokens, {self.gold_tokens} in the gold",
+            self.signature,
+        ]
 
 
-def evaluate_suggestions(hypothesis: str, gold: str, target_lang: str) -> SuggestionScores:
-    """Compare a file of suggestions with a file of gold ones, line by line.
+def evaluate_suggestions(
+    hypothesis: str, gold: str | Sequence[str], target_lang: str
+) -> SuggestionScores:
+    """Compare a file of suggestions with files of gold ones, line by line.
+
+    With several files, as the test sets of WeTS have them (``.tgt1``, ``.tgt2``), a suggestion is
+    exact if it is one of the gold ones, and BLEU has several references. A line that is blank in
+    one file and not in another has no reference in the one.
 
     The tokenizer is the one that sacreBLEU takes for the language: characters for Chinese, MeCab
     for Japanese and Korean, ``13a`` for all others.
 
     Args:
         hypothesis: Suggestions, one a line; ``.gz`` and ``.zst`` are read too.
-        gold: Gold suggestions.
-        target_lang: BCP 47 tag of both.
+        gold: Gold suggestions: a file, or several.
+        target_lang: BCP 47 tag of all.
 
     Raises:
         ConfigError: sacreBLEU, or what it needs for the language, is not installed.
         InputError: A file cannot be read, is empty (``empty``), or has another number of lines
             (``line_count_mismatch``).
     """
-    found, wanted = list(read_text_lines(hypothesis)), list(read_text_lines(gold))
-    if len(found) != len(wanted):
+    found = list(read_text_lines(hypothesis))
+    return _score(found, _read_gold(gold, hypothesis, len(found)), _metric(target_lang))
+
+
+def compare_suggestions(
+    hypothesis: str,
+    gold: str | Sequence[str],
+    target_lang: str,
+    baseline: str,
+    config: Significance,
+) -> Compared[SuggestionScores]:
+    """Compare suggestions with gold ones, and with those of another system.
+
+    Args:
+        hypothesis: As for `evaluate_suggestions`, like the next two.
+        gold: Likewise.
+        target_lang: Likewise.
+        baseline: Suggestions of the other system.
+        config: How significance is tested.
+
+    Raises:
+        ConfigError: See `evaluate_suggestions`.
+        InputError: Likewise.
+    """
+    found, other = (list(read_text_lines(path)) for path in (hypothesis, baseline))
+    golds = _read_gold(gold, hypothesis, len(found))
+    if len(other) != len(found):
         raise InputError(
             "line_count_mismatch",
-            hypothesis,
-            f"has {len(found)} lines, but {gold} has {len(wanted)}",
+            baseline,
+            f"has {len(other)} lines, but {hypothesis} has {len(found)}",
         )
-    if not found:
-        raise InputError("empty", hypothesis, "has no line")
     metric = _metric(target_lang)
-    score = metric.corpus_score(found, [wanted])
-    exact = sum(one.strip() == other.strip() for one, other in zip(found, wanted, strict=True))
+    settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
+    exact = compare(_exact_sums(found, golds), _exact_sums(other, golds), config)
+    tested = {
+        "BLEU": compare_bleu(metric, found, other, golds, config),
+        "exact match": dataclasses.replace(exact, signature=signature(settings, version())),
+    }
+    scores = _score(found, golds, metric)
+    return Compared[SuggestionScores](
+        scores, _score(other, golds, metric), baseline, tested, config
+    )
+
+
+def _read_gold(
+    gold: str | Sequence[str], hypothesis: str, lines: int
+) -> list[list[str | None]]:  # fmt: skip
+    """Return gold suggestions ``[file][line]``; None for a blank one beside another."""
+    paths = [gold] if isinstance(gold, str) else list(gold)
+    golds = [list(read_text_lines(path)) for path in paths]
+    for path, found in zip(paths, golds, strict=True):
+        if len(found) != lines:
+            raise InputError(
+                "line_count_mismatch",
+                hypothesis,
+                f"has {lines} lines, but {path} has {len(found)}",
+            )
+    if not lines:
+        raise InputError("empty", hypothesis, "has no line")
+    filled = [any(text.strip() for text in texts) for texts in zip(*golds, strict=True)]
+    return [
+        [
+            None if full and not text.strip() else text
+            for text, full in zip(one, filled, strict=True)
+        ]
+        for one in golds
+    ]
+
+
+def _exact(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
+    """Tell which suggestions are a gold one, white space at the ends aside, bool ``[line]``."""
+    return np.array(
+        [
+            any(right is not None and right.strip() == one.strip() for right in texts)
+            for one, texts in zip(found, zip(*golds, strict=True), strict=True)
+        ],
+        np.bool_,
+    )
+
+
+def _exact_sums(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
+    """Return what each suggestion adds to exact match."""
+    exact = _exact(found, golds).astype(np.float64)
+    return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
+
+
+def _score(
+    found: Sequence[str],
+    golds: Sequence[Sequence[str | None]],
+    metric: Any,  # noqa: ANN401 - a sacrebleu.metrics.BLEU
+) -> SuggestionScores:
+    bleu = score_bleu(metric, found, golds)
     return SuggestionScores(
         lines=len(found),
-        exact=exact,
-        bleu=score.score,
-        precisions=tuple(score.precisions),
-        brevity_penalty=score.bp,
-        hypothesis_tokens=score.sys_len,
-        gold_tokens=score.ref_len,
-        signature=str(metric.get_signature()),
+        exact=int(np.count_nonzero(_exact(found, golds))),
+        bleu=bleu.score,
+        precisions=bleu.precisions,
+        brevity_penalty=bleu.brevity_penalty,
+        hypothesis_tokens=bleu.hypothesis_tokens,
+        gold_tokens=bleu.reference_tokens,
+        signature=bleu.signature,
     )
 
 
 def _metric(target_lang: str) -> Any:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
-    try:
-        from sacrebleu.metrics import BLEU
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"evaluate suggestions needs {error.name}, which is not installed; "
-            "install it with: pip install 'pairweave[evaluate]'"
-        ) from error
+    metrics = require_sacrebleu("evaluate suggestions")
     language = target_lang.partition("-")[0].lower()
     try:
-        return BLEU(trg_lang=language)
+        return metrics.BLEU(trg_lang=language)
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"--target_lang {target_lang}: {error}") from error

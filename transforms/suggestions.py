@@ -8,22 +8,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import ids, schemas
-from transforms.aligned_masks import NOT_ASKED, AlignedConfig, Judged, find_differences
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.flat_lists import chunk_of
-from transforms.flat_texts import text_column
-from transforms.hints import HintConfig, make_hints
-from transforms.kernels import sampling, spans
-from transforms.kernels.mask_borders import OPERATIONS
-from transforms.kernels.masks import JUDGED_SAME
-from transforms.masks import METHODS, Masks, join
-from transforms.random_masks import RandomConfig, draw_random, whole_texts
-from transforms.rejects import Reject
-from transforms.span_lengths import MASK
-from transforms.suggestion_counts import count_examples
-from transforms.suggestion_filters import (
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.aligned_masks import NOT_ASKED, AlignedConfig, Judged, find_differences
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.flat_texts import text_column
+from pairweave.transforms.hints import HintConfig, make_hints
+from pairweave.transforms.kernels import sampling, spans
+from pairweave.transforms.kernels.mask_borders import OPERATIONS
+from pairweave.transforms.kernels.masks import JUDGED_SAME
+from pairweave.transforms.masks import METHODS, Masks, join
+from pairweave.transforms.random_masks import RandomConfig, draw_random, whole_texts
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.span_lengths import MASK
+from pairweave.transforms.suggestion_counts import count_examples
+from pairweave.transforms.suggestion_filters import (
     ALIGNMENT,
     RULE_NAMES,
     SCORE,
@@ -32,9 +33,9 @@ from transforms.suggestion_filters import (
     first_rules,
     outside_scores,
 )
-from transforms.suggestion_scores import Scorer, score_examples
-from transforms.token_view import TokenView, view_tokens
-from transforms.tokens import TokenConfig, token_counts
+from pairweave.transforms.suggestion_scores import Scorer, score_examples
+from pairweave.transforms.token_view import TokenView, view_tokens
+from pairweave.transforms.tokens import TokenConfig, token_counts
 
 _MASK_BYTES = np.frombuffer(MASK.encode(), np.uint8)
 _NAMES = pa.array(METHODS)
@@ -55,6 +56,8 @@ class SuggestionConfig:
         filters: Which examples stay.
         hints: What a hint tells.
         words: How a source's words are counted: ``words`` or ``whitespace``.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`), which no
+            mask parts.
         seed: The run's seed.
     """
 
@@ -65,6 +68,7 @@ class SuggestionConfig:
     filters: FilterConfig = dataclasses.field(default_factory=FilterConfig)
     hints: HintConfig = dataclasses.field(default_factory=HintConfig)
     words: str = "words"
+    segmenter: str = NONE
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -128,7 +132,9 @@ def make_suggestions(
         "translation": pc.fill_null(table.column("translation"), ""),
     }
     views = {
-        name: view_tokens(text, table.column(f"{name}_tokens"), table.column("target_lang"))
+        name: view_tokens(
+            text, table.column(f"{name}_tokens"), table.column("target_lang"), config.segmenter
+        )
         for name, text in texts.items()
     }
     keys = ids.pair_keys(table.column("id"))
@@ -169,6 +175,22 @@ def make_suggestions(
     return Made(rows, reasons, details, count_examples(stay, masks, dropped, judged))
 
 
+def draw_span_pairs(config: SuggestionConfig, table: pa.Table) -> np.ndarray:
+    """Tell which pairs get masks over spans, and so may use a translation, bool ``[pair]``.
+
+    Args:
+        config: How examples are made.
+        table: The pairs; only their ids are looked at.
+    """
+    keys = ids.pair_keys(table.column("id"))
+    return _picked(sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX), config)
+
+
+def _picked(draws: np.ndarray, config: SuggestionConfig) -> np.ndarray:
+    mixed = "parallel" in config.methods
+    return draws < (1.0 if not mixed or config.mix <= 1 else 1.0 / config.mix)
+
+
 def _spans(
     table: pa.Table,
     views: Mapping[str, TokenView],
@@ -177,8 +199,7 @@ def _spans(
     config: SuggestionConfig,
 ) -> tuple[list[Masks], Judged | None]:
     """Return the masks over spans, by method, and how the translations were judged."""
-    mixed = "parallel" in config.methods
-    picked = draws < (1.0 if not mixed or config.mix <= 1 else 1.0 / config.mix)
+    picked = _picked(draws, config)
     found = []
     judged = None
     if "random" in config.methods:

@@ -4,10 +4,10 @@ import dataclasses
 
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.choices import require_choice
-from transforms.flat_lists import links_of, list_column
-from transforms.kernels import symmetrize as kernel
+from pairweave.transforms import schemas
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.flat_lists import links_of, list_column
+from pairweave.transforms.kernels import symmetrize as kernel
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

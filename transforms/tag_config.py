@@ -2,14 +2,18 @@
 
 import dataclasses
 
-from transforms.choices import require_choice
-from transforms.confidence import DRAWS
-from transforms.errors import ConfigError
-from transforms.kernels.tags import MOST_TAGS
-from transforms.named_tags import FORMS
-from transforms.representations import NAMES, find_representation
-from transforms.tag_profile import TagProfile
-from transforms.tag_rendering import Name
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.confidence import DRAWS
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.named_tags import FORMS
+from pairweave.transforms.representations import NAMES, find_representation
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.tag_profile import TagProfile
+from pairweave.transforms.tag_rendering import Name
+
+MOST_IDS = 10_000
+"""Ids that symbols can be listed of."""
 
 NESTINGS = ("proper", "free")
 
@@ -31,6 +35,7 @@ class TagConfig:
             (`transforms.whitespace`).
         words: What the share is of: ``words``, or ``whitespace`` for text that is already
             tokenised (`transforms.tokens.word_counts`).
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
         seed: The run's seed.
         self_closing_share: Share of tags that are self-closing instead of pairs (Hanneman and Dinu
             2020, section 3.1: a fixed probability; section 5.1: 0.27).
@@ -39,11 +44,15 @@ class TagConfig:
         split_share: Share of whole pairs in two parts on one side, where phrases allow it; one at
             most in a row.
         profile: Shapes that tags are drawn to; it takes the place of the shares.
+        punctuation_tags: Let a tag hold neither a letter nor a digit on a side, such as the full
+            stop alone.
         draw: ``uniform``: phrase pairs are drawn alike. ``confident``: by the odds of their scores.
         take_all: Tag every phrase pair of the table, in a row for each pair that has any, instead
             of drawing pairs and phrase pairs (`transforms.fragments` chose them).
         representation: What tags look like (`transforms.representations`), or the three forms of a
             template. ``raw``: with names drawn to the profile.
+        max_id: Draw the ids of ``xliff`` from 1 to this (Hanneman and Dinu 2020, section 7); None
+            to count them from 1.
     """
 
     max_tags: int = MOST_TAGS
@@ -53,15 +62,18 @@ class TagConfig:
     variants: int = 1
     whitespace_shift: bool = False
     words: str = "words"
+    segmenter: str = NONE
     seed: int = 1
     self_closing_share: float = 0.0
     damage_share: float = 0.0
     empty_share: float = 0.0
     split_share: float = 0.0
     profile: TagProfile | None = None
+    punctuation_tags: bool = False
     draw: str = "uniform"
     take_all: bool = False
     representation: Name = "indexed"
+    max_id: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_tags <= MOST_TAGS:
@@ -86,6 +98,10 @@ class TagConfig:
             if self.profile is not None and getattr(self, name):
                 raise ConfigError(f"give {name} or a tag profile, which has shares of its own")
         find_representation(self.representation)
+        if self.max_id is not None and self.representation != "xliff":
+            raise ConfigError("max_id is for ids of representation xliff; leave it out")
+        if self.max_id is not None and not INDICES <= self.max_id <= MOST_IDS:
+            raise ConfigError(f"max_id must be {INDICES} to {MOST_IDS}, got {self.max_id}")
         if self.representation == "raw":
             self._check_raw()
 

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import ids
-from transforms.flat_lists import chunk_of, offsets_of
-from transforms.named_tags import count_names, draw_names
-from transforms.tag_config import TagConfig
-from transforms.tag_measures import FORMS, Elements, Ruler, measure
-from transforms.tag_profile import PREFIX
+from pairweave.transforms import ids
+from pairweave.transforms.flat_lists import chunk_of, offsets_of
+from pairweave.transforms.named_tags import count_names, draw_names
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_measures import FORMS, Elements, Ruler, measure
+from pairweave.transforms.tag_profile import PREFIX
 
 _NUMBERS = {form: number for number, form in enumerate(FORMS)}
 

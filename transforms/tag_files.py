@@ -7,13 +7,13 @@ from typing import Any
 
 import orjson
 
-from transforms.errors import ConfigError, InputError
-from transforms.exact_lines import read_in_step
-from transforms.markup import Syntax
-from transforms.representations import find_representation
-from transforms.tag_coding import Coding
-from transforms.tag_table import TagTable
-from transforms.whole_files import open_whole, require_apart
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.exact_lines import read_in_step
+from pairweave.transforms.markup import Syntax
+from pairweave.transforms.representations import find_representation
+from pairweave.transforms.tag_coding import Coding
+from pairweave.transforms.tag_table import TagTable
+from pairweave.transforms.whole_files import open_whole, require_apart
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,19 +45,26 @@ class EncodeFiles:
         require_apart([path for path in dataclasses.astuple(self) if path])
 
 
-def encode_files(paths: EncodeFiles, coding: Coding) -> dict[str, Any]:
+def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, Any]:
     """Encode the tags of a file, or of both files of a line-parallel pair together.
+
+    Args:
+        paths: What to read and to write.
+        coding: How tags are encoded.
+        symbols: How many elements of a line a model has symbols for.
 
     Returns:
         Counts: lines; those with tags; tags (of both sides); among them text that looks like a
-        symbol and is kept as a tag; and the most elements of a line, for all of which a model must
-        have symbols.
+        symbol and is kept as a tag; the most elements of a line, for all of which a model must have
+        symbols; and lines with more of them than
+        ``symbols``.
 
     Raises:
         InputError: A file cannot be read, or the sides have unlike numbers of lines.
     """
     facts = _facts(coding)
-    count = dict.fromkeys(("lines", "tagged_lines", "tags", "literals", "most_elements"), 0)
+    names = ("lines", "tagged_lines", "tags", "literals", "most_elements", "lines_beyond_symbols")
+    count = dict.fromkeys(names, 0)
     target = [path for path in (paths.target_input,) if path]
     with contextlib.ExitStack() as stack:
         outputs = [
@@ -80,17 +87,18 @@ def encode_files(paths: EncodeFiles, coding: Coding) -> dict[str, Any]:
             ):
                 out.write(line.with_text(string))
                 table_out.write(orjson.dumps({**facts, **table.to_json()}) + b"\n")
-            _count(count, [table for _, table in encoded])
+            _count(count, [table for _, table in encoded], symbols)
     return count
 
 
-def _count(count: dict[str, int], tables: Sequence[TagTable]) -> None:
+def _count(count: dict[str, int], tables: Sequence[TagTable], symbols: int) -> None:
     count["lines"] += 1
     count["tagged_lines"] += any(table.marks for table in tables)
     for table in tables:
         count["tags"] += len(table.marks)
         count["literals"] += len(table.literals.keys() & table.entries.keys())
         count["most_elements"] = max(count["most_elements"], len(table.numbers))
+    count["lines_beyond_symbols"] += max(len(table.numbers) for table in tables) > symbols
 
 
 def _facts(coding: Coding) -> dict[str, Any]:
@@ -114,7 +122,8 @@ def decode_files(
 
     Returns:
         Counts: lines, tags, those dropped and put back, spurious ones removed, those moved for the
-        sake of order and nesting, and lines in which any of this was so.
+        sake of order and nesting, places where white space was not shifted though the source's
+        was, and lines in which any of this was so.
 
     Raises:
         InputError: A file cannot be read, the files have unlike numbers of lines, or a line is no
@@ -124,7 +133,7 @@ def decode_files(
     if other is None or (table is not None and source is not None):
         raise ConfigError("give either --table, which encoding made, or --source, which it read")
     require_apart([path, output, other])
-    names = ("lines", "tags", "dropped", "spurious", "moved", "repaired_lines")
+    names = ("lines", "tags", "dropped", "spurious", "moved", "spaces", "repaired_lines")
     count = dict.fromkeys(names, 0)
     with open_whole(output) as out:
         for line, facts in read_in_step(path, other):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from transforms.flat_lists import fields_of
-from transforms.kernels import tag_text
-from transforms.kernels.elements import measure_depths
-from transforms.kernels.tags import MOST_TAGS
-from transforms.tokens import Language, TokenConfig, tokenize
+from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.kernels import tag_text
+from pairweave.transforms.kernels.elements import measure_depths
+from pairweave.transforms.kernels.tags import MOST_TAGS
+from pairweave.transforms.tokens import Language, TokenConfig, tokenize
 
 FORMS = ("pair", "empty", "self_closing", "open", "close")
 """Forms, as `transforms.kernels.tag_text.FORM_CODES` counts them; ``empty`` is a pair."""

@@ -3,17 +3,29 @@
 import dataclasses
 import importlib.metadata
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transforms.errors import ConfigError
-from transforms.markup import XML, Marked, find_syntax, parse_markup
-from transforms.signature import signature
-from transforms.tag_failures import Failures, count_failures
-from transforms.tag_positions import PositionScores, score_positions
-from transforms.tag_spans import SpanScores, score_spans, shift_tags
-from transforms.tag_texts import TagTexts
-from transforms.xml_metrics import XmlConfig, XmlScores, score_xml
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import XML, Marked, find_syntax, parse_markup
+from pairweave.transforms.sacrebleu_scores import (
+    TOKENIZERS,
+    SacreBleu,
+    require_sacrebleu,
+    score_bleu,
+)
+from pairweave.transforms.signature import signature
+from pairweave.transforms.tag_failures import Failures, count_failures
+from pairweave.transforms.tag_positions import PositionScores, score_positions
+from pairweave.transforms.tag_spans import (
+    AS_THEY_STAND,
+    SpanConfig,
+    SpanScores,
+    score_spans,
+    shift_tags,
+)
+from pairweave.transforms.tag_texts import TagTexts
+from pairweave.transforms.xml_metrics import XmlConfig, XmlScores, score_xml
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,6 +36,8 @@ class TagScores:
         config: What tags and words were.
         xml: BLEU, XML BLEU, accuracy and match.
         spans: F1 over tagged words.
+        span_config: What the words of a tag were.
+        tagged: BLEU with tags as words; None without BLEU.
         shifted: The same two of the outputs with all tags a word further left; None if not asked.
         positions: Places of tags, of the outputs whose text is the reference's.
         failures: Flagrant failures of each line; None without sources.
@@ -35,6 +49,8 @@ class TagScores:
     shifted: tuple[XmlScores, SpanScores] | None
     positions: PositionScores
     failures: tuple[Failures, ...] | None
+    span_config: SpanConfig = AS_THEY_STAND
+    tagged: SacreBleu | None = None
 
     @property
     def failed(self) -> Failures | None:
@@ -44,9 +60,27 @@ class TagScores:
     @property
     def signatures(self) -> dict[str, str]:
         """Return, for each group of figures, the line that names all that decides them."""
+        named = {name: self.signature_of(name) for name in sorted(self._groups())}
+        return named if self.tagged is None else {**named, "tagged_bleu": self._tagged_signature()}
+
+    def signature_of(self, group: str, more: Mapping[str, object] | None = None) -> str:
+        """Return the line that names all that decides a group of figures.
+
+        Args:
+            group: One of those in `signatures`, but ``tagged_bleu``, which is sacreBLEU's own.
+            more: Further settings, such as those of significance tests.
+        """
+        settings = {"metric": group, "tags": self.config.rule, **self._groups()[group]}
+        return signature({**settings, **(more or {})}, version("pairweave"))
+
+    def _tagged_signature(self) -> str:
+        assert self.tagged is not None
+        return f"tags:content|{self.tagged.signature}"
+
+    def _groups(self) -> dict[str, dict[str, object]]:
         tags, language = self.config.rule, self.config.language
         groups: dict[str, dict[str, object]] = {
-            "f1": {"average": "tag", "case": "mixed", "same_name": "merged", "words": "unicode"},
+            "f1": {"average": "tag", **self.span_config.settings},
             "positions": {"distance": "nearest", "same": "characters", "unit": "code-point"},
             "xml": {"names": "lxm-22" if tags == "lxm" else "all", "structure": "names"},
         }
@@ -63,10 +97,7 @@ class TagScores:
                 "tok": f"moses-{language}" if words == "moses" else words,
                 "packages": _packages(words),
             }
-        return {
-            name: signature({"metric": name, "tags": tags, **settings}, version("pairweave"))
-            for name, settings in sorted(groups.items())
-        }
+        return groups
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures, unrounded, shares in [0, 1], BLEU in [0, 100], and the signatures."""
@@ -74,6 +105,7 @@ class TagScores:
             "lines": len(self.xml.lines),
             "bleu": self.xml.bleu,
             "xml_bleu": self.xml.xml_bleu,
+            "tagged_bleu": None if self.tagged is None else self.tagged.score,
             "xml_accuracy": self.xml.accuracy,
             "xml_match": self.xml.match,
             "f1": self.spans.f1,
@@ -94,12 +126,21 @@ class TagScores:
 
     def render(self) -> str:
         """Return the figures for a reader, their signatures, and on the last line all as JSON."""
+        return "\n".join([*self.shown(), json.dumps(self.as_dict())])
+
+    def shown(self) -> list[str]:
+        """Return the figures and their signatures for a reader, as lines."""
         signatures = self.signatures
         lines = []
         if self.xml.bleu is not None and self.xml.xml_bleu is not None:
             lines += [
                 f"BLEU {self.xml.bleu:.2f}  XML BLEU {self.xml.xml_bleu:.2f}",
                 f"  {signatures['bleu']}",
+            ]
+        if self.tagged is not None:
+            lines += [
+                f"tagged BLEU {self.tagged.score:.2f}, tags as words",
+                f"  {signatures['tagged_bleu']}",
             ]
         lines += [
             f"XML accuracy {_percent(self.xml.accuracy)}  XML match {_percent(self.xml.match)}",
@@ -116,7 +157,7 @@ class TagScores:
             counts = dataclasses.asdict(self.failed)
             named = "  ".join(f"{name.replace('_', ' ')} {times}" for name, times in counts.items())
             lines += [f"failures {self.failed.total}: {named}", f"  {signatures['failures']}"]
-        return "\n".join([*lines, json.dumps(self.as_dict())])
+        return lines
 
     def _shift_lines(self) -> list[str]:
         if self.shifted is None:
@@ -139,12 +180,15 @@ class TagScores:
         return "".join(rows)
 
 
-def evaluate_tags(texts: TagTexts, config: XmlConfig, *, shift: bool = False) -> TagScores:
+def evaluate_tags(
+    texts: TagTexts, config: XmlConfig, spans: SpanConfig = AS_THEY_STAND, *, shift: bool = False
+) -> TagScores:
     """Measure outputs with tags.
 
     Args:
         texts: Outputs, references and perhaps sources, at least one line.
         config: What tags and words are.
+        spans: What the words of a tag are, for F1.
         shift: Whether to measure the outputs once more with all tags a word further left.
 
     Raises:
@@ -163,16 +207,41 @@ def evaluate_tags(texts: TagTexts, config: XmlConfig, *, shift: bool = False) ->
         moved = shift_tags(found, config.language)
         shifted = (
             score_xml([str(line) for line in moved], texts.references, config, texts.name),
-            score_spans(moved, wanted, config.language),
+            score_spans(moved, wanted, config.language, spans),
         )
     return TagScores(
         config,
         score_xml(texts.hypotheses, texts.references, config, texts.name),
-        score_spans(found, wanted, config.language),
+        score_spans(found, wanted, config.language, spans),
         shifted,
         score_positions(found, wanted),
         failures,
+        spans,
+        _tagged_bleu(texts, config),
     )
+
+
+def tagged_metric(config: XmlConfig) -> Any | None:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
+    """Return what computes BLEU with tags as words (Hanneman and Dinu 2020, section 6.1).
+
+    Words are sacreBLEU's: ``13a`` where others were asked for, blanks' for ``whitespace``. None for
+    no BLEU, and where sacreBLEU is not installed and nothing else needs it.
+    """
+    if config.words is None:
+        return None
+    try:
+        metrics = require_sacrebleu("BLEU with tags as words")
+    except ConfigError:
+        if config.words in TOKENIZERS:
+            raise
+        return None
+    known = {name: name for name in TOKENIZERS} | {"whitespace": "none"}
+    return metrics.BLEU(tokenize=known.get(config.words, "13a"), force=True)
+
+
+def _tagged_bleu(texts: TagTexts, config: XmlConfig) -> SacreBleu | None:
+    metric = tagged_metric(config)
+    return None if metric is None else score_bleu(metric, texts.hypotheses, [texts.references])
 
 
 def _parsed(lines: Sequence[str], config: XmlConfig) -> list[Marked]:

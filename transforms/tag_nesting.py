@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transforms.markup import Element, Form
+from pairweave.transforms.markup import Element, Form
 
 
 @dataclasses.dataclass(slots=True)
@@ -33,7 +33,7 @@ class Spans:
 def find_parents(elements: Sequence[Element]) -> list[int | None]:
     """Return for each element the innermost pair of tags round it, or None.
 
-    >>> from transforms.markup import find_elements, parse_markup
+    >>> from pairweave.transforms.markup import find_elements, parse_markup
     >>> find_parents(find_elements(parse_markup("<a>x<b>y<c/></b></a><d/>").tags))
     [None, 0, 1, None]
     """

@@ -5,7 +5,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
-from transforms.markup import Marked
+from pairweave.transforms.markup import Marked
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
     reference's is right if one of the output's, and another for each, stands there; its distance
     is to the nearest one.
 
-    >>> from transforms.markup import parse_markup
+    >>> from pairweave.transforms.markup import parse_markup
     >>> compare_positions(parse_markup("a <b>cd</b>"), parse_markup("a <b>c</b>d"))
     PositionLine(tags=2, correct=1, distance=1, comparable=True)
     """

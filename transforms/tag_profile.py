@@ -10,13 +10,13 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from transforms import files
-from transforms.errors import ConfigError
-from transforms.kernels.tag_text import CODES
-from transforms.markup import Element, Form, Marked, Syntax, find_elements, parse_markup
-from transforms.named_tags import FORMS, NO_NAMES, TagNames
-from transforms.own_markup import Phrases
-from transforms.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
+from pairweave.transforms import files
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.tag_text import CODES
+from pairweave.transforms.markup import Element, Form, Marked, Syntax, find_elements, parse_markup
+from pairweave.transforms.named_tags import FORMS, NO_NAMES, TagNames
+from pairweave.transforms.own_markup import Phrases
+from pairweave.transforms.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
 
 VERSION = 1
 PREFIX = "tag shape "

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from transforms.flat_lists import chunk_of
-from transforms.flat_texts import text_column, texts_of
-from transforms.kernels import indexed_tags, tag_names
-from transforms.kernels.tags import INDICES, MOST_TAGS
-from transforms.markup import INDEXED, Marked, parse_markup
-from transforms.representations import find_representation
-from transforms.tag_symbols import Representation
-from transforms.tag_table import Mark, TagTable, mark_of
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.kernels import indexed_tags, tag_names
+from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.markup import INDEXED, Marked, parse_markup
+from pairweave.transforms.representations import find_representation
+from pairweave.transforms.tag_symbols import Representation
+from pairweave.transforms.tag_table import Mark, TagTable, mark_of
 
 Name = str | tuple[str, str, str]
 """A representation's name, or a template: an opening, a closing and an empty tag."""
@@ -24,21 +24,24 @@ def is_indexed(name: Name) -> bool:
     return name == "indexed"
 
 
-def render_columns(source: pa.Array, target: pa.Array, name: Name) -> tuple[pa.Array, pa.Array]:
+def render_columns(
+    source: pa.Array, target: pa.Array, name: Name, ids: np.ndarray | None = None
+) -> tuple[pa.Array, pa.Array]:
     """Write the indexed tags of pairs in a representation.
 
     Sequences such as XLIFF's ids count from 1, left to right in the source (Hanneman and Dinu
-    2020, section 3.1).
+    2020, section 3.1), unless ids are given.
 
     Args:
         source: Sources with indexed tags, string ``[row]``.
         target: Targets, likewise.
         name: The representation.
+        ids: What to write instead of XLIFF's ids, from 0, int64 ``[row, element]``.
     """
     representation = find_representation(name)
     texts = [texts_of(chunk_of(side)) for side in (source, target)]
     found = [indexed_tags.find_tags(*side) for side in texts]
-    symbols, names = _symbols(found[0], found[1], representation)
+    symbols, names = _symbols(found[0], found[1], representation, ids)
     parted = np.zeros(256, np.bool_)
     parted[list(representation.parted_from.encode())] = True
     source_column, target_column = (
@@ -52,7 +55,7 @@ _Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _symbols(
-    source: _Found, target: _Found, representation: Representation
+    source: _Found, target: _Found, representation: Representation, ids: np.ndarray | None
 ) -> tuple[tuple[np.ndarray, np.ndarray], pa.StringArray]:
     """Return the symbols of the tags of both sides, as numbers, and what they are.
 
@@ -60,6 +63,7 @@ def _symbols(
         source: The tags of the sources (`transforms.kernels.indexed_tags.find_tags`).
         target: Those of the targets.
         representation: What tags look like.
+        ids: As for `render_columns`.
     """
     sizes = np.diff(source[0]), np.diff(target[0])
     offsets = np.concatenate([[0], np.cumsum(sizes[0] + sizes[1])]).astype(np.int64)
@@ -77,6 +81,9 @@ def _symbols(
         uses, numbers = tags % tag_names.KINDS, tags // tag_names.KINDS
     else:
         uses, numbers = tag_names.name_tags(offsets, sizes[0], tags, representation.way)
+        if ids is not None and representation.way == tag_names.XLIFF:
+            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            numbers = ids[rows, numbers]
     distinct, symbols = np.unique(tag_names.USES * numbers + uses, return_inverse=True)
     names = [
         representation.symbol(*divmod(code, tag_names.USES)[::-1]) for code in distinct.tolist()
@@ -99,9 +106,11 @@ def _order(sides: Sequence[Marked]) -> tuple[Mark, ...]:
     return tuple(dict.fromkeys(mark_of(tag) for side in sides for tag in side.tags))
 
 
-def symbols_of(name: Name, *, self_closing: bool) -> list[str]:
+def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> list[str]:
     """Return all tags that a run may write, in a fixed order."""
     representation = find_representation(name)
+    if max_id is not None:
+        return representation.symbols(max_id)
     if not is_indexed(name):
         # A template has the drawn number, others a sequence from their first number on.
         return representation.symbols(MOST_TAGS if isinstance(name, str) else INDICES)

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from transforms.markup import Kind, Marked, Tag
-from transforms.tag_table import Mark, TagTable, find_spans, mark_of, numbered_tag
+from pairweave.transforms.markup import Kind, Marked, Tag
+from pairweave.transforms.tag_table import Mark, TagTable, find_spans, mark_of, numbered_tag
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -15,11 +15,14 @@ class Repairs:
         dropped: Tags that were missing.
         spurious: Tags that the table does not know, or that stood there before.
         moved: Tags moved for the sake of order and nesting.
+        spaces: Places where the model did not keep to the white-space shift that it was given
+            (`transforms.whitespace.Unshifted`).
     """
 
     dropped: int = 0
     spurious: int = 0
     moved: int = 0
+    spaces: int = 0
 
     def __bool__(self) -> bool:
         """Tell whether anything was amiss."""

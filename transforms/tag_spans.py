@@ -2,15 +2,18 @@
 
 import dataclasses
 import itertools
+import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from transforms.flat_lists import chunk_of
-from transforms.markup import Form, Kind, Marked, Tag, find_elements
-from transforms.tokens import TokenConfig, tokenize
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.markup import Form, Kind, Marked, Tag, find_elements
+from pairweave.transforms.tokens import TokenConfig, tokenize
 
 WORDS = TokenConfig("words")
 
@@ -33,14 +36,59 @@ class SpanScores:
     lines: tuple[tuple[float, ...], ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class SpanConfig:
+    """What the words of a tag are.
+
+    Attributes:
+        words: ``unicode``: Unicode words, with case, punctuation and articles. ``squad``: as
+            SQuAD's script has them (`squad_words`).
+        same_name: Of several pairs of one name and key: ``merged``, what they hold, a word in two
+            of them once; ``covering``, from where the first begins to where the last ends.
+    """
+
+    words: str = "unicode"
+    same_name: str = "merged"
+
+    def __post_init__(self) -> None:
+        require_choice("f1_words", self.words, ("unicode", "squad"))
+        require_choice("f1_same_name", self.same_name, ("merged", "covering"))
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Return what a signature says of them."""
+        case = "mixed" if self.words == "unicode" else "lc"
+        return {"case": case, "same_name": self.same_name, "words": self.words}
+
+
+AS_THEY_STAND = SpanConfig()
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+
+
+def squad_words(text: str) -> list[str]:
+    """Return the words of a text as SQuAD's script compares them (Rajpurkar et al. 2016).
+
+    It makes the text lower case, takes out ASCII punctuation, then the English articles, and parts
+    words at white space: so Chinese and Japanese texts have few words.
+
+    >>> squad_words("The  well-known U.S. house, a")
+    ['wellknown', 'us', 'house']
+    """
+    return _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split()
+
+
 def score_spans(
-    hypotheses: Sequence[Marked], references: Sequence[Marked], language: str | None = None
+    hypotheses: Sequence[Marked],
+    references: Sequence[Marked],
+    language: str | None = None,
+    config: SpanConfig = AS_THEY_STAND,
 ) -> SpanScores:
     """Compare the words that tags hold with those they should hold.
 
     A tag is all pairs of one name and key in a line: their words count as one span (the paper's
-    footnote 13), a word in two of them once. Its words are compared as bags, as SQuAD does
-    (Rajpurkar et al. 2016), but with case, punctuation and articles. Empty tags and tags without
+    footnote 13). Its words are compared as bags, as SQuAD does. Empty tags and tags without
     their partner hold no words and do not count; a tag of the reference that the output lacks
     scores 0, and one that only the output has is left to other metrics.
 
@@ -48,17 +96,21 @@ def score_spans(
         hypotheses: Outputs ``[line]``.
         references: What is right ``[line]``.
         language: BCP 47 tag of the texts, for their words.
+        config: What the words of a tag are.
     """
     texts: list[str] = []
     spans: list[list[int]] = []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
-        found, wanted = spans_by_name(hypothesis), spans_by_name(reference)
+        found, wanted = (_spans(marked, config) for marked in (hypothesis, reference))
         line = []
         for name, ranges in wanted.items():
             line.append(len(texts) if name in found else -1 - len(texts))
             texts += [_cut(reference.text, ranges), _cut(hypothesis.text, found.get(name, []))]
         spans.append(line)
-    bags = _bags(texts, language)
+    if config.words == "squad":
+        bags = [Counter(squad_words(text)) for text in texts]
+    else:
+        bags = _bags(texts, language)
     lines = tuple(
         tuple(_f1(bags[at + 1], bags[at]) if at >= 0 else 0.0 for at in line) for line in spans
     )
@@ -69,7 +121,7 @@ def score_spans(
 def spans_by_name(marked: Marked) -> Names:
     """Return what the pairs of each name and key hold: ranges of code points, disjoint, in order.
 
-    >>> from transforms.markup import parse_markup
+    >>> from pairweave.transforms.markup import parse_markup
     >>> spans_by_name(parse_markup("<b>a</b> c <b>d</b>"))
     {('b', ''): [(0, 1), (4, 5)]}
     """
@@ -80,6 +132,13 @@ def spans_by_name(marked: Marked) -> Names:
             tag = marked.tags[element.opening]
             names.setdefault((tag.name, tag.key), []).append((element.start, element.end))
     return {name: _united(ranges) for name, ranges in names.items()}
+
+
+def _spans(marked: Marked, config: SpanConfig) -> Names:
+    names = spans_by_name(marked)
+    if config.same_name == "merged":
+        return names
+    return {name: [(ranges[0][0], ranges[-1][1])] for name, ranges in names.items()}
 
 
 def _united(ranges: Ranges) -> Ranges:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from transforms.kernels import tag_names
-from transforms.markup import Kind, Marked, Tag
-from transforms.tag_table import Mark, TagTable, indexed_tag, mark_of, numbered_tag
-from transforms.tag_template import Template
+from pairweave.transforms.kernels import tag_names
+from pairweave.transforms.markup import Kind, Marked, Tag
+from pairweave.transforms.tag_table import Mark, TagTable, indexed_tag, mark_of, numbered_tag
+from pairweave.transforms.tag_template import Template
 
 _ALL_KINDS = (Kind.OPEN, Kind.CLOSE, Kind.EMPTY)
 

@@ -12,9 +12,18 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from transforms.element_partners import find_partners, numbers_of_tags
-from transforms.errors import ConfigError
-from transforms.markup import INDEXED, Element, Form, Kind, Marked, Tag, find_elements, parse_markup
+from pairweave.transforms.element_partners import find_partners, numbers_of_tags
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import (
+    INDEXED,
+    Element,
+    Form,
+    Kind,
+    Marked,
+    Tag,
+    find_elements,
+    parse_markup,
+)
 
 LITERAL = "#text"
 """The name of text that would be taken for a tag: it is kept in the table as an empty tag."""
@@ -82,6 +91,10 @@ class TagTable:
             have taken for a symbol (`LITERAL`).
         plain: Those of the literals that are text, since the representation is now another.
         own: The tags of the text itself as they stand in it, if that is another order.
+        led: Tags other than opening ones that the white space before them was moved behind
+            (`transforms.whitespace.Shifted`).
+        exact: A text as it was encoded and as it was, where its white space was moved and the
+            text with symbols does not tell from where; None elsewhere.
     """
 
     entries: Mapping[int, Entry]
@@ -89,6 +102,8 @@ class TagTable:
     literals: Mapping[int, str] = dataclasses.field(default_factory=dict)
     plain: frozenset[int] = frozenset()
     own: tuple[Mark, ...] = ()
+    led: frozenset[int] = frozenset()
+    exact: tuple[str, str] | None = None
 
     @functools.cached_property
     def written(self) -> tuple[Mark, ...]:
@@ -150,6 +165,10 @@ class TagTable:
         if self.literals:
             value["literals"] = {str(number): raw for number, raw in self.literals.items()}
             value["plain"] = sorted(self.plain)
+        if self.led:
+            value["led"] = sorted(self.led)
+        if self.exact is not None:
+            value["exact"] = list(self.exact)
         return value
 
     @classmethod
@@ -168,11 +187,14 @@ class TagTable:
             }
             order, own = (parse_markup(value.get(name, ""), INDEXED) for name in ("order", "own"))
             literals = {int(number): str(raw) for number, raw in value.get("literals", {}).items()}
-            plain = frozenset(map(int, value.get("plain", ())))
+            plain, led = (frozenset(map(int, value.get(name, ()))) for name in ("plain", "led"))
+            exact = tuple(map(str, value["exact"])) if "exact" in value else None
+            if exact is not None and len(exact) != 2:
+                raise ValueError("exact holds a text with symbols and a text")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"this is no table of tags: {error!r}") from error
         marks = [tuple(map(mark_of, skeleton.tags)) for skeleton in (order, own)]
-        table = cls(entries, marks[0], literals, plain, marks[1])
+        table = cls(entries, marks[0], literals, plain, marks[1], led, exact)
         table._check(order.text + own.text)
         return table
 

@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from transforms.errors import ConfigError
-from transforms.markup import Kind
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import Kind
 
 INDEX = "{index}"
 """What a form holds in the place of the number."""

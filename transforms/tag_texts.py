@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from transforms import files
-from transforms.errors import InputError
-from transforms.read.lxm import parse_file
-from transforms.units import ReadLimits
+from pairweave.transforms import files
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.read.lxm import parse_file
+from pairweave.transforms.units import ReadLimits
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from transforms.kernels import tag_names
-from transforms.markup import Kind, Marked, Tag
-from transforms.tag_symbols import Representation, read_symbols, with_symbols
-from transforms.tag_table import Mark, TagTable, mark_of
+from pairweave.transforms.kernels import tag_names
+from pairweave.transforms.markup import Kind, Marked, Tag
+from pairweave.transforms.tag_symbols import Representation, read_symbols, with_symbols
+from pairweave.transforms.tag_table import Mark, TagTable, mark_of
 
 
 class Xliff(Representation):

@@ -7,20 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import codepoints, ids, schemas
-from transforms.confidence import ConfidenceConfig, weights_of
-from transforms.flat_lists import chunk_of, fields_of, list_column
-from transforms.flat_texts import text_column, texts_of
-from transforms.kernels import sampling, tag_shapes, tag_text
-from transforms.kernels import tags as kernel
-from transforms.named_tags import name_rows
-from transforms.own_markup import Phrases, keep_whole
-from transforms.tag_config import TagConfig
-from transforms.tag_measures import Ruler
-from transforms.tag_profile import NO_SHAPE, Shape, shape_of
-from transforms.tag_rendering import is_indexed, render_columns, symbols_of
-from transforms.tokens import word_counts
-from transforms.whitespace import shift_whitespace
+from pairweave.transforms import codepoints, ids, schemas
+from pairweave.transforms.confidence import ConfidenceConfig, weights_of
+from pairweave.transforms.flat_lists import chunk_of, fields_of, list_column
+from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.kernels import sampling, tag_shapes, tag_text
+from pairweave.transforms.kernels import tags as kernel
+from pairweave.transforms.kernels.tag_names import draw_tag_ids
+from pairweave.transforms.named_tags import name_rows
+from pairweave.transforms.own_markup import Phrases, keep_whole, keep_wordlike
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tag_measures import Ruler
+from pairweave.transforms.tag_profile import NO_SHAPE, Shape, shape_of
+from pairweave.transforms.tag_rendering import is_indexed, render_columns, symbols_of
+from pairweave.transforms.tokens import word_counts
+from pairweave.transforms.whitespace import shift_whitespace
 
 TAG_PATTERN = r"(?:</?a_[0-9]>|<a_[0-9]/>)"
 """An opening, a closing or a self-closing tag."""
@@ -33,6 +34,9 @@ _ROUNDING = 1e-9
 
 _MOST_ROWS = 1 << 20
 """Rows made at a time, so that their text fits a column."""
+
+# RE2: the tags at the start of a text, behind which `transforms.whitespace` puts a space.
+_FIRST_TAGS = r"^((?:<a_[0-9]>)+)"
 
 _KEPT = ("id", "source_lang", "target_lang", "corpus")
 
@@ -70,7 +74,8 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
     pair left without any row, which can only be one whose plain row the mix did not want, is to be
     rejected (`Reject.NO_PHRASE_PAIR`).
 
-    A phrase pair that would part an element of the text's own HTML or XML is not tagged
+    A phrase pair that would part an element of the text's own HTML or XML is not tagged, nor,
+    without ``punctuation_tags``, is one that lacks a letter or digit on a side
     (`transforms.own_markup`). Tags that are no plain pairs stand where the half of the pair would
     that they are made of; a tag in two parts has two entries of one number in ``tags``.
 
@@ -101,6 +106,8 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     free = int(config.nesting == "free")
     keys = ids.pair_keys(table.column("id"))
     phrases = keep_whole(table, _phrases(table, config))
+    if not (config.punctuation_tags or config.take_all):
+        phrases = keep_wordlike(table, phrases)
     is_plain = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share))
     if config.take_all:
         made = kernel.take_all(seed, keys, is_plain, phrases.offsets, phrases.boxes)
@@ -212,7 +219,9 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
                 codepoints.properties(),
             )
         )
-        if config.whitespace_shift and not shift:
+        if shift:
+            texts[side] = pc.replace_substring_regex(texts[side], _FIRST_TAGS, r"\1 ")
+        elif config.whitespace_shift:
             texts[side] = pa.array(map(shift_whitespace, texts[side].to_pylist()), pa.string())
     pairs = pa.array(row_pair)
     columns = {
@@ -244,10 +253,23 @@ def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
         rendered = tuple(name_rows(config.seed, keys, rows, config.profile.names).values())
     else:
         source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
-        rendered = render_columns(source, target, config.representation)
+        rendered = render_columns(source, target, config.representation, draw_ids(rows, config))
     for side, texts in zip(("source", "target"), rendered, strict=True):
         rows = rows.set_column(rows.schema.get_field_index(side), schemas.TAGGED.field(side), texts)
     return rows
+
+
+def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
+    """Draw the ids of rows' elements, by pair and variant.
+
+    Returns:
+        From 0, int64 ``[row, element]``, all different in a row; None where they are not drawn.
+    """
+    if config.max_id is None:
+        return None
+    keys = ids.pair_keys(rows.column("id"))
+    variants = chunk_of(rows.column("variant")).to_numpy().astype(np.int64)
+    return draw_tag_ids(np.uint64(config.seed), keys, variants, kernel.INDICES, config.max_id)
 
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
@@ -265,7 +287,7 @@ def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
     spaces count the words inside.
     """
     texts = table.column(side)
-    words = word_counts(texts, config.words, table.column(f"{side}_lang"))
+    words = word_counts(texts, config.words, table.column(f"{side}_lang"), config.segmenter)
     if config.words == "whitespace":
         return words
     unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy()
@@ -293,7 +315,7 @@ def symbols(config: TagConfig) -> list[str]:
     if config.representation == "raw":
         assert config.profile is not None
         return config.profile.names.symbols()
-    return symbols_of(config.representation, self_closing=config.self_closing)
+    return symbols_of(config.representation, self_closing=config.self_closing, max_id=config.max_id)
 
 
 def strip_tags(text: str) -> str:

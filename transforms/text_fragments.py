@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from transforms.flat_lists import chunk_of
-from transforms.fragments import Translations, hash_words
-from transforms.tokens import TokenConfig, tokenize
+from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.fragments import Translations, hash_words
+from pairweave.transforms.tokens import TokenConfig, tokenize
 
 
 class TextTranslator(Protocol):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from transforms import files
-from transforms.errors import InputError
-from transforms.read.streams import decompress, stored_chunks
-from transforms.units import ReadLimits
+from pairweave.transforms import files
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.units import ReadLimits
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _CHUNK_BYTES = 1 << 20

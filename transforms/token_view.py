@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms import codepoints
-from transforms.flat_lists import chunk_of, fields_of
-from transforms.flat_texts import texts_of
-from transforms.kernels import spans
-from transforms.tags import TAG_PATTERN
-from transforms.tokens import Texts, find_cuts
+from pairweave.transforms import codepoints
+from pairweave.transforms.flat_lists import chunk_of, fields_of
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import spans
+from pairweave.transforms.segmenter import NONE
+from pairweave.transforms.tags import TAG_PATTERN
+from pairweave.transforms.tokens import Texts, find_cuts
 
 _TAG = re.compile(TAG_PATTERN)
 
@@ -56,22 +57,27 @@ class TokenView:
         return np.diff(self.token_offsets)
 
 
-def view_tokens(texts: Texts, tokens: pa.ChunkedArray, languages: Texts) -> TokenView:
+def view_tokens(
+    texts: Texts, tokens: pa.ChunkedArray, languages: Texts, segmenter: str = NONE
+) -> TokenView:
     """Look at texts and their tokens as flat arrays.
 
-    A mask may begin and end where a tag may (`transforms.tokens.find_cuts`), and at both ends.
+    A mask may begin and end where a tag may (`transforms.tokens.find_cuts`), between the parts of a
+    compound with hyphens, and at both ends.
 
     Args:
         texts: Strings without nulls ``[text]``.
         tokens: Their tokens, as `transforms.tokens.tokenize` returns them.
         languages: BCP 47 tags ``[text]``.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
     """
     data, offsets = texts_of(texts)
     token_offsets, fields = fields_of(tokens)
     first, last = token_offsets[0], token_offsets[-1]
     token_offsets = token_offsets - first
     starts, ends = fields["start"][first:last], fields["end"][first:last]
-    cuts = find_cuts(texts, tokens, languages).flatten().to_numpy(zero_copy_only=False)
+    found = find_cuts(texts, tokens, languages, segmenter, compounds=False)
+    cuts = found.flatten().to_numpy(zero_copy_only=False)
     cuts = cuts.copy()
     places = token_offsets + np.arange(len(token_offsets))
     cuts[places[:-1]] = True

@@ -4,18 +4,19 @@ import dataclasses
 import functools
 import io
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import sentencepiece
 
-from transforms import codepoints, schemas
-from transforms.choices import require_choice
-from transforms.errors import ConfigError, WorkerError
-from transforms.flat_lists import chunk_of, fields_of, list_column
-from transforms.flat_texts import texts_of
-from transforms.kernels import clitics, cuts, pieces, utf8, wordbreak
+from pairweave.transforms import codepoints, schemas
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.flat_lists import chunk_of, fields_of, list_column
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import clitics, cuts, joined_spans, pieces, utf8, wordbreak
+from pairweave.transforms.segmenter import NONE, segment
 
 KINDS = ("words", "whitespace", "sentencepiece", "pieces")
 
@@ -33,6 +34,9 @@ _CLITICS = {
 # The result depends on how many threads train, so their number is fixed; it does not depend on how
 # many cores run them.
 _TRAINING_THREADS = 4
+
+MOST_PIECE_CHARS = 16
+"""The longest piece that SentencePiece trains unless told otherwise, in code points."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,9 +97,15 @@ def token_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each text's number of tokens and the length of its longest in code points.
 
+    Of a SentencePiece model's tokens all pieces count, and the longest is that of the words: no
+    piece is long.
+
     Returns:
         int64 ``[text]`` twice; the longest of no tokens is 0.
     """
+    if config.kind == "sentencepiece":
+        pieces_of_texts = np.diff(sentencepieces(texts, config)[0])
+        return pieces_of_texts, token_counts(texts, TokenConfig(), language)[1]
     offsets, starts, ends = _flat_tokens(texts, config, language)
     counts = np.diff(offsets).astype(np.int64)
     longest = np.zeros(len(counts), np.int64)
@@ -105,14 +115,17 @@ def token_counts(
     return counts, longest
 
 
-def word_counts(texts: Texts, kind: str = "words", language: Language = None) -> np.ndarray:
+def word_counts(
+    texts: Texts, kind: str = "words", language: Language = None, segmenter: str = NONE
+) -> np.ndarray:
     """Count the words of texts: what holds a letter or a digit, whatever the aligner's tokens are.
 
     Args:
         texts: Strings without nulls ``[text]``.
-        kind: ``words``: an elided article is a word, a clitic such as ``'s`` is not.
-            ``whitespace``: what stands between white space.
+        kind: ``words``: an elided article is a word, a clitic such as ``'s`` is not, and what
+            hyphens join is one. ``whitespace``: what stands between white space.
         language: As for `tokenize`.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
 
     Returns:
         int64 ``[text]``.
@@ -121,25 +134,55 @@ def word_counts(texts: Texts, kind: str = "words", language: Language = None) ->
     data, offsets = texts_of(texts)
     properties = codepoints.properties()
     if kind == "words":
-        spans = wordbreak.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
+        spans = _unbroken(texts, language, segmenter)
     else:
         spans = utf8.split_at_white_space(data, offsets, properties)
-    return cuts.count_wordlike(data, offsets, *spans, properties)
+    marks = cuts.mark_wordlike(data, offsets, *spans, properties)
+    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marks)])[spans[0]])
 
 
-def find_cuts(texts: Texts, tokens: Texts, language: Language = None) -> pa.ListArray:
+def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which tokens hold a letter or a digit.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        tokens: Their tokens, as `tokenize` returns them, of any kind.
+
+    Returns:
+        Where each text's tokens begin, int64 ``[text + 1]``, which in a slice need not be from 0;
+        and a bool for each ``[token]``, of which the first is the first text's first.
+    """
+    token_offsets, fields = fields_of(tokens)
+    marks = cuts.mark_wordlike(
+        *texts_of(texts), token_offsets, fields["start"], fields["end"], codepoints.properties()
+    )
+    return token_offsets, marks
+
+
+def find_cuts(
+    texts: Texts,
+    tokens: Texts,
+    language: Language = None,
+    segmenter: str = NONE,
+    *,
+    compounds: bool = True,
+) -> pa.ListArray:
     """Tell between which tokens a tag may stand.
 
     A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
-    e-mail address, a placeholder, a tag or a run of one punctuation mark. The parts of a compound
-    with hyphens are words, and so is an elided article or pronoun (l', qu', dell'); an English
-    clitic is not. Place ``i`` is both the start of token ``i`` and the end of token ``i - 1``, and
-    is free only if both borders are: between two tokens that touch they are one.
+    e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one
+    word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its end (``Vor- und
+    Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an English clitic is
+    not. Words of scripts without spaces are known with a segmenter alone. Place ``i`` is both the
+    start of token ``i`` and the end of token ``i - 1``, and is free only if both borders are:
+    between two tokens that touch they are one.
 
     Args:
         texts: Strings without nulls ``[text]``.
         tokens: Their tokens, as `tokenize` returns them, of any kind.
         language: As for `tokenize`.
+        segmenter: What finds words of scripts without spaces (`transforms.segmenter`).
+        compounds: Whether what hyphens join is one word; if not, its parts are words.
 
     Returns:
         ``list<bool>`` ``[text]``, one more entry than the text has tokens.
@@ -147,13 +190,10 @@ def find_cuts(texts: Texts, tokens: Texts, language: Language = None) -> pa.List
     Raises:
         WorkerError: There are not as many lists of tokens as texts.
     """
-    data, offsets = texts_of(texts)
     token_offsets, fields = fields_of(tokens)
-    if len(token_offsets) != len(offsets):
-        raise WorkerError(f"{len(offsets) - 1} texts, but tokens of {len(token_offsets) - 1}")
-    spans = wordbreak.find_tokens(
-        data, offsets, _clitics(texts, language), 1, codepoints.properties()
-    )
+    if len(token_offsets) != len(texts) + 1:
+        raise WorkerError(f"{len(texts)} texts, but tokens of {len(token_offsets) - 1}")
+    spans = _unbroken(texts, language, segmenter, compounds=compounds)
     free = cuts.find_cuts(*spans, token_offsets, fields["start"], fields["end"])
     places = token_offsets - token_offsets[0] + np.arange(len(token_offsets))
     return pa.ListArray.from_arrays(
@@ -161,23 +201,35 @@ def find_cuts(texts: Texts, tokens: Texts, language: Language = None) -> pa.List
     )
 
 
-def pair_cuts(table: pa.Table) -> tuple[pa.ListArray, pa.ListArray]:
+def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.ListArray]:
     """Return the source cuts and the target cuts of rows with tokens (`find_cuts`)."""
     source, target = (
-        find_cuts(table.column(side), table.column(f"{side}_tokens"), table.column(f"{side}_lang"))
+        find_cuts(
+            table.column(side),
+            table.column(f"{side}_tokens"),
+            table.column(f"{side}_lang"),
+            segmenter,
+        )
         for side in ("source", "target")
     )
     return source, target
 
 
-def train_sentencepiece(texts: Iterable[str], vocabulary: int) -> bytes:
-    """Train a unigram model (Kudo 2018) and return its bytes.
+def train_sentencepiece(
+    texts: Iterable[str],
+    vocabulary: int,
+    model_type: str = "unigram",
+    **settings: Any,  # noqa: ANN401 - as SentencePiece's trainer takes them
+) -> bytes:
+    """Train a SentencePiece model and return its bytes.
 
     The same texts in the same order give the same bytes, whatever the machine's cores.
 
     Args:
         texts: Sentences of all languages that the model is for.
         vocabulary: Number of pieces at most; a small corpus gives fewer.
+        model_type: ``unigram`` (Kudo 2018) or ``bpe`` (Sennrich et al. 2016).
+        settings: Further options of SentencePiece's trainer.
 
     Raises:
         ConfigError: The texts are too few or have more characters than the vocabulary has room.
@@ -187,13 +239,14 @@ def train_sentencepiece(texts: Iterable[str], vocabulary: int) -> bytes:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(texts),
             model_writer=model,
-            model_type="unigram",
+            model_type=model_type,
             vocab_size=vocabulary,
             hard_vocab_limit=False,
             character_coverage=0.9995,
             num_threads=_TRAINING_THREADS,
             max_sentence_length=1 << 16,
             minloglevel=2,
+            **settings,
         )
     except (RuntimeError, OSError) as error:
         raise ConfigError(
@@ -213,12 +266,58 @@ def _flat_tokens(
         return utf8.split_at_white_space(data, offsets, properties)
     if config.kind == "pieces":
         raise WorkerError("tokens pieces are cut by the encoder that aligns them")
+    return shown_pieces(*sentencepieces(texts, config))
+
+
+def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut texts into the pieces of a SentencePiece model, all that it counts.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        config: Names the model.
+
+    Returns:
+        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends,
+        int32 ``[piece]``: ascending, disjoint, empty where a piece shows nothing of the text
+        (`transforms.kernels.pieces.find_pieces`).
+
+    Raises:
+        ConfigError: The model cannot be loaded.
+    """
+    data, offsets = texts_of(texts)
     processor = _processor(config.model or b"")
     messages = processor.encode(texts.to_pylist(), out_type="serialized_proto", num_threads=1)
     message_offsets = np.zeros(len(messages) + 1, np.int64)
     np.cumsum([len(message) for message in messages], out=message_offsets[1:])
     joined = np.frombuffer(b"".join(messages), np.uint8)
-    return pieces.find_pieces(joined, message_offsets, data, offsets, properties)
+    behind = int(marks_words_behind(config))
+    return pieces.find_pieces(
+        joined, message_offsets, data, offsets, codepoints.properties(), behind
+    )
+
+
+def shown_pieces(
+    offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pieces that show some of the text, which are its tokens.
+
+    Args:
+        offsets: Where each text's pieces start ``[text + 1]``.
+        starts: First code point of each piece ``[piece]``.
+        ends: Code point after each piece ``[piece]``.
+
+    Returns:
+        Token offsets int64 ``[text + 1]``, and the tokens' starts and ends ``[token]``.
+    """
+    shown = starts < ends
+    before = np.zeros(len(shown) + 1, np.int64)
+    np.cumsum(shown, out=before[1:])
+    return before[offsets], starts[shown], ends[shown]
+
+
+def marks_words_behind(config: TokenConfig) -> bool:
+    """Tell whether a SentencePiece model marks the ends of words (treat_whitespace_as_suffix)."""
+    return _processor(config.model or b"").encode("a", out_type=str)[-1].endswith("\u2581")
 
 
 @functools.lru_cache(maxsize=4)
@@ -227,6 +326,20 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         return sentencepiece.SentencePieceProcessor(model_proto=model)
     except (RuntimeError, OSError) as error:
         raise ConfigError(f"this is no SentencePiece model: {error}") from error
+
+
+def _unbroken(
+    texts: Texts, language: Language, segmenter: str, *, compounds: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the spans that no border may split, as `wordbreak.find_tokens` does."""
+    data, offsets = texts_of(texts)
+    properties = codepoints.properties(katakana=True)
+    spans = wordbreak.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
+    if compounds:
+        spans = joined_spans.join_at_hyphens(data, offsets, *spans, properties)
+    if segmenter == NONE:
+        return spans
+    return joined_spans.unite_spans(*spans, *segment(texts, language, segmenter))
 
 
 def _as_column(offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:

@@ -4,8 +4,8 @@ import dataclasses
 import re
 from typing import Any
 
-from transforms.errors import ConfigError
-from transforms.markup import find_syntax
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import find_syntax
 
 FORMATS = ("moses", "tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm")
 """``moses`` is line-parallel text: one sentence a line, one file a side; ``lxm`` is a JSON file a
@@ -14,7 +14,14 @@ side, whose texts have identifiers."""
 XML_FORMATS = ("tmx", "xliff")
 PARALLEL_FORMATS = ("moses", "lxm")
 """Formats with a file for each side."""
+FIELD_FORMATS = ("tsv", "jsonl", "parquet")
+"""Formats with columns or fields, of which one may hold links."""
 
+LINE_FORMATS = ("moses", "tsv")
+"""Formats whose texts hold no line break."""
+
+HTML_ENTITIES = ("decode", "reject", "keep")
+C1_CONTROLS = ("mend", "reject", "keep")
 INLINE_TAGS = ("raw", "strip", "index", "reject")
 TAGS_DIFFER = ("reject", "keep")
 XLIFF_STATES = ("untranslated", "doubtful")
@@ -30,8 +37,8 @@ class ReadLimits:
 
     Attributes:
         max_line_bytes: Longest line, cell or message; a longer one rejects its row.
-        max_expansion: Most bytes of text for one byte of a compressed file. DEFLATE can reach
-            1032; text compresses 3 to 20 times.
+        max_expansion: Most bytes of text for one byte of a compressed file, or of a row group of a
+            Parquet file. DEFLATE can reach 1032; text compresses 3 to 20 times.
         expansion_floor_bytes: Text below this size may expand as it likes.
         max_file_bytes: Most bytes of text in one compressed file.
         max_json_depth: Deepest nesting of one JSON line; 1 is a flat object.
@@ -71,6 +78,10 @@ class CorpusInput:
             patterns in the order given.
         target_input: As many files as ``source_input`` has, paired by position.
         translation_input: None or as many files: machine translations of the source.
+        links: None or as many files of links in Pharaoh form, a line for each line of text.
+        forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
+        reverse_links: Likewise, of the other direction, as source-target too.
+        attention: None or as many files of attention (`transforms.attention.Attention`).
         source_field: TSV: a column number from 1, or a name in the header line. JSONL and Parquet:
             a field. Default 1 or ``source``.
         target_field: Default 2 or ``target``.
@@ -78,6 +89,7 @@ class CorpusInput:
             have; if not given, ``translation`` is read where there is one.
         score_field: TSV, JSONL and Parquet: a column of numbers that say how good a pair is; a pair
             may have none.
+        links_field: TSV, JSONL and Parquet: a column of links.
         field_count: TSV: fields in each line; default as many as the first line has.
         po_take: Which of `PO_STATES` to read as pairs instead of rejecting them.
         xliff_take: Which of `XLIFF_STATES` to read likewise, where there is a translation.
@@ -88,6 +100,9 @@ class CorpusInput:
             (`transforms.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
         tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
             other lacks, or kept.
+        html_entities: What becomes of ``&#39;`` and the like (`transforms.read.characters`): they
+            are made characters by ``decode``, stay by ``keep``, or ``reject`` the pair.
+        c1_controls: What becomes of U+0080 to U+009F: ``mend`` reads them as windows-1252.
     """
 
     source_lang: str | None = None
@@ -98,16 +113,23 @@ class CorpusInput:
     source_input: tuple[str, ...] = ()
     target_input: tuple[str, ...] = ()
     translation_input: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    forward_links: tuple[str, ...] = ()
+    reverse_links: tuple[str, ...] = ()
+    attention: tuple[str, ...] = ()
     source_field: str | None = None
     target_field: str | None = None
     translation_field: str | None = None
     score_field: str | None = None
+    links_field: str | None = None
     field_count: int | None = None
     po_take: tuple[str, ...] = ()
     xliff_take: tuple[str, ...] = ()
     inline_tags: str | None = None
     inline_syntax: str | None = None
     tags_differ: str = "reject"
+    html_entities: str = "keep"
+    c1_controls: str = "keep"
 
     def __post_init__(self) -> None:
         label = f"corpus {self.name}" if self.name else "input"
@@ -134,6 +156,7 @@ class CorpusInput:
             )
         if self.format == "lxm" and self.translation_input:
             raise ConfigError(f"{label}: the format lxm has no translation_input")
+        self._check_links(label)
         if self.target_lang is None:
             raise ConfigError(f"{label}: target_lang is missing")
         for lang in (self.source_lang, self.target_lang):
@@ -146,6 +169,8 @@ class CorpusInput:
         for name, value, known in (
             ("inline_tags", self.inline_tags, (None, *INLINE_TAGS)),
             ("tags_differ", self.tags_differ, TAGS_DIFFER),
+            ("html_entities", self.html_entities, HTML_ENTITIES),
+            ("c1_controls", self.c1_controls, C1_CONTROLS),
         ):
             if value not in known:
                 names = ", ".join(choice for choice in known if choice)
@@ -159,6 +184,34 @@ class CorpusInput:
                 f"{label}: po_take knows {' and '.join(PO_STATES)}, got {min(unknown)!r}"
             )
 
+    @property
+    def given_links(self) -> tuple[str, ...]:
+        """Return the names of the options that say where the links of the pairs are."""
+        names = ("links", "forward_links", "reverse_links", "attention", "links_field")
+        return tuple(name for name in names if getattr(self, name))
+
+    def _check_links(self, label: str) -> None:
+        given = self.given_links
+        if len(given) > 1 and given != ("forward_links", "reverse_links"):
+            raise ConfigError(
+                f"{label}: {' and '.join(given)} each say where links are; give one of links, "
+                "forward_links with reverse_links, attention, links_field"
+            )
+        if given in (("forward_links",), ("reverse_links",)):
+            raise ConfigError(
+                f"{label}: forward_links and reverse_links belong together; links is for one set"
+            )
+        if given == ("links_field",) and not self.input:
+            raise ConfigError(
+                f"{label}: links_field {self.links_field}: line-parallel text has no columns; give "
+                "a file of links by links"
+            )
+        if given and given != ("links_field",) and (self.input or self.format == "lxm"):
+            raise ConfigError(
+                f"{label}: {given[0]} goes with source_input and target_input of line-parallel "
+                "text; TSV, JSONL and Parquet hold links in a column, named by links_field"
+            )
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Columns:
@@ -170,6 +223,7 @@ class Columns:
         translation: As ``source``; None if there is none to read.
         translation_required: A row without a translation is rejected.
         score: As ``source``; None if there is none to read.
+        links: Likewise.
         languages_in: A field that holds one text for each language (Hugging Face's
             ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
             ``target``; for Parquet it serves the file.
@@ -181,6 +235,7 @@ class Columns:
     translation: str | None = None
     translation_required: bool = False
     score: str | None = None
+    links: str | None = None
     languages_in: str | None = None
     field_count: int = 0
 
@@ -195,6 +250,7 @@ class Part:
         compression: ``none``, ``gzip`` or ``zstd``.
         ranges: Half-open byte ranges of the file as stored, ascending.
         digest: xxh3-128 of those bytes, 32 hex.
+        role: What the file holds, as of `InputFile`.
     """
 
     name: str
@@ -202,6 +258,7 @@ class Part:
     compression: str
     ranges: tuple[tuple[int, int], ...]
     digest: str
+    role: str = "pairs"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -214,8 +271,8 @@ class Unit:
         source_lang: BCP 47.
         target_lang: BCP 47.
         format: One of `FORMATS`.
-        parts: One for each file: source, target and perhaps translation of line-parallel text,
-            else one.
+        parts: One for each file: source, target and perhaps translation and links of
+            line-parallel text, else one.
         first_line: Line (Parquet: row) of the first row, from 1.
         rows: Rows that the reader will make of it, rejected ones included.
         columns: Where the texts are; None for line-parallel text and PO.
@@ -226,6 +283,9 @@ class Unit:
         inline_tags: Likewise, one of `INLINE_TAGS`.
         inline_syntax: Likewise, the name of a syntax.
         tags_differ: Likewise.
+        attention: The whole file of attention that the rows' links are read off, if there is one.
+        html_entities: Likewise.
+        c1_controls: Likewise.
     """
 
     index: int
@@ -244,6 +304,9 @@ class Unit:
     inline_tags: str = "raw"
     inline_syntax: str = "xml"
     tags_differ: str = "reject"
+    attention: Part | None = None
+    html_entities: str = "keep"
+    c1_controls: str = "keep"
 
     @property
     def file(self) -> str:
@@ -268,13 +331,16 @@ class Unit:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Unit":
         """Undo `to_json`, also after a round trip through JSON text."""
-        parts = tuple(
-            Part(**{**part, "ranges": tuple((start, stop) for start, stop in part["ranges"])})
-            for part in value["parts"]
-        )
+        parts = tuple(map(_part, value["parts"]))
         columns = value["columns"] and Columns(**value["columns"])
+        attention = value["attention"] and _part(value["attention"])
         lists = {name: tuple(value[name]) for name in ("po_take", "xliff_take")}
-        return cls(**{**value, "parts": parts, "columns": columns, **lists})
+        return cls(**{**value, "parts": parts, "columns": columns, "attention": attention, **lists})
+
+
+def _part(value: dict[str, Any]) -> Part:
+    ranges = tuple((start, stop) for start, stop in value["ranges"])
+    return Part(**{**value, "ranges": ranges})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -285,11 +351,13 @@ class InputFile:
         name: The file as the user named it.
         path: Its absolute path or URI; differs between machines.
         corpus: Value of the column ``corpus``.
-        role: ``pairs``, ``source``, ``target`` or ``translation``.
-        format: One of `FORMATS`.
+        role: ``pairs``, ``source``, ``target``, ``translation``, ``links``, ``forward_links``,
+            ``reverse_links`` or ``attention``.
+        format: One of `FORMATS`, ``pharaoh`` or ``attention``.
         bytes: Size as stored.
         sha256: Of the file as stored, hex.
         rows: Rows that the readers will make of it, rejected ones included.
+        text_bytes: Size decompressed; of Parquet, of the wanted columns.
     """
 
     name: str
@@ -300,6 +368,7 @@ class InputFile:
     bytes: int
     sha256: str
     rows: int
+    text_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -307,9 +376,9 @@ class Notice:
     """Something about a file that is no error but that its owner should know.
 
     Attributes:
-        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file`` or
-            ``tags_stripped``.
-        file: The file as the user named it.
+        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``,
+            ``tags_stripped``, ``side_limit``, ``html_entities`` or ``c1_controls``.
+        file: The file as the user named it; ``options`` of a notice on these.
         count: How often; 1 where counting means nothing.
         message: The notice in words.
     """
@@ -335,3 +404,8 @@ class Plan:
     def rows(self) -> int:
         """Return the rows of all units, those included that readers will reject."""
         return sum(unit.rows for unit in self.units)
+
+    @property
+    def text_bytes(self) -> int:
+        """Return the bytes of all files, decompressed."""
+        return sum(file.text_bytes for file in self.files)

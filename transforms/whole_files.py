@@ -3,15 +3,14 @@
 import contextlib
 import gzip
 import os
-import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import zstandard
 
-from transforms import files
-from transforms.errors import ConfigError
+from pairweave.transforms import temporary_files
+from pairweave.transforms.errors import ConfigError
 
 
 def require_apart(paths: Sequence[str]) -> None:
@@ -39,7 +38,7 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
     """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = final.with_name(f"{files.TEMPORARY_PREFIX}{final.name}-{uuid.uuid4().hex}")
+    temporary = final.with_name(temporary_files.name_for(final.name))
     try:
         with temporary.open("xb") as stored:
             with _packed(stored, final.suffix) as out:

@@ -9,11 +9,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transforms import agreement, aligned_by, files, schemas
-from transforms.errors import WorkerError
-from transforms.pair_markup import PairMarkup
+from pairweave.transforms import agreement, aligned_by, files, schemas
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.pair_markup import PairMarkup
 
 RECEIPTS = "_receipts"
+DATA = "data"
 REJECTS = "rejects"
 ROW_GROUP_ROWS = 65_536
 ZSTD_LEVEL = 1
@@ -26,6 +27,20 @@ def shard_name(shard: int, shards: int) -> str:
     'part-00007-of-00016.parquet'
     """
     return f"part-{shard:05d}-of-{shards:05d}.parquet"
+
+
+def data_name(shard: int, shards: int) -> str:
+    """Name the file of one shard's rows; the directory holds nothing else.
+
+    >>> data_name(7, 16)
+    'data/part-00007-of-00016.parquet'
+    """
+    return f"{DATA}/{shard_name(shard, shards)}"
+
+
+def rejects_name(shard: int, shards: int) -> str:
+    """Name the file of one shard's rejects."""
+    return f"{REJECTS}/{shard_name(shard, shards)}"
 
 
 def shard_receipt_name(shard: int, shards: int) -> str:
@@ -69,11 +84,11 @@ def encode_parquet(table: pa.Table, signature: str, model: str | None = None) ->
     metadata = {"pairweave.signature": signature, "pairweave.schema": str(schemas.VERSION)}
     if model is not None:
         metadata["pairweave.model"] = model
+    rows = table.combine_chunks().replace_schema_metadata(metadata)
     sink = pa.BufferOutputStream()
-    pq.write_table(
-        table.combine_chunks().replace_schema_metadata(metadata),
+    with pq.ParquetWriter(
         sink,
-        row_group_size=ROW_GROUP_ROWS,
+        rows.schema,
         version="2.6",
         data_page_version="1.0",
         compression="zstd",
@@ -82,7 +97,10 @@ def encode_parquet(table: pa.Table, signature: str, model: str | None = None) ->
         write_statistics=True,
         write_page_index=True,
         store_schema=True,
-    )
+    ) as writer:
+        # Hugging Face `datasets` fails on a row group without rows, so an empty file has none.
+        if rows.num_rows:
+            writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
     return sink.getvalue().to_pybytes()
 
 
@@ -98,7 +116,9 @@ def _with_tags(rows: pa.Table) -> pa.Table:
         return rows
     for side in ("source", "target"):
         texts = [
-            PairMarkup.from_json(line).original(side, text) if line is not None else text
+            PairMarkup.from_json(line).original(side, text)
+            if line is not None and text is not None
+            else text
             for line, text in zip(markup.to_pylist(), rows.column(side).to_pylist(), strict=True)
         ]
         field = rows.schema.field(side)
@@ -131,12 +151,11 @@ def write_shard(
     Raises:
         OSError: A file could not be written.
     """
-    name = shard_name(number, config.shards)
     model = aligned_by.marked(kept)
     written = []
-    tables = {f"{REJECTS}/{name}": rejects_of(rejected)}
+    tables = {rejects_name(number, config.shards): rejects_of(rejected)}
     if data is not None:
-        tables = {name: data, **tables}
+        tables = {data_name(number, config.shards): data, **tables}
     for path, table in tables.items():
         encoded = encode_parquet(table, config.signature, model)
         files.write_bytes(files.join(config.output, path), encoded)
@@ -149,6 +168,7 @@ def write_shard(
         "kept_by_corpus": _count(kept, "corpus"),
         "rejected": _count_reasons(rejected),
         "units": _count_units(kept, rejected),
+        "unit_reasons": _count_unit_reasons(rejected),
         "counts": {**counts, **agreement.marked(kept)},
         "files": written,
     }
@@ -208,6 +228,13 @@ def _count_reasons(rejected: pa.Table) -> list[dict[str, object]]:
     columns = [rejected.column(name).cast(pa.string()).to_pylist() for name in names]
     counter = Counter(zip(*columns, strict=True))
     return [{**dict(zip(names, key, strict=True)), "rows": counter[key]} for key in sorted(counter)]
+
+
+def _count_unit_reasons(rejected: pa.Table) -> list[list[object]]:
+    """Count, for each unit and reason: [unit, reason, rejected]."""
+    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
+    counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
+    return [[*key, counter[key]] for key in sorted(counter)]
 
 
 def _count_units(kept: pa.Table, rejected: pa.Table) -> list[list[int]]:

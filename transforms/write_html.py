@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from transforms.markup_rows import MarkupRow
-from transforms.markup_texts import tagged_texts
+from pairweave.transforms.markup_rows import MarkupRow
+from pairweave.transforms.markup_texts import tagged_texts
 
 
 def write_html(rows: Iterable[MarkupRow]) -> Iterator[bytes]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from transforms.markup_rows import SIDES, MarkupRow
-from transforms.markup_texts import of_one_language_pair, tagged_texts
+from pairweave.transforms.markup_rows import SIDES, MarkupRow
+from pairweave.transforms.markup_texts import of_one_language_pair, tagged_texts
 
 
 def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:

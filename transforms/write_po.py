@@ -4,8 +4,8 @@ import importlib.metadata
 import re
 from collections.abc import Iterable, Iterator
 
-from transforms.markup_rows import MarkupRow
-from transforms.markup_texts import of_one_language_pair, tagged_texts
+from pairweave.transforms.markup_rows import MarkupRow
+from pairweave.transforms.markup_texts import of_one_language_pair, tagged_texts
 
 _ESCAPES = dict(zip('\\"\n\t\r\a\b\f\v', (f"\\{letter}" for letter in '\\"ntrabfv'), strict=True))
 _ESCAPED = re.compile(r'[\\"\n\t\r\a\b\f\v]')

@@ -3,10 +3,10 @@
 import importlib.metadata
 from collections.abc import Iterable, Iterator
 
-from transforms.markup import Form, Kind
-from transforms.markup_rows import SIDES, MarkupRow, native_code
-from transforms.pair_markup import SideTag
-from transforms.read.segments import escape_attribute, escape_text
+from pairweave.transforms.markup import Form, Kind
+from pairweave.transforms.markup_rows import SIDES, MarkupRow, native_code
+from pairweave.transforms.pair_markup import SideTag
+from pairweave.transforms.read.segments import escape_attribute, escape_text
 
 _NAMES = frozenset({"bpt", "ept", "it", "ph", "hi", "ut"})
 

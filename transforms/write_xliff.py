@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from transforms.choices import require_choice
-from transforms.errors import ConfigError
-from transforms.markup import Form, Kind
-from transforms.markup_rows import SIDES, MarkupRow, native_code
-from transforms.pair_markup import SideTag
-from transforms.read.segments import escape_attribute
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup import Form, Kind
+from pairweave.transforms.markup_rows import SIDES, MarkupRow, native_code
+from pairweave.transforms.pair_markup import SideTag
+from pairweave.transforms.read.segments import escape_attribute
 
 VERSIONS = ("1.2", "2.1")
 

@@ -14,11 +14,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from xml.parsers import expat
 
-from transforms.bleu import corpus_bleu
-from transforms.choices import require_choice
-from transforms.errors import ConfigError, InputError
-from transforms.markup import INDEXED, SYNTAXES, Kind, find_syntax, is_nested, parse_markup
-from transforms.moses_words import MosesWords
+import numpy as np
+
+from pairweave.transforms.bleu import COUNTS, bleu_of, count_ngrams
+from pairweave.transforms.choices import require_choice
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup import (
+    INDEXED,
+    SYNTAXES,
+    Kind,
+    find_syntax,
+    is_nested,
+    parse_markup,
+)
+from pairweave.transforms.moses_words import MosesWords
 
 RULES = ("lxm", *sorted(SYNTAXES))
 BLEU_WORDS = ("moses", "13a", "intl", "char", "zh", "whitespace")
@@ -88,6 +97,8 @@ class XmlScores:
         xml_bleu: BLEU of the stretches between tags; an output whose structure is not the
             reference's counts as empty.
         lines: Each output.
+        bleu_counts: What each output adds to BLEU (`transforms.bleu.count_ngrams`); None likewise.
+        xml_bleu_counts: To XML BLEU.
     """
 
     accuracy: float
@@ -95,6 +106,8 @@ class XmlScores:
     bleu: float | None
     xml_bleu: float | None
     lines: tuple[XmlLine, ...]
+    bleu_counts: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
+    xml_bleu_counts: np.ndarray | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 def score_xml(
@@ -128,16 +141,19 @@ def score_xml(
         right = split_at_tags(reference.strip(), config.rule)
         # <x/> and <x></x> have one structure; the script cannot go on there.
         match = found == wanted and len(said) == len(right)
-        bleu.add("".join(said), "".join(right))
+        bleu.add("".join(said), "".join(right), number)
         for stretch, there in zip(said if match else [""] * len(right), right, strict=True):
-            xml_bleu.add(stretch, there)
+            xml_bleu.add(stretch, there, number)
         lines.append(XmlLine(found is not None, found == wanted))
+    counts, xml_counts = bleu.line_counts(len(lines)), xml_bleu.line_counts(len(lines))
     return XmlScores(
         sum(line.well_formed for line in lines) / len(lines),
         sum(line.match for line in lines) / len(lines),
-        bleu.score(),
-        xml_bleu.score(),
+        None if counts is None else float(bleu_of(counts.sum(axis=0))),
+        None if xml_counts is None else float(bleu_of(xml_counts.sum(axis=0))),
         tuple(lines),
+        counts,
+        xml_counts,
     )
 
 
@@ -215,18 +231,28 @@ class Bleu:
         self._cut = None if config.words is None else _cutter(config)
         self._found: list[str] = []
         self._wanted: list[str] = []
+        self._numbers: list[int] = []
 
-    def add(self, found: str, wanted: str) -> None:
-        """Add a line and its reference. A line break inside is a blank."""
+    def add(self, found: str, wanted: str, number: int = 1) -> None:
+        """Add a line, or a stretch of one, and its reference. A line break inside is a blank.
+
+        Args:
+            found: The line.
+            wanted: Its reference.
+            number: The number of the line, from 1.
+        """
         if self._cut is not None:
+            self._numbers.append(number)
             self._found.append(self._cut(found))
             self._wanted.append(self._cut(wanted))
 
-    def score(self) -> float | None:
-        """Return BLEU in [0, 100]; None if no words were chosen."""
+    def line_counts(self, lines: int) -> np.ndarray | None:
+        """Return what each line adds, int64 ``[line, number]``; None if no words were chosen."""
         if self._cut is None:
             return None
-        return corpus_bleu(self._found, self._wanted)
+        counts = np.zeros((lines, COUNTS), np.int64)
+        np.add.at(counts, np.array(self._numbers) - 1, count_ngrams(self._found, self._wanted))
+        return counts
 
 
 def _cutter(config: XmlConfig) -> Callable[[str], str]:

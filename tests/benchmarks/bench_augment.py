@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from models import store
-from pipelines import augment, flags
-from pipelines.job_options import AugmentOptions
-from pipelines.prepare import prepare
+from pairweave.models import store
+from pairweave.pipelines import augment, flags
+from pairweave.pipelines.job_options import AugmentOptions
+from pairweave.pipelines.prepare import prepare
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.screen import screen
+from pairweave.transforms.shards import make_shard, split_rows
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import add_tokens
+from pairweave.transforms.write import write_shard
 from tests import runs
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.read.unit import read_unit
-from transforms.screen import screen
-from transforms.shards import make_shard, split_rows
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import add_tokens
-from transforms.write import write_shard
 
 PAIRS = int(os.environ.get("PAIRWEAVE_BENCH_PAIRS", "200000"))
 LANGS = ("--source_lang", "en", "--target_lang", "de")

@@ -10,7 +10,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, fit
+from pairweave.models.hmm import HmmConfig, fit
 from tests.benchmarks.peers import run_peer
 from tests.links import symmetrize_slowly
 from tests.models.corpora import (

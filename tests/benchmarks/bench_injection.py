@@ -19,19 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, fit
-from models.lexical_translator import LexicalTranslator
-from models.phrase_table import build_phrase_table, pack
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.lexical_translator import LexicalTranslator
+from pairweave.models.phrase_table import build_phrase_table, pack
+from pairweave.transforms import schemas
+from pairweave.transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
+from pairweave.transforms.flat_lists import list_column
+from pairweave.transforms.fragments import FragmentConfig, find_fragments
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tag_config import TagConfig
+from pairweave.transforms.tags import inject_tags
+from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests.rows import row
-from transforms import schemas
-from transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
-from transforms.flat_lists import list_column
-from transforms.fragments import FragmentConfig, find_fragments
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tag_config import TagConfig
-from transforms.tags import inject_tags
-from transforms.tokens import TokenConfig, add_tokens
 
 pytestmark = pytest.mark.bench
 

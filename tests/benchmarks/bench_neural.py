@@ -20,8 +20,8 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from safetensors.torch import load_file  # noqa: E402
 
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
 from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import both_directions, real_pairs, token_table, write_bert  # noqa: E402
 
@@ -133,7 +133,7 @@ def test_the_commands_side_by_side(shared_data, directory, tmp_path):
     expected = links_in(tmp_path / "links")
     for precision, least in (("fp32", 2), ("bf16", 3)):
         ours = seconds(
-            *(sys.executable, "-m", "pipelines.cli", "align", "--aligner", "encoder"),
+            *(sys.executable, "-m", "pairweave.pipelines.cli", "align", "--aligner", "encoder"),
             *("--source_input", tmp_path / "en", "--target_input", tmp_path / "de"),
             *("--source_lang", "en", "--target_lang", "de", "--tokens", "whitespace"),
             *("--model", directory, "--precision", precision, "--heuristic", "intersection"),

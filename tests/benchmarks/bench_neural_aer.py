@@ -21,14 +21,15 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 import transformers  # noqa: E402
 from scipy import sparse  # noqa: E402
 
-from models.encoder import load_encoder  # noqa: E402
-from models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from models.finetune_config import FinetuneConfig  # noqa: E402
-from models.finetune_model import pad_rows  # noqa: E402
-from models.finetune_objectives import attention, self_training_loss  # noqa: E402
-from models.finetune_pairs import prepare_pairs  # noqa: E402
-from models.hmm import HmmConfig, fit  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
+from pairweave.models.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.finetune_config import FinetuneConfig  # noqa: E402
+from pairweave.models.finetune_model import pad_rows  # noqa: E402
+from pairweave.models.finetune_objectives import attention, self_training_loss  # noqa: E402
+from pairweave.models.finetune_pairs import prepare_pairs  # noqa: E402
+from pairweave.models.hmm import HmmConfig, fit  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
 from tests.encoders import both_directions, write_bert  # noqa: E402
 from tests.models.corpora import (  # noqa: E402
     english_french,
@@ -37,7 +38,6 @@ from tests.models.corpora import (  # noqa: E402
     plain_table,
     tokens_table,
 )
-from transforms import schemas  # noqa: E402
 
 pytestmark = pytest.mark.bench
 

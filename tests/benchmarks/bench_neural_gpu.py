@@ -22,8 +22,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.encoder_config import EncoderConfig  # noqa: E402
-from models.neural import load_aligner  # noqa: E402
+from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.neural import load_aligner  # noqa: E402
 from tests.awesome import AwesomeAlign  # noqa: E402
 from tests.encoders import both_directions, real_pairs, token_table, write_bert  # noqa: E402
 

@@ -17,14 +17,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, fit
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.transforms.markup import XLIFF, find_elements, parse_markup
+from pairweave.transforms.project import cut_tokens, place_proportionally, project_tags
+from pairweave.transforms.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.tag_spans import score_spans
+from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests.links import symmetrize_slowly
 from tests.models.corpora import tokens_table
-from transforms.markup import XLIFF, find_elements, parse_markup
-from transforms.project import cut_tokens, place_proportionally, project_tags
-from transforms.soft_links import SoftLinks, harden, soften
-from transforms.tag_spans import score_spans
-from transforms.tokens import TokenConfig, tokenize
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("eurlex", "glossary")

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.unit import read_unit
 from tests.reading import LIMITS, moses, single
-from transforms.plan import make_plan
-from transforms.read.unit import read_unit
 
 pytestmark = pytest.mark.bench
 

@@ -9,15 +9,15 @@ import time
 import pyarrow as pa
 import pytest
 
-from models.ter_aligner import TerAligner
-from pipelines.mono_aligner import compare_by_edits
+from pairweave.models.ter_aligner import TerAligner
+from pairweave.pipelines.mono_aligner import compare_by_edits
+from pairweave.transforms import schemas
+from pairweave.transforms.hints import HintConfig
+from pairweave.transforms.random_masks import RandomConfig
+from pairweave.transforms.suggestions import SuggestionConfig, make_suggestions
+from pairweave.transforms.symmetrize import SymmetrizeConfig
+from pairweave.transforms.tokens import TokenConfig
 from tests.rows import row
-from transforms import schemas
-from transforms.hints import HintConfig
-from transforms.random_masks import RandomConfig
-from transforms.suggestions import SuggestionConfig, make_suggestions
-from transforms.symmetrize import SymmetrizeConfig
-from transforms.tokens import TokenConfig
 
 pytestmark = pytest.mark.bench
 

@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pairweave.transforms import schemas
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.representations import find_representation
+from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tag_rendering import render_columns, render_pair
+from pairweave.transforms.tags import TagConfig, inject_tags
+from pairweave.transforms.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
 from tests.benchmarks.peers import run_peer
 from tests.rows import batch, row
-from transforms import schemas
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.representations import find_representation
-from transforms.screen import ScreenConfig, screen
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tag_rendering import render_columns, render_pair
-from transforms.tags import TagConfig, inject_tags
-from transforms.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
 
 pytestmark = pytest.mark.bench
 

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from models.encoder_config import EncoderConfig
-from models.neural import find_digest
+from pairweave.models.encoder_config import EncoderConfig
+from pairweave.models.neural import find_digest
 from tests import poisoned, runs
 
 pytestmark = pytest.mark.slow

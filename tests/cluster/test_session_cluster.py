@@ -25,7 +25,7 @@ def worker_pool() -> Iterator[int]:
     """One pool, which both task managers of this machine ask for workers."""
     port = free_port()
     pool = subprocess.Popen(
-        [sys.executable, "-m", "pipelines.worker_pool", "--port", str(port)], cwd=ROOT
+        [sys.executable, "-m", "pairweave.pipelines.worker_pool", "--port", str(port)], cwd=ROOT
     )
     try:
         yield port
@@ -39,7 +39,7 @@ def boot(tmp_path) -> Path:
     """The program that PROCESS workers are started with."""
     path = tmp_path / "boot"
     path.write_text(
-        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m pipelines.worker "$@"\n'
+        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m pairweave.pipelines.worker "$@"\n'
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path

@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import engines, forks, worker
-from transforms.arrow_coder import TableCoder
-from transforms.errors import ConfigError, WorkerError
+from pairweave.pipelines import engines, forks, worker
+from pairweave.transforms.arrow_coder import TableCoder
+from pairweave.transforms.errors import ConfigError, WorkerError
 
 
 def read_unit(unit: int, rows: int, shards: int, fill: int) -> Iterator[tuple[int, pa.Table]]:

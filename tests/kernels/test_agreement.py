@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from pairweave.transforms.kernels import agreement, emissions
+from pairweave.transforms.kernels.emissions import MOST_STATES, Lexicon, Side
+from pairweave.transforms.kernels.hmm import JUMPS
+from pairweave.transforms.kernels.model1 import FIXED_POINT, Words
 from tests import slow_hmm
-from transforms.kernels import agreement, emissions
-from transforms.kernels.emissions import MOST_STATES, Lexicon, Side
-from transforms.kernels.hmm import JUMPS
-from transforms.kernels.model1 import FIXED_POINT, Words
 
 P_NULL = 0.2
 SOURCE, TARGET, STEMS = 4, 5, 3
@@ -57,6 +57,8 @@ PAIRS = [
     ([(1, "x")], [(-1, "zidane"), (4, "y"), (4, "y"), (-2, "nations"), (2, "1975")]),
     ([], [(1, "la")]),
     ([(2, "nation")], [(-4, "nations")]),
+    # Five of eight letters are too few to be looked at, six of nine are not.
+    ([(-1, "abcde"), (-1, "abcdef")], [(-1, "abcdexyz"), (-1, "abcdefxyz")]),
 ]
 
 
@@ -117,7 +119,7 @@ def plain_emission(model, ours, theirs, direction):
     )
 
 
-@pytest.mark.parametrize("pair", [0, 1, 3])
+@pytest.mark.parametrize("pair", [0, 1, 3, 4])
 def test_emissions_are_those_of_the_formula(model, pair):
     source, target = sides()
     scratch = heads(model)

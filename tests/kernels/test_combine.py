@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms import schemas
-from transforms.combine import Agreement, combine
-from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.combine import combine_links
+from pairweave.transforms import schemas
+from pairweave.transforms.combine import Agreement, combine
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.combine import combine_links
 
 links = st.dictionaries(
     st.tuples(st.integers(0, 32_767), st.integers(0, 9) | st.just(32_767)),

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.confidence import score_phrases
 from tests.links import flat
 from tests.slow_confidence import mean_beliefs, score_slowly
-from transforms.kernels.confidence import score_phrases
 
 WORDS = 6
 word = st.integers(0, WORDS - 1)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.pieces import cut_windows, pieces_of
-from transforms.kernels.encoder_pieces import cover, token_links
+from pairweave.models.pieces import cut_windows, pieces_of
+from pairweave.transforms.kernels.encoder_pieces import cover, token_links
 
 
 def flat(spans):

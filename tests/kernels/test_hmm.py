@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.slow_hmm import enumerated, windowed
-from transforms.kernels.hmm import (
+from pairweave.transforms.kernels.hmm import (
     JUMPS,
     best_path,
     independent_posteriors,
@@ -13,6 +12,7 @@ from transforms.kernels.hmm import (
     slide,
     unslide,
 )
+from tests.slow_hmm import enumerated, windowed
 
 P_NULL = 0.2
 chances = st.floats(1e-20, 1.0)

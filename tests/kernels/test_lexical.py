@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels import lexical
 from tests.slow_lexical import SWAP, combine_slowly
-from transforms.kernels import lexical
 
 # Weights whose products are exact, so that ties are ties.
 weights = st.sampled_from([1.0, 0.5, 0.25, 0.125])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from pairweave.transforms.kernels.links import first_bad_pair, least_lengths
 from tests.links import flat
-from transforms.kernels.links import first_bad_pair, least_lengths
 
 
 @pytest.mark.parametrize(

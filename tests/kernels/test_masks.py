@@ -3,8 +3,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels import mask_borders, mask_draws, masks, spans
 from tests import slow_suggestions as slow
-from transforms.kernels import mask_borders, mask_draws, masks, spans
 
 TAGS = [-2, -1, 1, 2]
 
@@ -17,6 +17,30 @@ def sides(draw, letters="abc", most=6):
     places = st.tuples(st.integers(0, len(tokens) - 1), st.sampled_from(TAGS))
     tags = sorted(draw(st.lists(places, max_size=draw(st.sampled_from([0, 0, 3])))))
     return tokens, [True, *free, True], slow.partners(tags)
+
+
+@st.composite
+def edited(draw):
+    """Return pairs as translations and references are: one is the other, edited, and linked."""
+    (source, free, tags), places = draw(sides("abcdef", 7)), []
+    target = []
+    for number, token in enumerate(source):
+        edit = draw(st.sampled_from(["keep", "keep", "keep", "replace", "delete", "insert"]))
+        if edit == "insert":
+            target.append("x")
+        if edit != "delete":
+            places.append((number, len(target)))
+            target.append("y" if edit == "replace" else token)
+    target = target or ["x"]
+    cuts = draw(st.lists(st.sampled_from([True, True, False]), min_size=len(target) - 1,
+                         max_size=len(target) - 1))  # fmt: skip
+    halves = st.tuples(st.integers(0, len(target) - 1), st.sampled_from([1, 2]))
+    opened = draw(st.lists(halves, max_size=2, unique_by=lambda half: half[1]))
+    ends = [(draw(st.integers(at, len(target) - 1)), -number) for at, number in opened]
+    target_tags = slow.partners(sorted([*opened, *ends], key=lambda tag: (tag[0], -tag[1])))
+    sure = st.sampled_from([0.25, 0.5, 1.0])
+    links = [(i, j, draw(sure)) for i, j in places if draw(st.integers(0, 9))]
+    return (source, free, tags), (target, [True, *cuts, True], target_tags), links
 
 
 @st.composite
@@ -63,13 +87,24 @@ def find(found, most=100, share=1.0, deletions=1):
     )
 
 
-@given(
-    found=st.lists(pairs(), min_size=1, max_size=3),
-    most=st.sampled_from([2, 4, 100]),
-    share=st.sampled_from([0.3, 0.5, 1.0]),
-    deletions=st.booleans(),
-)
+LIMITS = {
+    "most": st.sampled_from([2, 4, 100]),
+    "share": st.sampled_from([0.3, 0.5, 1.0]),
+    "deletions": st.booleans(),
+}
+
+
+@given(found=st.lists(edited(), min_size=1, max_size=3), **LIMITS)
+def test_regions_of_edited_texts_are_those_of_the_slow_twin(found, most, share, deletions):
+    compare_regions(found, most, share, deletions=deletions)
+
+
+@given(found=st.lists(pairs(), min_size=1, max_size=3), **LIMITS)
 def test_regions_are_those_of_the_slow_twin(found, most, share, deletions):
+    compare_regions(found, most, share, deletions=deletions)
+
+
+def compare_regions(found, most, share, *, deletions):
     pair, regions, confidence, parted, verdict, placeholders = find(
         found, most, share, int(deletions)
     )
@@ -147,6 +182,18 @@ def test_each_rule_of_the_alignment(source, target, links, regions, placeholders
     _, found, *_, counted = find([plain(source, target, links)])
     assert [tuple(region) for region in found.T.tolist()] == regions
     assert counted.tolist() == [placeholders]
+
+
+TAGGED = slow.partners([(1, 1), (3, -1)])
+
+
+@pytest.mark.parametrize(("source_tags", "target_tags"), [(TAGGED, []), ([], TAGGED)])
+def test_a_mask_grows_over_kept_words_to_hold_both_halves_of_a_tag(source_tags, target_tags):
+    everywhere = [True] * 6
+    sides = (list("axcde"), everywhere, source_tags), (list("abcde"), everywhere, target_tags)
+    found = find([(*sides, [(i, i, 1.0) for i in range(5)])])
+    assert found[1].T.tolist() == [[1, 4, 1, 4]]
+    assert found[3].tolist() == [False]
 
 
 def test_deletions_are_left_where_they_are_not_wanted():

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels import model1
+from pairweave.transforms.kernels.model1 import FIXED_POINT, FREQUENT
 from tests.slow_hmm import translation_probability
-from transforms.kernels import model1
-from transforms.kernels.model1 import FIXED_POINT, FREQUENT
 
 sentences = st.lists(st.integers(-1, 4), max_size=5)
 corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6)
@@ -73,6 +73,13 @@ def test_frequent_words_that_met_once_are_no_candidates():
     assert (0, 2) not in found  # both frequent, met once
     assert (1, 2) in found  # source word is rare
     assert (2, 3) in found
+
+
+def test_how_often_words_met_is_counted_for_each_source_word_anew():
+    met = [([0], [2])] * FREQUENT + [([1], [3])] * FREQUENT + [([1], [2])]
+    found = candidates(met, 5)
+    assert (0, 2) in found
+    assert (1, 2) not in found  # both frequent, met once, though 2 met another word often
 
 
 def lexicon(rows):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels import pharaoh
 from tests.links import flat, unflat
-from transforms.kernels import pharaoh
 
 pairs = st.lists(st.lists(st.tuples(st.integers(0, 32766), st.integers(0, 32766)), max_size=6))
 

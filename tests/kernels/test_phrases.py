@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.phrase_based import phrase_extraction
 
+from pairweave.transforms.kernels.phrases import extract_phrases
 from tests.links import NO_CUTS, flat, link_sets, phrases_slowly, read_pharaoh, unflat
-from transforms.kernels.phrases import extract_phrases
 
 
 @st.composite

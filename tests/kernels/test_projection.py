@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import project
+from pairweave.transforms.kernels import projection
 from tests import slow_projection
-from transforms import project
-from transforms.kernels import projection
 
 TEXTS = st.text(st.sampled_from("abcABC09 .,(\N{NO-BREAK SPACE}é漢"), max_size=14)
 
@@ -52,6 +52,55 @@ def run(source, target, source_tokens, target_tokens, links, start, end):
         np.array([end], np.int64),
     )
     return int(starts[0]), int(ends[0])
+
+
+@st.composite
+def translations(draw):
+    """Return cases as texts have them: the target is the source, edited, and words are linked."""
+    source = draw(
+        st.lists(st.sampled_from(["a", "Bc", "d9", "É", ",", "."]), min_size=1, max_size=6)
+    )
+    order = draw(st.permutations(range(len(source))) | st.just(list(range(len(source)))))
+    kept = [number for number in order if draw(st.integers(0, 5))]
+    target, pairs = [], []
+    for number in kept:
+        if not draw(st.integers(0, 4)):
+            target.append("neu")  # a word that nothing is linked to, or a rare word that claims all
+            pairs.append((draw(st.integers(0, len(source) - 1)), len(target) - 1))
+        pairs.append((number, len(target)))
+        target.append(source[number])
+    gap = draw(st.sampled_from([" ", "\N{NO-BREAK SPACE}"]))
+    texts = gap.join(source), gap.join(target)
+    tokens = [cut(text, ()) for text in texts]
+    first = draw(st.integers(0, len(source) - 1))
+    last = draw(st.integers(first, len(source) - 1) | st.just(first))
+    given_by = st.sampled_from((0, 300, 900, 1_000))
+    links = {pair: draw(st.tuples(given_by, given_by)) for pair in pairs if draw(st.integers(0, 5))}
+    start, end = tokens[0][first][0], tokens[0][last][1]
+    if not draw(st.integers(0, 3)):
+        end = start
+    return *texts, *tokens, links, start, end
+
+
+@given(translations())
+def test_in_translations_elements_go_where_the_plain_twin_puts_them(case):
+    assert run(*case) == slow_projection.place(*case)
+
+
+@given(
+    links=st.dictionaries(
+        st.tuples(st.integers(0, 2), st.integers(0, 3)),
+        st.tuples(*[st.sampled_from((0, 300, 940, 1_000))] * 2),
+        min_size=2,
+    ),
+    first=st.integers(0, 2),
+    more=st.integers(1, 3),
+)
+def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
+    pairs = np.array(list(links), np.int64)
+    forward, reverse = np.array(list(links.values()), np.int64).T
+    gains = projection.span_gains(first, first + more, 4, *pairs.T, forward, reverse)
+    assert gains.tolist() == slow_projection.span_gains(first, first + more, 4, links)
 
 
 @given(cases())

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 from tests import slow_hmm
-from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 
 words = st.text("abcé1", max_size=12) | st.text(max_size=8)
 

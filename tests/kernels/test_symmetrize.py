@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.symmetrize import HEURISTICS, mean_probabilities, symmetrize
 from tests.links import flat, link_sets, read_pharaoh, symmetrize_slowly, unflat
-from transforms.kernels.symmetrize import HEURISTICS, mean_probabilities, symmetrize
 
 FILES = [name for name in HEURISTICS if name != "grow"]
 batches = st.lists(st.tuples(link_sets, link_sets), max_size=4)

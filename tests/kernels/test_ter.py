@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels import ter
 from tests import slow_ter
 from tests.translations import real_triples
-from transforms.kernels import ter
 
 LETTERS = "".join(chr(0x4E00 + number) for number in range(100))
 """Words that all differ."""

@@ -7,11 +7,11 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import codepoints
+from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.kernels import clitics, wordbreak
 from tests import slow_tokens
 from tests.text_strategies import texts
-from transforms import codepoints
-from transforms.flat_texts import texts_of
-from transforms.kernels import clitics, wordbreak
 
 LANGUAGES = {
     None: clitics.NO_CLITICS,
@@ -26,7 +26,11 @@ def spans(lines, language=None, *, words_only=False):
     data, offsets = texts_of(pa.array(lines, pa.string()))
     languages = np.full(len(lines), LANGUAGES[language], np.uint8)
     found, starts, ends = wordbreak.find_tokens(
-        data, offsets, languages, int(words_only), codepoints.properties()
+        data,
+        offsets,
+        languages,
+        int(words_only),
+        codepoints.properties(katakana=words_only),
     )
     pairs = list(zip(starts.tolist(), ends.tolist(), strict=True))
     return [pairs[found[i] : found[i + 1]] for i in range(len(lines))]
@@ -53,6 +57,7 @@ def split(expected):
         ("Wait... what?! -- no", "Wait|...|what|?|!|--|no"),
         ("1,234.56 12 % 10:30 3rd", "1,234.56|12|%|10:30|3rd"),
         ("10\u202f000 1\u00a0234\u00a0567,8", "10\u202f000|1\u00a0234\u00a0567,8"),
+        ("7\u2007000 7\u2009000 7\u2008000", "7\u2007000|7\u2009000|7|000"),
         ("2010\u00a0100 12 345 1\u00a0234x", "2010|100|12|345|1|234x"),
         ("Ça va\u202f?", "Ça|va|?"),
         ("e\u0301te\u0301 \u0301", "e\u0301te\u0301"),
@@ -64,6 +69,7 @@ def split(expected):
         ("שלום צה\"ל מרחבא'", "שלום|צה\"ל|מרחבא'"),
         ("مرحبا، عالم", "مرحبا|،|عالم"),
         ("👨\u200d👩\u200d👧🇩🇪🇫🇷👍🏽❤\ufe0f😀😀", "👨\u200d👩\u200d👧|🇩🇪|🇫🇷|👍🏽|❤\ufe0f|😀|😀"),
+        ("a \u200d🙂 \u200dℹ", "a|🙂|ℹ"),  # noqa: RUF001 - a pictograph
         ("soft\u00adhyphen zero\u200bwidth", "soft\u00adhyphen|zero|width"),
         ("a\r\n\u0301b", "a|\u0301|b"),
     ],
@@ -78,11 +84,16 @@ def test_words_by_hand(text, expected):
         ("%s of %(name)s, %1$s%%", "%s|of|%(name)s|,|%1$s|%%"),
         ("%-5.2f %lu %zd %@ %{count}", "%-5.2f|%lu|%zd|%@|%{count}"),
         ("50% off, 20%ige, 100 % des", "50|%|off|,|20|%|ige|,|100|%|des"),
+        ("20%söks 5%dé %dé %d 5%d", "20|%|söks|5|%|dé|%d|é|%d|5|%d"),
         ("{} {0} {name!r:>10} {{ x }}", "{}|{0}|{name!r:>10}|{{ x }}"),
         ("{% endif %} {a b} {{{x}}}", "{% endif %}|{|a|b|}|{{{x}}}"),
         ("${HOME} $name US$5 #{x}", "${HOME}|$name|US|$|5|#{x}"),
+        ("#URL1#的 (#num#) %NAME% @HOST@ $VAR$", "#URL1#|的|(|#num#|)|%NAME%|@HOST@|$VAR$"),
+        ("C# or F# #one#two #a# 5%OFF% %d%%", "C|#|or|F|#|#|one|#|two|#|a|#|5|%|OFF|%|%d|%%"),
         ("<b>bold</b><br/>", "<b>|bold|</b>|<br/>"),
         ('<a href="x y" id=z>t</a>', "<a href=\"x y\" id=z>|t|</a>"),
+        ("<a b='x=y' c=\"d='1'\">t", "<a b='x=y' c=\"d='1'\">|t"),
+        ("<a b='<i>'>", "<|a|b|=|'|<i>|'|>"),
         ("<a_3>x</a_3> <MASK_REP>", "<a_3>|x|</a_3>|<MASK_REP>"),
         ("a < b and c > d", "a|<|b|and|c|>|d"),
         ("<b and c>", "<|b|and|c|>"),
@@ -95,6 +106,7 @@ def test_words_by_hand(text, expected):
         ("联系foo@bar.com谢谢 @user a@b", "联|系|foo@bar.com|谢|谢|@|user|a|@|b"),
         ("%s@example.com", "%s|@|example.com"),
         ("müller@straße.de", "müller@straße.de"),
+        ("a@b.c a@b.co", "a|@|b.c|a@b.co"),
         ("{x}\u0301 {y}", "{x}\u0301|{y}"),
     ],
 )  # fmt: skip

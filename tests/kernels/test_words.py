@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.kernels import words
-from transforms.kernels.words import fold_character
+from pairweave.transforms.kernels import words
+from pairweave.transforms.kernels.words import fold_character
 
 texts = st.text(max_size=12) | st.text("aÀß\u017f\u0301\ufb01\u2019漢한🙂\uff21", max_size=12)
 

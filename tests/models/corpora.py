@@ -5,8 +5,8 @@ import re
 
 import pyarrow as pa
 
+from pairweave.transforms import schemas
 from tests import rows
-from transforms import schemas
 
 # As `words` cuts English and French, near enough: numbers whole, elided words on their own.
 _ENGLISH = re.compile(r"\d+(?:[.,:]\d+)*|['\u2019](?:s|re|ve|ll|d|m)\b|[^\W_]+|\S", re.IGNORECASE)

@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import hashlib
 import json
 import re
 import weakref
@@ -8,12 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, HmmModel, fit
-from models.hmm_vocabulary import build_vocabulary, collect_vocabulary
+from pairweave.models import hmm_training
+from pairweave.models.hmm import HmmConfig, HmmModel, fit
+from pairweave.models.hmm_vocabulary import build_vocabulary, collect_vocabulary
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.hmm import JUMPS
+from pairweave.transforms.kernels.model1 import FIXED_POINT
+from pairweave.transforms.kernels.sampling import mix64
 from tests.models.corpora import plain_table, tokens_table
-from transforms import schemas
-from transforms.errors import ConfigError, WorkerError
-from transforms.kernels.sampling import mix64
 
 WORDS = {
     "the": "das", "house": "haus", "book": "buch", "is": "ist", "small": "klein", "big": "gross",
@@ -320,3 +324,68 @@ def test_words_are_counted_over_all_chunks_the_commonest_first():
 def test_a_vocabulary_with_one_word_twice_is_refused():
     with pytest.raises(ConfigError, match="'a' is twice"):
         build_vocabulary(pa.array(["a", "b", "a"]), pa.array([1, 1, 1]).to_numpy())
+
+
+def resealed(files, name, change):
+    """Return a model's files with one table changed, and the header's hash of it, too."""
+    table = change(pa.ipc.open_file(pa.BufferReader(files[name])).read_all())
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    data = sink.getvalue().to_pybytes()
+    header = json.loads(files["model.json"])
+    header["files"][name]["sha256"] = hashlib.sha256(data).hexdigest()
+    return {**files, name: data, "model.json": json.dumps(header).encode()}
+
+
+def without_first(table):
+    return table.slice(1)
+
+
+def turned(table):
+    return table.take(pa.array(range(table.num_rows))[::-1])
+
+
+def twice(table):
+    return pa.concat_tables([table.slice(0, 1), table])
+
+
+def with_null(table):
+    name = table.column_names[-1]
+    empty = pa.nulls(1, table.schema.field(name).type)
+    column = pa.concat_arrays([empty, table[name].combine_chunks().slice(1)])
+    return table.set_column(table.num_columns - 1, table.schema.field(name), column)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("jumps.arrow", without_first, "jumps.arrow: expected 129 rows, found 128"),
+        ("jumps.arrow", twice, "jumps.arrow: expected 129 rows, found 130"),
+        ("lexicon.arrow", turned, "lexicon.arrow: entries are not sorted"),
+        ("lexicon.arrow", twice, "lexicon.arrow: entries are not sorted"),
+        ("stem_lexicon.arrow", turned, "stem_lexicon.arrow: entries are not sorted"),
+        ("source_stems.arrow", without_first, "source_stems.arrow: expected .* stems"),
+        *(
+            (f"{name}.arrow", with_null, f"{name}.arrow has empty cells")
+            for name in ("jumps", "lexicon", "stem_lexicon", "source_words", "target_stems")
+        ),
+    ],
+)
+def test_a_table_that_is_wrong_under_a_right_hash_is_refused(model, name, change, message):
+    with pytest.raises(ConfigError, match=message):
+        HmmModel.from_files(resealed(model.to_files(), name, change))
+
+
+def test_a_fit_begins_and_is_smoothed_as_its_constants_say():
+    jumps = hmm_training._first_jumps()
+    at = JUMPS  # the place of distance 0
+    assert jumps[0, at + 1] == jumps[1, at + 1] == 1.0
+    assert jumps[0, at + 9] == jumps[0, at - 7] == pytest.approx(np.exp(-1.0))
+    assert hmm_training.JUMP_PRIOR == 0.5
+    assert hmm_training.LEAST_COUNT * 1024 == FIXED_POINT
+    words = collect_vocabulary(plain_table([("a a a b", "x")]), "source", 10)
+    # Three of four tokens are a, one is b; 60 links to nothing, all of a.
+    counts = np.array([60, 0]) * FIXED_POINT
+    expected = [(60 + 100 * 3 / 4) / 160, (100 / 4) / 160, (100 / 4) / 160]
+    assert hmm_training._null(words, counts).tolist() == pytest.approx(expected)

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from models.hmm import HmmConfig, fit
+from pairweave.models.hmm import HmmConfig, fit
 from tests.links import symmetrize_slowly
 from tests.models.corpora import (
     english_french,

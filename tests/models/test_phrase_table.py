@@ -5,19 +5,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from models import phrase_table, store
-from models.hmm import HmmConfig, fit
-from models.lexical_translator import LexicalTranslator
-from models.phrase_table import build_phrase_table, pack, unpack
+from pairweave.models import phrase_table, store
+from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.lexical_translator import LexicalTranslator
+from pairweave.models.phrase_table import build_phrase_table, pack, unpack
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.fragments import FragmentConfig, find_fragments, hash_words
+from pairweave.transforms.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests import corpora
 from tests.models.corpora import plain_table
 from tests.slow_fragments import fold
 from tests.test_fragments import boxes_of, table_of
-from transforms.errors import ConfigError
-from transforms.fragments import FragmentConfig, find_fragments, hash_words
-from transforms.phrases import PhraseConfig, extract_phrases
-from transforms.symmetrize import SymmetrizeConfig, symmetrize
-from transforms.tokens import TokenConfig, tokenize
 
 BLANKS = TokenConfig("whitespace")
 NOTHING = plain_table([("unheard", "unheard")])

@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.read.identity import pair_id, pair_ids
+from pairweave.transforms.read.identity import pair_id, pair_ids
 
 text = st.none() | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 

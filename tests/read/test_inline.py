@@ -2,11 +2,11 @@
 
 import pytest
 
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.units import Unit
 from tests.reading import corpus, moses, pairs, read_all, reasons, single
-from transforms.errors import ConfigError
-from transforms.pair_markup import PairMarkup
-from transforms.plan import make_plan
-from transforms.units import Unit
 
 PAIRS = [
     ('a <b class="x">bold</b> word<br>', "ein <B>fettes</B> Wort<br>"),

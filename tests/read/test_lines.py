@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pairweave.transforms.read.lines import decode, line_blocks, whole_lines
+from pairweave.transforms.read.rows import Problem
+from pairweave.transforms.rejects import Reject
 from tests.reading import slow_lines
-from transforms.read.lines import decode, line_blocks, whole_lines
-from transforms.read.rows import Problem
-from transforms.rejects import Reject
 
 PIECES = [b"a", b"tab\there", "ü€😀".encode(), b"\n", b"\r", b"\r\n", b"\0", b"\x0b", b"\x7f"]
 PIECES += [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf", b"\xc2\x85", "\u2028".encode()]

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.units import ReadLimits
 from tests.reading import corpus, pairs, read_all, reasons
-from transforms.errors import ConfigError, InputError
-from transforms.plan import make_plan
-from transforms.units import ReadLimits
 
 
 def write(tmp_path, source, target, langs=("en", "de")):

@@ -8,11 +8,12 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.scan import _LineCounter
+from pairweave.transforms.units import ReadLimits
 from tests.reading import LIMITS, moses, normal, pairs, read_all, read_plan, reasons, slow_pairs
-from transforms.errors import InputError, WorkerError
-from transforms.plan import make_plan
-from transforms.read.unit import read_unit
-from transforms.units import ReadLimits
 
 LINES = ["plain", "", "tab\there", "ü€😀", "x" * 40, "a\rb", "nul\0", "\ufeffmark", "\u2028"]
 RAW_LINES = [line.encode() for line in LINES] + [b"\xff", b"a\xed\xa0\x80", b"\xc3"]
@@ -159,6 +160,16 @@ def test_dropped_carriage_returns_and_marks_are_counted(tmp_path):
         ("carriage_returns", "b.gz", 3),
     ]
     assert pairs(read_plan(plan)) == [("one", "eins"), ("two", "zwei"), ("three", "drei")]
+
+
+def test_carriage_returns_are_counted_however_the_text_is_cut():
+    text = b"a\r\n\r\nb\n\r\n"
+    for cut in range(len(text) + 1):
+        counter = _LineCounter()
+        for chunk in (text[:cut], b"", text[cut:]):
+            counter.take(chunk)
+        counter.finish()
+        assert (counter.lines, counter.carriage_returns) == (4, 3), cut
 
 
 def planned(tmp_path, **options):

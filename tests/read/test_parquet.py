@@ -1,16 +1,22 @@
+import base64
+import contextlib
 import io
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read import parquet
+from pairweave.transforms.read.parquet_cells import byte_lengths
+from pairweave.transforms.read.parquet_footer import encrypted_columns
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.units import ReadLimits
 from tests.reading import LIMITS, pairs, read_all, read_plan, reasons, single
-from transforms.errors import InputError, WorkerError
-from transforms.plan import make_plan
-from transforms.read import parquet
-from transforms.read.unit import read_unit
-from transforms.units import ReadLimits
 
 TABLE = pa.table(
     {
@@ -218,7 +224,7 @@ def test_bytes_changed_after_the_plan_are_a_worker_error(tmp_path):
 
 
 def test_long_rows_come_in_smaller_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "_BATCH_BYTES", 100_000)
+    monkeypatch.setattr(parquet, "BATCH_BYTES", 100_000)
     path = write(
         tmp_path, text_table([f"{number:05d}" * 200 for number in range(400)], ["b"] * 400)
     )
@@ -236,3 +242,148 @@ def test_a_file_written_in_one_go_or_streamed_has_the_same_rows(tmp_path):
     path = tmp_path / "b.parquet"
     path.write_bytes(sink.getvalue())
     assert pairs(read_all(single(path))) == EXPECTED
+
+
+def shared(text: str, rows: int) -> pa.DictionaryArray:
+    """Return a column whose rows all have one text, held once."""
+    return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
+
+
+UNBOUNDED = ReadLimits(max_expansion=1 << 20, expansion_floor_bytes=1 << 40)
+
+
+def test_texts_that_rows_share_are_refused_where_they_expand_too_much(tmp_path):
+    column = shared("x y " * 225_000, 3_000)
+    path = write(tmp_path, pa.table({"source": column, "target": column}), compression="zstd")
+    assert path.stat().st_size < 2_000
+    with pytest.raises(InputError, match=r"max_expansion 200.*\[expansion_limit\]"):
+        list(read_unit(make_plan([single(path)]).units[0], LIMITS))
+
+
+def test_texts_that_rows_share_pass_where_the_limit_allows_it_in_bounded_batches(tmp_path):
+    column = shared("x y " * 225_000, 3_000)
+    path = write(tmp_path, pa.table({"source": column, "target": shared("a b", 3_000)}))
+    unit = make_plan([single(path)], UNBOUNDED).units[0]
+    rows = 0
+    for batch in read_unit(unit, UNBOUNDED):
+        assert batch.nbytes < parquet.BATCH_BYTES + (1 << 20)
+        assert batch.column("line")[0].as_py() == rows + 1
+        rows += batch.num_rows
+        if rows > 300:
+            break
+    else:
+        pytest.fail("the batches are too large")
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_long_texts_that_rows_share_are_not_copied_into_a_whole_batch(tmp_path, monkeypatch, plain):
+    monkeypatch.setattr(parquet, "_EXPANDED_BYTES", 10_000)
+    texts = ["long " * 100, "short", None] * 40
+    column = pa.array(texts) if plain else pa.array(texts).dictionary_encode()
+    table = pa.table({"source": column, "target": ["t"] * 120})
+    seen = []
+    monkeypatch.setattr(
+        parquet, "byte_lengths", lambda found: seen.append(found.type) or byte_lengths(found)
+    )
+    rows = read_all(single(write(tmp_path, table)))
+    assert [row["source"] for row in rows] == texts
+    assert sum(map(pa.types.is_dictionary, seen)) >= 1
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "shared"])
+def test_cells_over_the_limit_are_rejected_with_their_start_whatever_their_type(tmp_path, kind):
+    texts = ["\u00e9" * 60, "short", None, "\u00e9" * 60]
+    column = pa.array(texts).dictionary_encode() if kind == "shared" else pa.array(texts, kind)
+    path = write(tmp_path, pa.table({"source": column, "target": ["t"] * 4}))
+    rows = read_all(single(path), limits=ReadLimits(max_line_bytes=100))
+    assert [row["reason"] for row in rows] == [
+        *("line_too_long", None, "missing_field", "line_too_long")
+    ]
+    assert rows[0]["detail"] == "source: 120 bytes, max_line_bytes is 100"
+    assert rows[0]["raw"] == texts[0].encode()
+    assert rows[0]["source"] is None
+
+
+def test_a_footer_that_says_how_far_a_file_expands_is_believed_before_anything_is_read(tmp_path):
+    path = write(
+        tmp_path,
+        text_table(["a b " * 200_000] * 40, ["t"] * 40),
+        compression="zstd",
+        use_dictionary=False,
+    )
+    with pytest.raises(InputError, match=r"row group 0 hold .*\[expansion_limit\]"):
+        make_plan([single(path)])
+    with pytest.raises(InputError, match="max_file_bytes 1000"):
+        make_plan([single(path)], ReadLimits(max_expansion=1 << 20, max_file_bytes=1000))
+
+
+def encrypted(path, columns, *, plain_footer=True):
+    """Write a file of which some columns need a key."""
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def __init__(self, _config):
+            super().__init__()
+
+        def wrap_key(self, key, _name):
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key, _name):
+            return base64.b64decode(key)
+
+    factory = encryption.CryptoFactory(Keys)
+    properties = factory.file_encryption_properties(
+        encryption.KmsConnectionConfig(),
+        encryption.EncryptionConfiguration(
+            footer_key="footer", column_keys={"key": columns}, plaintext_footer=plain_footer
+        ),
+    )
+    table = text_table(["a", "b"], ["x", "y"], other=["1", "2"])
+    with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+    return path
+
+
+def test_encrypted_columns_are_refused_by_name(tmp_path):
+    path = encrypted(tmp_path / "a.parquet", ["target"])
+    with pytest.raises(InputError, match=r"the column target is encrypted.*\[unsupported_format\]"):
+        make_plan([single(path)])
+
+
+def test_encrypted_columns_that_nobody_wants_do_not_matter(tmp_path):
+    path = encrypted(tmp_path / "a.parquet", ["other"])
+    assert pairs(read_all(single(path))) == [("a", "x"), ("b", "y")]
+
+
+def test_an_encrypted_footer_is_refused(tmp_path):
+    path = encrypted(tmp_path / "a.parquet", ["target"], plain_footer=False)
+    with pytest.raises(InputError, match=r"is encrypted.*\[unsupported_format\]"):
+        make_plan([single(path)])
+
+
+def test_a_footer_holds_numbers_of_64_bits_and_none_longer():
+    number = b"\x16" + b"\xff" * 9 + b"\x01\0"  # a field of 64 bits, of which each is set
+    assert encrypted_columns(number) == frozenset()
+    with pytest.raises(ValueError, match="more than 64 bits"):
+        encrypted_columns(b"\x16" + b"\xff" * 10 + b"\x01\0")
+
+
+@given(st.data())
+def test_a_damaged_footer_is_walked_to_an_end(data):
+    sink = io.BytesIO()
+    pq.write_table(TABLE, sink, row_group_size=4)
+    footer = bytearray(sink.getvalue()[-8 - int.from_bytes(sink.getvalue()[-8:-4], "little") : -8])
+    assert encrypted_columns(bytes(footer)) == frozenset()
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(0, len(footer) - 1))
+        footer[place] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(ValueError):
+        encrypted_columns(bytes(footer))
+
+
+@pytest.mark.parametrize("code", [*range(9), 0x0B, 0x0C, *range(0x0E, 0x20)])
+def test_every_control_but_tab_and_line_ends_is_refused(tmp_path, code):
+    path = write(tmp_path, text_table([f"a{chr(code)}", "b"], ["c", "d\t\r\n"]))
+    rows = read_all(single(path))
+    assert reasons(rows) == ["control_char", None]
+    assert rows[0]["detail"] == f"source: U+{code:04X} at byte 1 of the text"

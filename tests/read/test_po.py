@@ -10,11 +10,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.reading import normal, pairs, read_all, read_plan, reasons, single
-from transforms.errors import InputError, WorkerError
-from transforms.plan import make_plan
-from transforms.read.unit import read_unit
-from transforms.units import CorpusInput, ReadLimits
 
 HEADER = 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
 
@@ -277,3 +277,18 @@ def test_real_catalogues_are_read_as_polib_reads_them():
         for row in rows:
             assert re.match(r"(#~ )?msgid", lines[row["line"] - 1])
     assert seen > 1500
+
+
+def test_a_first_message_without_text_is_no_header_if_it_is_obsolete_or_has_a_context(tmp_path):
+    rows = rows_of(tmp_path, '#~ msgid ""\n#~ msgstr "x"\n\nmsgid "a"\nmsgstr "b"\n', header="")
+    assert reasons(rows) == ["obsolete", None]
+    rows = rows_of(tmp_path, 'msgctxt "c"\nmsgid ""\nmsgstr "y"\n', header="")
+    assert pairs(rows) == [("", "y")]
+
+
+@pytest.mark.parametrize(
+    "message", [b'msgid "a\xff"\nmsgstr "b"\n', b'msgid "a"\nmsgstr "b\xff"\n']
+)
+@pytest.mark.parametrize("flag", [b"", b"#, fuzzy\n"])
+def test_bad_bytes_on_either_side_are_the_reason_whatever_the_state(tmp_path, flag, message):
+    assert reasons(rows_of(tmp_path, flag + message)) == ["invalid_utf8"]

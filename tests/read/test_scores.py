@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.plan import make_plan
 from tests.reading import corpus, read_all, reasons, single
-from transforms.errors import ConfigError, InputError
-from transforms.plan import make_plan
 
 PAIRS = [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")]
 CELLS = ["0.5", "-1e2", "", "much"]

@@ -7,9 +7,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.errors import InputError
-from transforms.read.streams import decompress
-from transforms.units import ReadLimits
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.read.streams import decompress
+from pairweave.transforms.units import ReadLimits
 
 LIMITS = ReadLimits()
 TEXT = b"".join(b"line %d of some text\n" % number for number in range(20_000))
@@ -93,6 +93,11 @@ def test_zeros_after_the_end_of_gzip_are_padding(chunk):
     padding = b"\0" * 1500
     assert unpack(GZIP + padding, "gzip", chunk=chunk) == TEXT
     assert unpack(GZIP + padding + GZIP, "gzip", chunk=chunk) == TEXT + TEXT
+
+
+@pytest.mark.parametrize("chunk", [1, 500, 1 << 20])
+def test_zeros_before_gzip_are_no_padding(chunk):
+    assert refused(b"\0" * 3 + GZIP, "gzip", chunk=chunk).code == "gzip_corrupt"
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 20])

@@ -3,13 +3,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.markup import Kind
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.segments import escape_text
+from pairweave.transforms.units import ReadLimits
 from tests.reading import corpus, pairs, read_all, reasons, single
-from transforms.errors import InputError
-from transforms.markup import Kind
-from transforms.pair_markup import PairMarkup
-from transforms.plan import make_plan
-from transforms.read.segments import escape_text
-from transforms.units import ReadLimits
 
 # All that XML 1.0 can carry, with what it must escape or may normalise more often than not.
 xml_texts = st.text(
@@ -104,8 +104,10 @@ def test_the_old_attribute_for_languages_is_read(tmp_path):
     assert pairs(rows_of(tmp_path, unit)) == [("a", "b")]
 
 
-def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
-    path = write(tmp_path, tu(("de-AT", "Ja"), ("en_US", "yes")), srclang="en")
+@pytest.mark.parametrize("source_first", [True, False])
+def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path, source_first):
+    variants = [("en_US", "yes"), ("de-AT", "Ja")]
+    path = write(tmp_path, tu(*(variants if source_first else variants[::-1])), srclang="en")
     rows = read_all(corpus(input=(str(path),), source_lang="und", target_lang="und"))
     assert pairs(rows) == [("yes", "Ja")]
     assert (rows[0]["source_lang"], rows[0]["target_lang"]) == ("en-US", "de-AT")

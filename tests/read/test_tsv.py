@@ -7,10 +7,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.units import ReadLimits
 from tests.reading import normal, pairs, read_all, read_plan, reasons, single, slow_lines
-from transforms.errors import ConfigError, InputError
-from transforms.plan import make_plan
-from transforms.units import ReadLimits
 
 
 def write(directory: Path, data: bytes, name: str = "a.tsv") -> Path:

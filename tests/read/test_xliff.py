@@ -1,11 +1,11 @@
 import pytest
 
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup import Form
+from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.units import CorpusInput
 from tests.reading import corpus, pairs, read_all, reasons, single
-from transforms.errors import ConfigError, InputError
-from transforms.markup import Form
-from transforms.pair_markup import PairMarkup
-from transforms.plan import make_plan
-from transforms.units import CorpusInput
 
 HEAD_1 = (
     '<?xml version="1.0"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
@@ -84,6 +84,15 @@ def test_a_unit_that_is_cut_gives_a_row_for_each_segment(tmp_path):
     assert reasons(rows) == [None, None, "untranslated"]
     assert rows[0]["markup"] is None
     assert markup_of(rows[1]).elements[0].source == (0, 4)
+
+
+def test_a_segment_inside_of_code_is_none(tmp_path):
+    side = "<ph id='1'><mrk mtype='seg' mid='9'>{}</mrk></ph><mrk mtype='seg' mid='0'>{}</mrk>"
+    body = (
+        f"<trans-unit id='1'><source>A.</source><seg-source>{side.format('x', 'A.')}</seg-source>"
+        f"<target>{side.format('x', 'B.')}</target></trans-unit>"
+    )
+    assert pairs(rows_of(tmp_path, body, inline_tags="strip")) == [("A.", "B.")]
 
 
 def test_a_unit_whose_target_is_not_cut_or_cut_ambiguously_is_one_row(tmp_path):

@@ -5,12 +5,12 @@ import tracemalloc
 
 import pytest
 
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.plan import make_plan
+from pairweave.transforms.read.unit import read_unit
+from pairweave.transforms.read.xml_stream import MAX_DEPTH, utf8_document
+from pairweave.transforms.units import ReadLimits
 from tests.reading import pairs, read_all, reasons, single
-from transforms.errors import InputError, WorkerError
-from transforms.plan import make_plan
-from transforms.read.unit import read_unit
-from transforms.read.xml_stream import MAX_DEPTH, utf8_document
-from transforms.units import ReadLimits
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 HEADS = {

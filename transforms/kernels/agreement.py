@@ -9,15 +9,15 @@ at the end, so that a link both find likely also shifts its neighbours.
 import numba
 import numpy as np
 
-from transforms.kernels.emissions import LEAST, Lexicon, Side, emissions
-from transforms.kernels.hmm import (
+from pairweave.transforms.kernels.emissions import LEAST, Lexicon, Side, emissions
+from pairweave.transforms.kernels.hmm import (
     best_path,
     independent_posteriors,
     lay_out,
     posteriors,
     sum_of,
 )
-from transforms.kernels.model1 import FIXED_POINT, Words
+from pairweave.transforms.kernels.model1 import FIXED_POINT, Words
 
 DOUBT = np.float32(0.1)
 """What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""

@@ -9,7 +9,7 @@ is the mean of both directions' posteriors.
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.integers import Integer
 
 
 @numba.njit(nogil=True, cache=True)

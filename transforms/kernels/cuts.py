@@ -1,9 +1,9 @@
-"""Between which tokens a tag may stand, and which tokens are words."""
+"""Between which tokens a tag may stand, and which tokens and phrases hold words."""
 
 import numba
 import numpy as np
 
-from transforms.kernels import utf8
+from pairweave.transforms.kernels import utf8
 
 
 @numba.njit(nogil=True, cache=True)
@@ -63,7 +63,7 @@ def _is_ascii(data: np.ndarray, begin: int, end: int) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def count_wordlike(
+def mark_wordlike(
     data: np.ndarray,
     offsets: np.ndarray,
     token_offsets: np.ndarray,
@@ -71,21 +71,22 @@ def count_wordlike(
     token_ends: np.ndarray,
     properties: np.ndarray,
 ) -> np.ndarray:
-    """Count the tokens of each text that hold a letter or a digit.
+    """Tell which tokens hold a letter or a digit.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
-        token_offsets: Tokens of each text, int32 ``[text + 1]``, from 0.
+        token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
         token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
         token_ends: Likewise.
         properties: Of every code point, uint16 (`transforms.codepoints.properties`).
 
     Returns:
-        int64 ``[text]``.
+        Booleans of all texts end to end, ``[token]``, from the first text's first token.
     """
-    counts = np.zeros(len(offsets) - 1, np.int64)
-    for text in range(len(counts)):
+    marks = np.zeros(token_offsets[len(offsets) - 1] - token_offsets[0], np.bool_)
+    place = 0
+    for text in range(len(offsets) - 1):
         at = offsets[text]
         end = offsets[text + 1]
         position = 0
@@ -99,17 +100,43 @@ def count_wordlike(
                     if properties[data[byte]] & utf8.WORD:
                         found = True
                         break
-                counts[text] += found
-                continue
-            while at < end and position < stop:
-                if position >= start and not found:
-                    point, width = utf8.decode(data, at, end)
-                    found = properties[point] & utf8.WORD != 0
-                    at += width
-                else:
-                    at += 1
-                    while at < end and data[at] & 0xC0 == 0x80:
+            else:
+                while at < end and position < stop:
+                    if position >= start and not found:
+                        point, width = utf8.decode(data, at, end)
+                        found = properties[point] & utf8.WORD != 0
+                        at += width
+                    else:
                         at += 1
-                position += 1
-            counts[text] += found
-    return counts
+                        while at < end and data[at] & 0xC0 == 0x80:
+                            at += 1
+                    position += 1
+            marks[place] = found
+            place += 1
+    return marks
+
+
+@numba.njit(nogil=True, cache=True)
+def hold_wordlike(
+    phrase_offsets: np.ndarray,
+    first: np.ndarray,
+    behind: np.ndarray,
+    token_offsets: np.ndarray,
+    wordlike: np.ndarray,
+    fits: np.ndarray,
+) -> None:
+    """Strike out the phrases without a token that holds a letter or a digit.
+
+    Args:
+        phrase_offsets: Where each pair's phrases begin, int64 ``[pair + 1]``.
+        first: First token of each phrase ``[phrase]``.
+        behind: The token behind its last ``[phrase]``.
+        token_offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
+        wordlike: From `mark_wordlike`, bool ``[token]``; its first is ``token_offsets[0]``.
+        fits: What is left of the phrases, bool ``[phrase]``; changed in place.
+    """
+    for pair in range(len(phrase_offsets) - 1):
+        base = token_offsets[pair] - token_offsets[0]
+        for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
+            if not wordlike[base + first[phrase] : base + behind[phrase]].any():
+                fits[phrase] = False

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.integers import Integer
 
 
 @numba.njit(nogil=True, cache=True)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from transforms.kernels.model1 import Words, back_off, find_entry, lead_of
-from transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
+from pairweave.transforms.kernels.model1 import Words, back_off, find_entry, lead_of
+from pairweave.transforms.kernels.similarity import MOST_LETTERS, bits_set, letter_bag, likeness
 
 MOST_STATES = 256
 """Pairs with more words on a side see a window of this many round the diagonal."""

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from transforms.kernels import utf8
+from pairweave.transforms.kernels import utf8
 
 
 @numba.njit(nogil=True, cache=True)
@@ -182,11 +182,12 @@ def merge_pieces(
     data: np.ndarray,
     offsets: np.ndarray,
     properties: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Make tokens of pieces.
 
-    White space at a piece's ends is left out, and so is a piece of which nothing remains. Pieces
-    that share a character, such as the bytes of one or the parts of a fraction sign, are one token.
+    White space at a piece's ends is left out, and a piece of which nothing remains makes no token.
+    Pieces that share a character, such as the bytes of one or the parts of a fraction sign, are one
+    token.
 
     Args:
         piece_offsets: Where each text's pieces start, int64 ``[text + 1]``.
@@ -198,12 +199,17 @@ def merge_pieces(
 
     Returns:
         Token offsets int64 ``[text + 1]``, and the tokens' starts and ends, int32 ``[token]``:
-        ascending, disjoint, not empty.
+        ascending, disjoint, not empty. Then the pieces' own starts and ends without white space,
+        and the token that each belongs to, counted inside its text, int32 ``[piece]``: the one that
+        it is part of, or the next one if it shows nothing; -1 if there is none.
     """
     texts = len(offsets) - 1
     token_offsets = np.zeros(texts + 1, np.int64)
     starts = np.empty(len(piece_starts), np.int32)
     ends = np.empty(len(piece_starts), np.int32)
+    piece_starts = piece_starts.astype(np.int32)
+    piece_ends = piece_ends.astype(np.int32)
+    piece_tokens = np.empty(len(piece_starts), np.int32)
     tokens = 0
     for text in range(texts):
         white = _white_space(data, offsets[text], offsets[text + 1], properties)
@@ -218,9 +224,13 @@ def merge_pieces(
                 start += 1
             while start < end and white[end - 1]:
                 end -= 1
+            piece_starts[place] = start
+            piece_ends[place] = max(start, end)
+            shares = tokens > first and start < ends[tokens - 1]
+            piece_tokens[place] = tokens - first - (1 if shares else 0)
             if start >= end:
                 continue
-            if tokens > first and start < ends[tokens - 1]:
+            if shares:
                 if end > ends[tokens - 1]:
                     ends[tokens - 1] = end
                 continue
@@ -228,7 +238,17 @@ def merge_pieces(
             ends[tokens] = end
             tokens += 1
         token_offsets[text + 1] = tokens
-    return token_offsets, starts[:tokens].copy(), ends[:tokens].copy()
+        for place in range(base, stop):
+            if piece_tokens[place] == tokens - first:
+                piece_tokens[place] = -1
+    return (
+        token_offsets,
+        starts[:tokens].copy(),
+        ends[:tokens].copy(),
+        piece_starts,
+        piece_ends,
+        piece_tokens,
+    )
 
 
 @numba.njit(nogil=True, cache=True)

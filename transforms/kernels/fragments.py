@@ -7,9 +7,9 @@ of a sentence is the word that it is inside one.
 import numba
 import numpy as np
 
-from transforms.kernels import sampling
-from transforms.kernels.integers import Integer
-from transforms.kernels.nesting import nests
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.nesting import nests
 
 
 @numba.njit(nogil=True, cache=True)
@@ -207,6 +207,7 @@ def take_fragments(
     meanings: np.ndarray,
     target_offsets: np.ndarray,
     target_words: np.ndarray,
+    target_wordlike: np.ndarray,
     target_cuts: np.ndarray,
     free: int,
     taken: np.ndarray,
@@ -215,9 +216,9 @@ def take_fragments(
 ) -> None:
     """Take the fragments of pairs whose translations are found, in their order.
 
-    A translation must be found once (`_find_once`), where a tag may stand, and nest with what was
-    taken before. Where the meanings of single words are known, no word outside the fragment may
-    have one of the words found among its own.
+    A translation must be found once (`_find_once`), hold a word, lie where a tag may stand, and
+    nest with what was taken before. Where the meanings of single words are known, no word outside
+    the fragment may have one of the words found among its own.
 
     Args:
         active: The pairs that want more, int64 ``[active]``.
@@ -233,6 +234,7 @@ def take_fragments(
             or ``[0]``.
         target_offsets: Where each pair's target words begin, int64 ``[pair + 1]``, from 0.
         target_words: Their hashes, uint64.
+        target_wordlike: Which count as words, bool ``[word]``.
         target_cuts: Where a tag may stand, bool ``[word + pair]``.
         free: 1 if tags may cross.
         taken: Receives source start, source end, target start and target end of what is taken,
@@ -259,6 +261,8 @@ def take_fragments(
                 sentence, offsets[number], offsets[number + 1], word_offsets, words
             )
             if low < 0 or not (cuts[low] and cuts[high]):
+                continue
+            if not target_wordlike[at + low : at + high].any():
                 continue
             start, end = np.int64(starts[fragment]), np.int64(ends[fragment])
             if _has_rival(start, end, sentence[low:high], own, offsets, word_offsets, words):

@@ -3,8 +3,8 @@
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
-from transforms.kernels.tag_names import CLOSE, EMPTY, KINDS, OPEN
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tag_names import CLOSE, EMPTY, KINDS, OPEN
 
 _MOST_DIGITS = 9
 

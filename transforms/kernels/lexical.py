@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.integers import Integer
 
 SWAP = 0.3
 """What it costs two neighbouring words to change places (flat from 0.1 to 1)."""

@@ -3,9 +3,9 @@
 import numba
 import numpy as np
 
-from transforms.kernels import sampling
-from transforms.kernels.integers import Integer
-from transforms.kernels.masks import BROKEN, POSITIONS, close_tags
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.masks import BROKEN, POSITIONS, close_tags
 
 ATTEMPTS = 8
 """How often a span whose length and place repeat an earlier one is drawn."""

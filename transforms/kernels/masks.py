@@ -7,8 +7,8 @@ is the token that holds it and the token that holds its other half, -1 if it has
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
-from transforms.kernels.spans import same_bytes
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.spans import same_bytes
 
 POSITIONS = 20
 """Into how many bins of equal width the place of a mask in its sentence falls."""

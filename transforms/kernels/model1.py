@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from transforms.kernels.similarity import MOST_LETTERS, likeness
+from pairweave.transforms.kernels.similarity import MOST_LETTERS, likeness
 
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from transforms.kernels.words import find, hash_letters
+from pairweave.transforms.kernels.words import find, hash_letters
 
 
 @numba.njit(nogil=True, cache=True)

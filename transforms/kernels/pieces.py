@@ -3,8 +3,8 @@
 import numba
 import numpy as np
 
-from transforms.kernels import utf8
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels import utf8
+from pairweave.transforms.kernels.integers import Integer
 
 
 @numba.njit(nogil=True, cache=True)
@@ -58,10 +58,12 @@ def find_pieces(
     data: np.ndarray,
     offsets: np.ndarray,
     properties: np.ndarray,
+    marks_behind: Integer,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read the pieces' spans out of serialized ``SentencePieceText`` messages.
 
-    White space at a piece's ends is left out, and so is a piece of which nothing remains.
+    White space at a piece's ends is left out. A piece of which nothing remains has an empty span:
+    a lone word mark, or one of several pieces of a character, of which the last spans all of it.
 
     Args:
         messages: One message for each text end to end, uint8 ``[byte]``.
@@ -69,17 +71,19 @@ def find_pieces(
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
         properties: Of every code point, uint16 (`transforms.codepoints.properties`).
+        marks_behind: Whether the empty span of white space stands before it, where the word that
+            it ends does, instead of behind it.
 
     Returns:
-        Token offsets int32 ``[text + 1]``, and the pieces' starts and ends in code points of their
-        text, int32 ``[piece]``: ascending, disjoint, not empty.
+        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends in
+        code points of their text, int32 ``[piece]``: ascending and disjoint.
     """
     texts = len(offsets) - 1
-    token_offsets = np.zeros(texts + 1, np.int32)
-    limit = offsets[texts] - offsets[0]
+    piece_offsets = np.zeros(texts + 1, np.int64)
+    limit = len(messages) // 2  # a piece takes two bytes of its message at least
     starts = np.empty(limit, np.int32)
     ends = np.empty(limit, np.int32)
-    tokens = 0
+    found = 0
     for text in range(texts):
         begin = offsets[text]
         stop = offsets[text + 1]
@@ -95,8 +99,9 @@ def find_pieces(
             length, at = _varint(messages, at)
             first, last = _surface(messages, at, at + length)
             at += length
-            first = max(begin + first, walked)
-            last = min(begin + last, stop)
+            first = min(max(begin + first, walked), stop)
+            last = max(min(begin + last, stop), first)
+            raw = first
             while first < last:
                 point, width = utf8.decode(data, first, last)
                 if not properties[point] & utf8.WHITE:
@@ -108,13 +113,13 @@ def find_pieces(
                 if not properties[point] & utf8.WHITE:
                     break
                 last = before
-            if first >= last:
-                continue
+            if first == last and marks_behind:
+                first = last = raw
             position += utf8.count_points(data, walked, first)
-            starts[tokens] = position
+            starts[found] = position
             position += utf8.count_points(data, first, last)
-            ends[tokens] = position
-            tokens += 1
+            ends[found] = position
+            found += 1
             walked = last
-        token_offsets[text + 1] = tokens
-    return token_offsets, starts[:tokens].copy(), ends[:tokens].copy()
+        piece_offsets[text + 1] = found
+    return piece_offsets, starts[:found].copy(), ends[:found].copy()

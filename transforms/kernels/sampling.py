@@ -23,12 +23,14 @@ STEP_TAG_SPLITS = np.uint64(13)
 STEP_TAG_SHAPES = np.uint64(14)
 STEP_FRAGMENTS = np.uint64(15)
 STEP_TAG_NAMES = np.uint64(16)
+STEP_TAG_IDS = np.uint64(17)
 STEP_TRAINING_ORDER = np.uint64(32)
 STEP_NEGATIVE = np.uint64(33)
 STEP_DROPOUT = np.uint64(34)
 STEP_MASK = np.uint64(35)
 STEP_MASK_KIND = np.uint64(36)
 STEP_MASK_PIECE = np.uint64(37)
+STEP_EXPORT = np.uint64(38)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -103,4 +105,15 @@ def draws(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.nda
     bits = np.empty(len(pair_keys), dtype=np.uint64)
     for pair in range(len(pair_keys)):
         bits[pair] = draw(run_seed, pair_keys[pair], step, np.uint64(0))
+    return bits
+
+
+@numba.njit(nogil=True, cache=True)
+def row_draws(
+    run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64, counters: np.ndarray
+) -> np.ndarray:
+    """Return 64 random bits for each row of a pair, told apart by counters, uint64 ``[row]``."""
+    bits = np.empty(len(pair_keys), dtype=np.uint64)
+    for row in range(len(pair_keys)):
+        bits[row] = draw(run_seed, pair_keys[row], step, counters[row])
     return bits

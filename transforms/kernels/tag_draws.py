@@ -3,10 +3,10 @@
 import numba
 import numpy as np
 
-from transforms.kernels import sampling
-from transforms.kernels.integers import Integer
-from transforms.kernels.nesting import are_apart, comes_before, nests
-from transforms.kernels.tag_text import FORM_CODES
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.nesting import are_apart, comes_before, nests
+from pairweave.transforms.kernels.tag_text import FORM_CODES
 
 # A phrase pair that is apart from all chosen, nests with one, or is out.
 _LEFT, _RELATED, _OUT = range(3)

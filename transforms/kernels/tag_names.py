@@ -8,7 +8,9 @@ The order of a pair's tags is that of the source, then that of what only the tar
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tag_draws import counter
 
 OPEN, CLOSE, EMPTY = range(3)
 KINDS = 3
@@ -155,3 +157,39 @@ def name_tags(
                 following[group] += 1
             numbers[begin + place] = told[row, element]
     return uses, numbers
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_tag_ids(
+    run_seed: np.uint64, keys: np.ndarray, variants: np.ndarray, elements: int, most: int
+) -> np.ndarray:
+    """Draw ids for the elements of rows, from 0 to below ``most``, each once in a row.
+
+    Args:
+        run_seed: The run's seed.
+        keys: Key of each row's pair, uint64 ``[row]``.
+        variants: The row's number among those of its pair, int64 ``[row]``.
+        elements: Ids to draw for a row, at most ``most``.
+        most: How many ids there are.
+
+    Returns:
+        int64 ``[row, element]``.
+    """
+    drawn = np.empty((len(keys), elements), np.int64)
+    for row in range(len(keys)):
+        tries = 0
+        for element in range(elements):
+            again = True
+            while again:
+                bits = sampling.draw(
+                    run_seed,
+                    keys[row],
+                    sampling.STEP_TAG_IDS,
+                    counter(variants[row], 0, tries),
+                )
+                tries += 1
+                drawn[row, element] = sampling.below(bits, np.int64(most))
+                again = False
+                for earlier in range(element):
+                    again |= drawn[row, earlier] == drawn[row, element]
+    return drawn

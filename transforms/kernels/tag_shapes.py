@@ -3,10 +3,10 @@
 import numba
 import numpy as np
 
-from transforms.kernels import sampling, tag_text
-from transforms.kernels.integers import Integer
-from transforms.kernels.nesting import holds, nests
-from transforms.kernels.tag_draws import counter, put
+from pairweave.transforms.kernels import sampling, tag_text
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.nesting import holds, nests
+from pairweave.transforms.kernels.tag_draws import counter, put
 
 WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
 """Of a range of a tag: no other has its source or target; the range before has the same one."""

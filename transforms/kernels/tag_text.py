@@ -3,8 +3,8 @@
 import numba
 import numpy as np
 
-from transforms.kernels import utf8
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels import utf8
+from pairweave.transforms.kernels.integers import Integer
 
 PAIR = 0
 """A pair of tags round a phrase."""

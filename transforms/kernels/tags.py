@@ -3,10 +3,16 @@
 import numba
 import numpy as np
 
-from transforms.kernels import sampling
-from transforms.kernels.integers import Integer
-from transforms.kernels.tag_draws import counter, draw_phrases, draw_shaped, draw_weighted, put
-from transforms.kernels.tag_text import PAIR
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tag_draws import (
+    counter,
+    draw_phrases,
+    draw_shaped,
+    draw_weighted,
+    put,
+)
+from pairweave.transforms.kernels.tag_text import PAIR
 
 INDICES = 10
 """Tags are numbered 0 to 9 (Ryu et al. 2022, section 3.4)."""
@@ -19,7 +25,7 @@ ATTEMPTS = 8
 
 
 @numba.njit(nogil=True, cache=True)
-def _draw_indices(
+def draw_indices(
     run_seed: np.uint64, key: np.uint64, variant: Integer, count: Integer, indices: np.ndarray
 ) -> None:
     """Draw the numbers of a row's tags without repetition."""
@@ -187,7 +193,7 @@ def choose_tags(
             count = counts[kept]
             if count == 0:
                 break  # no phrase pair has a weight
-            _draw_indices(run_seed, keys[pair], variant, count, indices)
+            draw_indices(run_seed, keys[pair], variant, count, indices)
             for tag in range(count):
                 drawn_numbers[kept, tag] = drawn[kept, tag] * INDICES + indices[tag]
             if repeated and _is_repeated(drawn_numbers, codes, counts, kept, kept):
@@ -257,7 +263,7 @@ def take_all(
                 chosen = phrases[tags : tags + count]
                 for phrase in range(count):
                     put(boxes, phrase_offsets[pair] + phrase, chosen, phrase)
-                _draw_indices(run_seed, keys[pair], variant, count, indices)
+                draw_indices(run_seed, keys[pair], variant, count, indices)
                 numbers[tags : tags + count] = indices[:count]
                 tags += count
             row_tags[rows] = tags

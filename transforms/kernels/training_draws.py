@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from transforms.kernels.sampling import (
+from pairweave.transforms.kernels.sampling import (
     STEP_MASK,
     STEP_MASK_KIND,
     STEP_MASK_PIECE,

@@ -7,8 +7,8 @@ there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never c
 import numba
 import numpy as np
 
-from transforms.kernels import utf8
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels import utf8
+from pairweave.transforms.kernels.integers import Integer
 
 _LONGEST = 100
 """Most bytes between the delimiters of a placeholder; text in braces is no placeholder."""
@@ -253,11 +253,41 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 
 @numba.njit(nogil=True, cache=True)
+def _fenced(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
+    """Match ``#URL1#``, ``%NAME%``, ``@NAME@`` or ``$NAME$``: a name between two equal marks.
+
+    The name has two characters at least, capitals, digits and underscores, and does not begin with
+    a digit; only ``#`` takes small letters, too. No ASCII letter or digit adjoins the marks.
+    """
+    fence = data[at]
+    here = at + 1
+    if at > begin and _is(data[at - 1], _NAME_START | _DIGIT):
+        return at
+    if here >= end or not _is(data[here], _NAME_START):
+        return at
+    stop = min(end, here + _LONGEST)
+    while here < stop and _is(data[here], _NAME_START | _DIGIT):
+        if fence != 35 and 97 <= data[here] <= 122:
+            return at
+        here += 1
+    if here >= stop or data[here] != fence or here < at + 3:
+        return at
+    here += 1
+    if here < end and (_is(data[here], _NAME_START | _DIGIT) or data[here] == fence):
+        return at
+    return here
+
+
+@numba.njit(nogil=True, cache=True)
 def placeholder(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> Integer:
     """Match a placeholder, a tag or a character reference."""
     trigger = data[at]
+    if trigger == 35 or trigger == 36 or trigger == 37 or trigger == 64:  # # $ % @
+        fenced = _fenced(data, begin, at, end)
+        if fenced > at:
+            return fenced
     if trigger == 37:  # %
         return _printf(data, begin, at, end)
     if trigger == 123:  # {

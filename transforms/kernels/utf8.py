@@ -7,12 +7,12 @@ table gives the properties of every code point; `transforms.codepoints.propertie
 import numba
 import numpy as np
 
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.integers import Integer
 
 CODE_POINTS = 0x110000
 
 # The low five bits of a code point's properties: its class in word breaking (UAX #29, table 3).
-# Katakana is OTHER, so that each character stands alone; COLON acts as MidLetter and as MidNum.
+# COLON acts as MidLetter and as MidNum.
 CLASS = 0x1F
 OTHER = 0
 NEWLINE = 1
@@ -31,6 +31,7 @@ MID_NUM_LET = 13
 MID_LETTER = 14
 MID_NUM = 15
 COLON = 16
+KATAKANA = 17
 
 # The other bits: flags.
 PICTOGRAPH = 1 << 5

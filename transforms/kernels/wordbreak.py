@@ -9,8 +9,8 @@ the standard, as `find_tokens` says.
 import numba
 import numpy as np
 
-from transforms.kernels import clitics, unbreakable, utf8
-from transforms.kernels.integers import Integer
+from pairweave.transforms.kernels import clitics, unbreakable, utf8
+from pairweave.transforms.kernels.integers import Integer
 
 _JOINED = 31
 """In place of a class: what follows has been looked at and belongs to the segment."""
@@ -19,6 +19,7 @@ _JOINED = 31
 # Sets of classes, a bit for each.
 _LETTERS = 1 << utf8.LETTER | 1 << utf8.HEBREW
 _WORD = _LETTERS | 1 << utf8.NUMERIC | 1 << utf8.CONNECTOR
+_KATAKANA = 1 << utf8.KATAKANA | 1 << utf8.CONNECTOR
 _BETWEEN = 1 << utf8.MID_NUM_LET | 1 << utf8.SINGLE_QUOTE | 1 << utf8.COLON
 _BETWEEN_LETTERS = _BETWEEN | 1 << utf8.MID_LETTER
 _BETWEEN_NUMBERS = _BETWEEN | 1 << utf8.MID_NUM
@@ -96,6 +97,8 @@ def _joins(
     ``previous`` is the class before it and ``kind`` its own; ``after`` is where it ends.
     """
     if previous == _JOINED or (_among(previous, _WORD) and _among(kind, _WORD)):
+        return kind
+    if _among(previous, _KATAKANA) and _among(kind, _KATAKANA):
         return kind
     following = _next_class(data, after, end, properties) if _among(kind, _BETWEEN_ANY) else -1
     if _among(previous, _LETTERS) and _among(kind, _BETWEEN_LETTERS):
@@ -177,7 +180,11 @@ def _extend(
             if left >= 0:
                 apostrophe |= point == 0x27 or point == 0x2019
             elif (
-                (last & utf8.CLASS == utf8.ZWJ and found & utf8.PICTOGRAPH)
+                (
+                    last & utf8.CLASS == utf8.ZWJ
+                    and found & utf8.PICTOGRAPH
+                    and previous != utf8.SPACE  # which gives no token, though ink would ride on it
+                )
                 or (last & utf8.PREPEND and not found & utf8.CONTROL)
                 or (found & utf8.MARK and not last & utf8.CONTROL)
                 or (linked and found & utf8.CONSONANT)
@@ -260,10 +267,11 @@ def find_tokens(
     with white space. Deliberate differences:
 
     - Katakana stands by character, as Han, Hiragana and (by grapheme cluster) Thai, Lao, Khmer and
-      Myanmar do in UAX #29 already;
+      Myanmar do in UAX #29 already, unless the properties give it its class;
     - a punctuation mark or symbol and its repetitions are one token;
     - a colon between digits, and a no-break or thin space between groups of three, belong to the
       number; U+202F is a space otherwise;
+    - a joiner behind white space does not join a pictograph to it;
     - words part at elisions, and before clitics (`transforms.kernels.clitics`);
     - a placeholder, tag, character reference, URL or e-mail address is one token
       (`transforms.kernels.unbreakable`).

@@ -10,7 +10,7 @@ import unicodedata
 import numba
 import numpy as np
 
-from transforms.kernels.sampling import mix64
+from pairweave.transforms.kernels.sampling import mix64
 
 PLANE = 0x10000
 """Code points at or above this are compared as they are."""

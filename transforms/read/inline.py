@@ -1,17 +1,18 @@
 """What becomes of the inline tags of a text: left, taken out, kept, or a reason to reject."""
 
 import dataclasses
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from transforms.markup import Marked, find_syntax, parse_markup
-from transforms.pair_markup import pair_markup
-from transforms.read.problems import Problem
-from transforms.read.segments import escape_text
-from transforms.rejects import Reject
-from transforms.units import Unit
+from pairweave.transforms.markup import Marked, find_syntax, parse_markup
+from pairweave.transforms.pair_markup import pair_markup
+from pairweave.transforms.read.characters import CharacterRules, apply_rules
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.read.segments import escape_text
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import Unit
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -102,6 +103,8 @@ def treat_texts(
     columns: dict[str, list[str | None]] = {
         side: column.to_pylist() for side, column in texts.items()
     }
+    if unit.inline_tags == "raw":
+        return _columns(columns, {}, dict(problems), unit)
     syntax = find_syntax(unit.inline_syntax)
     found = dict(problems)
     pairs: dict[int, InlinePair] = {}
@@ -138,7 +141,7 @@ def treat_pairs(
     columns: dict[str, list[str | None]] = {
         side: column.to_pylist() for side, column in texts.items()
     }
-    return _columns(columns, pairs, dict(problems), unit)
+    return _columns(columns, pairs, dict(problems), unit, str_of=xml_of)
 
 
 def _columns(
@@ -146,7 +149,13 @@ def _columns(
     pairs: Mapping[int, InlinePair],
     problems: dict[int, Problem],
     unit: Unit,
+    str_of: Callable[[Marked], str] = str,
 ) -> TextColumns:
+    rules = CharacterRules.of(unit)
+    if rules:
+        pairs = _mended(pairs, rules, problems, str_of)
+        tagged = pairs.keys()
+        apply_rules(columns, rules, problems, lambda side, row: _is_tagged(side, row, tagged))
     id_columns = {side: list(column) for side, column in columns.items()}
     markup: list[str | None] = [None] * len(columns["source"])
     for row, pair in pairs.items():
@@ -165,6 +174,45 @@ def _columns(
     )
 
 
+def _is_tagged(side: str, row: int, tagged: Collection[int]) -> bool:
+    """Tell whether a text stands in a pair with tags; a translation's are taken out."""
+    return side != "translation" and row in tagged
+
+
+def _mended(
+    pairs: Mapping[int, InlinePair],
+    rules: CharacterRules,
+    problems: dict[int, Problem],
+    str_of: Callable[[Marked], str],
+) -> dict[int, InlinePair]:
+    """Return pairs with tags, their texts as the rules have them; add the problems of others.
+
+    Args:
+        pairs: By row.
+        rules: What becomes of entities and C1 controls.
+        problems: By row; such rows stay as they are.
+        str_of: Writes a text with its tags as the file does.
+    """
+    mended = dict(pairs)
+    for row, pair in pairs.items():
+        found = [
+            rules.apply_marked(marked, side)
+            for side, marked in (("source", pair.source), ("target", pair.target))
+        ]
+        wrong = next((one for one in found if isinstance(one, Problem)), None)
+        if wrong is not None:
+            problems.setdefault(row, wrong)
+            continue
+        source, target = (one for one in found if isinstance(one, Marked))
+        mended[row] = InlinePair(
+            source,
+            target,
+            pair.raw_source if source == pair.source else str_of(source),
+            pair.raw_target if target == pair.target else str_of(target),
+        )
+    return mended
+
+
 def _rows_with_tags(texts: Mapping[str, pa.StringArray]) -> list[int]:
     """Return the rows with a character that begins a tag."""
     rows: set[int] = set()
@@ -177,7 +225,7 @@ def _rows_with_tags(texts: Mapping[str, pa.StringArray]) -> list[int]:
 def xml_of(marked: Marked) -> str:
     """Return a text with its tags as XML content: what is text has its special characters escaped.
 
-    >>> from transforms.markup import Kind, Tag
+    >>> from pairweave.transforms.markup import Kind, Tag
     >>> xml_of(Marked("a < b", (Tag(Kind.EMPTY, "x", "1", '<x id="1"/>', 4),)))
     'a &lt; <x id="1"/>b'
     """

@@ -9,8 +9,9 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from transforms.read.lines import Lines, line_blocks
-from transforms.read.rows import (
+from pairweave.transforms.read.given import LINKS, written_links
+from pairweave.transforms.read.lines import Lines, line_blocks
+from pairweave.transforms.read.rows import (
     RAW_BYTES,
     SIDES,
     Problem,
@@ -19,10 +20,10 @@ from transforms.read.rows import (
     read_text,
     too_long,
 )
-from transforms.read.scores import SCORE
-from transforms.read.streams import part_text
-from transforms.rejects import Reject
-from transforms.units import Columns, CorpusInput, ReadLimits, Unit
+from pairweave.transforms.read.scores import SCORE
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKET = re.compile(rb"[][{}]")
@@ -37,7 +38,9 @@ def read_jsonl(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     part, columns = unit.parts[0], unit.columns
     assert columns is not None
     maker = RowMaker(unit)
-    sides = SIDES if columns.score is None else (*SIDES, SCORE)
+    sides = [*SIDES]
+    sides += [SCORE] if columns.score is not None else []
+    sides += [LINKS] if columns.links is not None else []
     offset = part.ranges[0][0] if part.compression == "none" else 0
     first_line = unit.first_line
     for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, offset):
@@ -151,15 +154,21 @@ def _repeated_key(raw: bytes) -> str | None:
 def take_texts(
     value: dict[str, Any], raw: bytes, columns: Columns, source_lang: str, target_lang: str
 ) -> tuple[Texts, Problem | None]:
-    """Take source, target, translation and score out of an object.
+    """Take source, target, translation, score and links out of an object.
 
     Returns:
-        The texts by side, and the score as text; without one that is not there or cannot be used.
-        And the first problem.
+        The texts by side, and score and links as text; without one that is not there or cannot be
+        used. And the first problem.
     """
     texts: Texts = {}
     if columns.score is not None and value.get(columns.score) is not None:
         texts[SCORE] = str(value[columns.score])
+    problem: Problem | None = None
+    if columns.links is not None:
+        links = written_links(value.get(columns.links))
+        if links is None:
+            problem = _links_problem(value, columns.links, raw)
+        texts[LINKS] = links
     names = {"source": columns.source, "target": columns.target}
     languages = value.get(columns.languages_in) if columns.languages_in else None
     if isinstance(languages, dict) and not value.keys() & set(names.values()):
@@ -167,7 +176,6 @@ def take_texts(
         names = {"source": source_lang, "target": target_lang}
     elif columns.translation is not None:
         names["translation"] = columns.translation
-    problem: Problem | None = None
     for side, name in names.items():
         text = value.get(name)
         if type(text) is str:
@@ -188,6 +196,15 @@ def take_texts(
     return texts, problem
 
 
+def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
+    """Say why a field holds no links."""
+    if value.get(field) is None:
+        state = "null" if field in value else "missing"
+        return _problem(Reject.MISSING_FIELD, f"links: field {field!r} is {state}", raw)
+    detail = f"links: field {field!r} should be '0-0 1-2' or [[0, 0], [1, 2]]"
+    return _problem(Reject.WRONG_TYPE, detail, raw)
+
+
 def find_columns(corpus: CorpusInput) -> Columns:
     """Return which fields to read; what is not there is each row's own problem."""
     default = corpus.source_field is None and corpus.target_field is None
@@ -197,5 +214,6 @@ def find_columns(corpus: CorpusInput) -> Columns:
         corpus.translation_field or "translation",
         translation_required=corpus.translation_field is not None,
         score=corpus.score_field,
+        links=corpus.links_field,
         languages_in="translation" if default and corpus.translation_field is None else None,
     )

@@ -11,18 +11,21 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import InputError, WorkerError
-from transforms.read.jsonl import parse_object
-from transforms.read.languages import ANY, matches
-from transforms.read.lines import BYTE_ORDER_MARK
-from transforms.read.problems import Problem
-from transforms.read.rows import RowMaker, control_problem, too_long
-from transforms.read.streams import part_text
-from transforms.rejects import Reject
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.read.jsonl import parse_object
+from pairweave.transforms.read.languages import ANY, matches
+from pairweave.transforms.read.lines import BYTE_ORDER_MARK
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.read.rows import RowMaker, control_problem, in_batches, too_long
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
 
 MAX_BYTES = 1 << 30
 """Largest file; the corpus that the format is of has files of 30 MB."""
+
+_Row = tuple[str | None, str | None, Problem | None]
+"""A row's source and target, and why it is rejected."""
 
 
 class LxmFile(NamedTuple):
@@ -90,20 +93,26 @@ def read_lxm(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
         raise WorkerError(f"{error}; it could be read when the plan was made") from error
     maker = RowMaker(unit)
     names = list(dict.fromkeys((*source, *target)))
-    for first in range(0, len(names), batch_rows):
-        rows = [_row(name, source, target, limits) for name in names[first : first + batch_rows]]
+    first = 1
+    found = (_row(name, source, target, limits) for name in names)
+    for rows in in_batches(found, _characters, batch_rows):
         texts = {
             side: pa.array([row[place] for row in rows], pa.string())
             for place, side in enumerate(("source", "target"))
         }
         problems = {number: row[2] for number, row in enumerate(rows) if row[2] is not None}
-        lines = np.arange(first + 1, first + 1 + len(rows), dtype=np.int64)
+        lines = np.arange(first, first + len(rows), dtype=np.int64)
         yield maker.batch(lines, texts, problems)
+        first += len(rows)
+
+
+def _characters(row: _Row) -> int:
+    return len(row[0] or "") + len(row[1] or "")
 
 
 def _row(
     name: str, source: Mapping[str, object], target: Mapping[str, object], limits: ReadLimits
-) -> tuple[str | None, str | None, Problem | None]:
+) -> _Row:
     texts: list[str | None] = []
     problem = None
     for side, file in (("source", source), ("target", target)):

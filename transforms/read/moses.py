@@ -5,11 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import WorkerError
-from transforms.read.lines import Lines, decode, line_blocks, whole_lines
-from transforms.read.rows import SIDES, Problem, RowMaker
-from transforms.read.streams import part_text
-from transforms.units import Part, ReadLimits, Unit
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.read.given import LINKS
+from pairweave.transforms.read.lines import Lines, decode, line_blocks, whole_lines
+from pairweave.transforms.read.rows import Problem, RowMaker
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.units import Part, ReadLimits, Unit
+
+_COLUMNS = {"links": LINKS}
+"""Columns that are called otherwise than the role of the file they are read from."""
 
 
 class _Side:
@@ -18,6 +22,7 @@ class _Side:
     def __init__(self, part: Part, limits: ReadLimits) -> None:
         offset = part.ranges[0][0] if part.compression == "none" else 0
         self.name = part.name
+        self.column = _COLUMNS.get(part.role, part.role)
         self._blocks = line_blocks(part_text(part, limits), limits.max_line_bytes, offset)
         self._lines: Lines | None = None
         self._next = 0
@@ -31,14 +36,12 @@ class _Side:
                 return 0
         return len(self._lines) - self._next
 
-    def take(
-        self, count: int, side: str, limits: ReadLimits, problems: dict[int, Problem]
-    ) -> pa.StringArray:
+    def take(self, count: int, limits: ReadLimits, problems: dict[int, Problem]) -> pa.StringArray:
         """Return the next lines as texts."""
         assert self._lines is not None
         stretch = whole_lines(self._lines, self._next, self._next + count)
         self._next += count
-        return decode(stretch, side, limits.max_line_bytes, problems)
+        return decode(stretch, self.column, limits.max_line_bytes, problems)
 
 
 def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -56,10 +59,7 @@ def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         if not count:
             break
         problems: dict[int, Problem] = {}
-        texts = {
-            name: side.take(count, name, limits, problems)
-            for name, side in zip(SIDES, sides, strict=False)
-        }
+        texts = {side.column: side.take(count, limits, problems) for side in sides}
         first = unit.first_line + done
         yield maker.batch(np.arange(first, first + count, dtype=np.int64), texts, problems)
         done += count

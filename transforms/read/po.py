@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import InputError, WorkerError
-from transforms.read.lines import Lines, line_blocks
-from transforms.read.rows import Problem, RowMaker, read_text, too_long
-from transforms.read.streams import part_text
-from transforms.rejects import Reject
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.read.lines import Lines, line_blocks
+from pairweave.transforms.read.rows import Problem, RowMaker, in_batches, read_text, too_long
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
 
 _BLANK = b" \t\r\f\v"
 _KEYWORD = re.compile(rb"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)(?=[ \t\"]|$)")
@@ -27,6 +27,9 @@ _SIMPLE = dict(zip(b'abfnrtv\\"', b'\a\b\f\n\r\t\v\\"', strict=True))
 _CHARSET = re.compile(rb"charset=([^\s;\\]+)", re.IGNORECASE)
 # ASCII is a part of UTF-8; CHARSET is what a template says before anyone fills it in.
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "charset"})
+
+_Row = tuple[int, str | None, str | None, Problem | None]
+"""A row's line, its source and target, and why it is rejected."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -262,22 +265,23 @@ def read_po(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Reco
     part = unit.parts[0]
     maker = RowMaker(unit)
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
-    rows: list[tuple[int, str | None, str | None, Problem | None]] = []
+    found = (
+        row
+        for message in parse_po(blocks, part.name, limits.max_line_bytes)
+        for row in _message_rows(message, unit.po_take)
+    )
     try:
-        for message in parse_po(blocks, part.name, limits.max_line_bytes):
-            rows.extend(_message_rows(message, unit.po_take))
-            while len(rows) >= batch_rows:
-                yield _batch(maker, rows[:batch_rows])
-                del rows[:batch_rows]
+        for rows in in_batches(found, _characters, batch_rows):
+            yield _batch(maker, rows)
     except InputError as error:
         raise WorkerError(f"{error}; it could be read when the plan was made") from error
-    if rows:
-        yield _batch(maker, rows)
 
 
-def _batch(
-    maker: RowMaker, rows: list[tuple[int, str | None, str | None, Problem | None]]
-) -> pa.RecordBatch:
+def _characters(row: _Row) -> int:
+    return len(row[1] or "") + len(row[2] or "")
+
+
+def _batch(maker: RowMaker, rows: list[_Row]) -> pa.RecordBatch:
     lines, sources, targets, problems = zip(*rows, strict=True)
     return maker.batch(
         np.array(lines, dtype=np.int64),
@@ -286,9 +290,7 @@ def _batch(
     )
 
 
-def _message_rows(
-    message: Message, take: tuple[str, ...]
-) -> Iterator[tuple[int, str | None, str | None, Problem | None]]:
+def _message_rows(message: Message, take: tuple[str, ...]) -> Iterator[_Row]:
     state: Problem | None = None
     if message.obsolete and "obsolete" not in take:
         state = Problem(Reject.OBSOLETE, "the message is no longer in the program")

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from transforms.rejects import Reject
+from pairweave.transforms.rejects import Reject
 
 RAW_BYTES = 4096
 """How much of a line that could not be read goes into the rejects."""

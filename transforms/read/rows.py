@@ -1,18 +1,21 @@
 """From texts and problems to ROWS: every row that was planned comes out, kept or with a reason."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from transforms import schemas
-from transforms.read.identity import pair_ids
-from transforms.read.inline import InlinePair, TextColumns, treat_pairs, treat_texts
-from transforms.read.problems import RAW_BYTES, Problem
-from transforms.read.scores import SCORE, read_scores
-from transforms.rejects import Reject, Stage
-from transforms.units import Unit
+from pairweave.transforms import schemas
+from pairweave.transforms.read.characters import CharacterRules
+from pairweave.transforms.read.given import LINK_SIDES, read_given_links
+from pairweave.transforms.read.identity import pair_ids
+from pairweave.transforms.read.inline import InlinePair, TextColumns, treat_pairs, treat_texts
+from pairweave.transforms.read.problems import RAW_BYTES, Problem
+from pairweave.transforms.read.scores import SCORE, read_scores
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.units import Unit
 
 __all__ = ["RAW_BYTES", "SIDES", "Problem", "RowMaker", "control_problem", "read_text", "too_long"]
 
@@ -20,11 +23,18 @@ _STAGES = pa.array([Stage.READ.value])
 _REASONS = pa.array([reason.value for reason in Reject])
 _REASON_INDEX = {reason: index for index, reason in enumerate(Reject)}
 
+_Row = TypeVar("_Row")
+
 SIDES = ("source", "target", "translation")
+
+BATCH_BYTES = 64 << 20
+"""How much text a batch holds, about; far from the 2 GiB that 32-bit offsets reach."""
+_MOST_BYTES_A_CHARACTER = 4
 
 # What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
 # one in line-based text, where a line feed ends the line and a carriage return inside one is a
-# stray. DEL, C1 (U+0085 among them), U+2028 and U+2029 are text like any other.
+# stray. DEL, U+2028 and U+2029 are text like any other; of C1 (U+0085 among them) the unit says
+# what becomes of them (`transforms.read.characters`).
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
 _CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -85,6 +95,28 @@ def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
     )
 
 
+def in_batches(
+    rows: Iterable[_Row], characters: Callable[[_Row], int], batch_rows: int
+) -> Iterator[list[_Row]]:
+    """Gather rows until they are enough for a batch, by their number or their text.
+
+    Args:
+        rows: The rows.
+        characters: Returns the code points of a row.
+        batch_rows: Most rows in a batch.
+    """
+    held: list[_Row] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += characters(row)
+        if len(held) == batch_rows or size >= BATCH_BYTES // _MOST_BYTES_A_CHARACTER:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
 class RowMaker:
     """Makes ROWS batches of one unit."""
 
@@ -108,9 +140,9 @@ class RowMaker:
         Args:
             lines: Line numbers from 1, int64 ``[row]``.
             texts: Column by side ``[row]``; null where a side could not be read. Without
-                ``translation`` or ``score`` no row has one.
+                ``translation`` or ``score`` no row has one, without ``forward_links`` no links.
             problems: By row of the batch, from 0; these rows are rejected, and those that hold no
-                number as a score.
+                number as a score or no links as links.
             inline: The rows with tags, for a format whose tags are no characters of its texts.
         """
         count = len(lines)
@@ -120,9 +152,17 @@ class RowMaker:
             problems = dict(problems)
             scores = read_scores(texts[SCORE], problems)
             texts = {side: column for side, column in texts.items() if side != SCORE}
+        links = [pa.nulls(count, schemas.ROWS.field(side).type) for side in LINK_SIDES]
+        if not texts.keys().isdisjoint(LINK_SIDES):
+            problems = dict(problems)
+            links = [
+                read_given_links(texts[side], side, problems) if side in texts else nothing
+                for side, nothing in zip(LINK_SIDES, links, strict=True)
+            ]
+            texts = {side: column for side, column in texts.items() if side not in LINK_SIDES}
         if inline is not None:
             treated = treat_pairs(texts, inline, problems, unit)
-        elif unit.inline_tags != "raw":
+        elif unit.inline_tags != "raw" or CharacterRules.of(unit):
             treated = treat_texts(texts, problems, unit)
         else:
             treated = TextColumns(texts, texts, None, problems)
@@ -146,6 +186,7 @@ class RowMaker:
             *self._reject_columns(count, treated.problems),
             nothing if treated.markup is None else treated.markup,
             scores,
+            *links,
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from transforms.read.problems import Problem
-from transforms.rejects import Reject
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.rejects import Reject
 
 SCORE = "score"
 """Name of the column among the texts of a reader."""

@@ -11,7 +11,7 @@ instructions are no content.
 import html
 from collections.abc import Mapping
 
-from transforms.markup import Kind, Marked, Tag
+from pairweave.transforms.markup import Kind, Marked, Tag
 
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em", "cp"})
 """Elements that are one tag with all that they hold: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 import xxhash
 import zstandard
 
-from transforms import files
-from transforms.errors import InputError, WorkerError
-from transforms.units import Part, ReadLimits
+from pairweave.transforms import files
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.units import Part, ReadLimits
 
 PLAIN_CHUNK_BYTES = 8 << 20
 COMPRESSED_CHUNK_BYTES = 1 << 20

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from transforms.markup import Marked
-from transforms.read.languages import normal, select
-from transforms.read.problems import Problem
-from transforms.read.segments import Segment
-from transforms.read.xml_rows import XmlRow, content, read_xml
-from transforms.rejects import Reject
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.markup import Marked
+from pairweave.transforms.read.languages import normal, select
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.read.segments import Segment
+from pairweave.transforms.read.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
 
 MOST_VARIANTS = 256
 """Variants of one unit, each as long as a segment may be, that are held."""

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import ConfigError, InputError
-from transforms.read.lines import Lines, Stretch, decode, line_blocks
-from transforms.read.rows import RAW_BYTES, Problem, RowMaker, too_long
-from transforms.read.scores import SCORE
-from transforms.read.streams import part_text
-from transforms.rejects import Reject
-from transforms.units import Columns, CorpusInput, ReadLimits, Unit
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.read.given import LINKS
+from pairweave.transforms.read.lines import Lines, Stretch, decode, line_blocks
+from pairweave.transforms.read.rows import RAW_BYTES, Problem, RowMaker, too_long
+from pairweave.transforms.read.scores import SCORE
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
 
 
 def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -28,6 +29,8 @@ def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
         wanted["translation"] = int(columns.translation) - 1
     if columns.score is not None:
         wanted[SCORE] = int(columns.score) - 1
+    if columns.links is not None:
+        wanted[LINKS] = int(columns.links) - 1
     offset = part.ranges[0][0] if part.compression == "none" else 0
     skip = unit.skip_lines
     line = unit.first_line
@@ -108,9 +111,13 @@ def find_columns(
         InputError: ``missing_column``, saying what was wanted and what is there.
         ConfigError: Some fields are numbers and some are names.
     """
-    optional = [corpus.translation_field, corpus.score_field]
-    given = [field for field in optional if field is not None]
-    wanted = [corpus.source_field or "1", corpus.target_field or "2", *given]
+    optional = {
+        "translation": corpus.translation_field,
+        "score": corpus.score_field,
+        "links": corpus.links_field,
+    }
+    given = {side: field for side, field in optional.items() if field is not None}
+    wanted = [corpus.source_field or "1", corpus.target_field or "2", *given.values()]
     numbered = [field.isascii() and field.isdigit() for field in wanted]
     fields = first_line.split(b"\t")
     if len(first_line) > limits.max_line_bytes and (
@@ -145,13 +152,11 @@ def find_columns(
             f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
         )
     source, target, *found = wanted
-    translated = corpus.translation_field is not None
     columns = Columns(
         source,
         target,
-        found[0] if translated else None,
-        translation_required=translated,
-        score=found[-1] if corpus.score_field is not None else None,
+        translation_required="translation" in given,
         field_count=count,
+        **dict(zip(given, found, strict=True)),
     )
     return columns, header

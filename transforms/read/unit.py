@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
-from transforms.errors import WorkerError
-from transforms.read.jsonl import read_jsonl
-from transforms.read.lxm import read_lxm
-from transforms.read.moses import read_moses
-from transforms.read.parquet import read_parquet
-from transforms.read.po import read_po
-from transforms.read.tmx import read_tmx
-from transforms.read.tsv import read_tsv
-from transforms.read.xliff import read_xliff
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.read.jsonl import read_jsonl
+from pairweave.transforms.read.lxm import read_lxm
+from pairweave.transforms.read.moses import read_moses
+from pairweave.transforms.read.parquet import read_parquet
+from pairweave.transforms.read.po import read_po
+from pairweave.transforms.read.tmx import read_tmx
+from pairweave.transforms.read.tsv import read_tsv
+from pairweave.transforms.read.xliff import read_xliff
+from pairweave.transforms.units import ReadLimits, Unit
 
 Reader = Callable[[Unit, ReadLimits, int], Iterator[pa.RecordBatch]]
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from transforms.read.languages import ANY, matches
-from transforms.read.problems import Problem
-from transforms.read.segments import Segment
-from transforms.read.xml_rows import XmlRow, content, read_xml
-from transforms.rejects import Reject
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.read.languages import ANY, matches
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.read.segments import Segment
+from pairweave.transforms.read.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
 
 # XLIFF 1.2, section 2.3.2 (state), and 2.1, section 4.3.1.27; what else there is counts as done.
 _UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})

@@ -7,15 +7,15 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from transforms.errors import InputError, WorkerError
-from transforms.markup import Marked
-from transforms.read.inline import InlinePair, xml_of
-from transforms.read.problems import Problem
-from transforms.read.rows import RowMaker, too_long
-from transforms.read.segments import Segment
-from transforms.read.streams import part_text
-from transforms.read.xml_stream import Handler, parse_xml
-from transforms.units import ReadLimits, Unit
+from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.markup import Marked
+from pairweave.transforms.read.inline import InlinePair, xml_of
+from pairweave.transforms.read.problems import Problem
+from pairweave.transforms.read.rows import RowMaker, in_batches, too_long
+from pairweave.transforms.read.segments import Segment
+from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.read.xml_stream import Handler, parse_xml
+from pairweave.transforms.units import ReadLimits, Unit
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class XmlRow:
     def has_tags(self) -> bool:
         """Tell whether a side has inline tags."""
         return any(side is not None and side.tags for side in (self.source, self.target))
+
+    def characters(self) -> int:
+        """Return the code points of both sides, tags among them."""
+        sides = [side for side in (self.source, self.target) if side is not None]
+        return sum(len(side.text) + sum(len(tag.raw) for tag in side.tags) for side in sides)
 
 
 class RowHandler(Handler, Protocol):
@@ -80,19 +85,14 @@ def read_xml(
     """
     part = unit.parts[0]
     maker = RowMaker(unit)
-    rows: list[XmlRow] = []
+    found = parse_rows(part_text(part, limits), part.name, limits, handler)
     first = unit.first_line
     try:
-        for row in parse_rows(part_text(part, limits), part.name, limits, handler):
-            rows.append(row)
-            if len(rows) == batch_rows:
-                yield _batch(maker, rows, first)
-                first += len(rows)
-                rows = []
+        for rows in in_batches(found, XmlRow.characters, batch_rows):
+            yield _batch(maker, rows, first)
+            first += len(rows)
     except InputError as error:
         raise WorkerError(f"{error}; it could be read when the plan was made") from error
-    if rows:
-        yield _batch(maker, rows, first)
 
 
 def _batch(maker: RowMaker, rows: list[XmlRow], first: int) -> pa.RecordBatch:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, Protocol
 from xml.parsers import expat
 
-from transforms.errors import InputError
-from transforms.units import ReadLimits
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.units import ReadLimits
 
 MAX_DEPTH = 64
 """Deepest nesting of elements; 1 is the document element."""

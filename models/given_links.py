@@ -1,0 +1,117 @@
+"""Links that came with the input, in place of an aligner: what travels to workers. No torch."""
+
+import dataclasses
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from pairweave.transforms import files
+from pairweave.transforms.attention import Attention
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.given_links import GivenUp, ReadAttention, link_rows
+from pairweave.transforms.read.streams import PLAIN_CHUNK_BYTES, stored_chunks
+from pairweave.transforms.soft_links import SoftLinks
+from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.units import Part, Plan
+
+VERSION = 1
+"""Rises when the same files give other links."""
+
+ROLES = ("links", "forward_links", "reverse_links", "attention")
+"""Roles of the files that links are read from."""
+
+_ready: dict[tuple[str, int | None, int | None], Attention] = {}
+_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenLinks:
+    """The links of a run's input.
+
+    Attributes:
+        method: How they are read off attention, ``naive`` or ``shift``.
+        layer: Layer of the attention; None where there is one alone.
+        head: Head of that layer; None for the mean over its heads.
+        attention: Files of attention, by unit.
+        digest: Hex SHA-256 of all that decides the links beside the columns of the input.
+    """
+
+    method: str = "shift"
+    layer: int | None = None
+    head: int | None = None
+    attention: Mapping[int, Part] = dataclasses.field(default_factory=dict)
+    digest: str = ""
+
+    def of_plan(self, plan: Plan) -> "GivenLinks":
+        """Return the same with the files that a plan found.
+
+        Raises:
+            ConfigError: A file of attention lacks the layer or the head.
+            InputError: It holds no attention.
+        """
+        attention = {unit.index: unit.attention for unit in plan.units if unit.attention}
+        for path in dict.fromkeys(part.path for part in attention.values()):
+            Attention(files.on_disk(path), self.layer, self.head).check()
+        digests = [[file.role, file.sha256] for file in plan.files if file.role in ROLES]
+        about = {"aligner": "given", "version": VERSION, "files": digests}
+        if attention:
+            about |= {"method": self.method, "layer": self.layer, "head": self.head}
+        digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+        return dataclasses.replace(self, attention=attention, digest=digest)
+
+    def align(
+        self,
+        kept: pa.Table,
+        table: pa.Table,
+        tokens: TokenConfig,
+        wanted: np.ndarray | None = None,
+    ) -> tuple[pa.Table, GivenUp]:
+        """Turn TOKENS rows into LINKED rows, and give up those whose links cannot be used.
+
+        Args:
+            kept: The rows as they were read (`transforms.schemas.ROWS`).
+            table: The same rows with tokens (`transforms.schemas.TOKENS`).
+            tokens: How they were cut.
+            wanted: The rows whose links are looked at, bool ``[row]``; default all.
+
+        Raises:
+            WorkerError: A file of attention is not the planned one.
+        """
+        return link_rows(kept, table, tokens, self._reader(), wanted)
+
+    def _reader(self) -> ReadAttention | None:
+        if not self.attention:
+            return None
+
+        def read(unit: int, line: int, source: int, target: int) -> SoftLinks | None:
+            part = self.attention.get(unit)
+            if part is None:
+                return None
+            return self._open(part).links(line, source, target, self.method)
+
+        return read
+
+    def _open(self, part: Part) -> Attention:
+        """Open a planned file, once in a process."""
+        key = (part.digest, self.layer, self.head)
+        with _lock:
+            if key not in _ready:
+                _require_planned(part)
+                _ready[key] = Attention(files.on_disk(part.path), self.layer, self.head)
+            return _ready[key]
+
+
+def _require_planned(part: Part) -> None:
+    digest = xxhash.xxh3_128()
+    try:
+        for chunk in stored_chunks(part.path, 0, None, PLAIN_CHUNK_BYTES):
+            digest.update(chunk)
+    except OSError as error:
+        raise WorkerError(f"{part.name}: cannot be read on this machine: {error}") from error
+    if digest.hexdigest() != part.digest:
+        raise WorkerError(f"{part.name}: is not the file that the run was planned with")

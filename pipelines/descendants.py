@@ -1,0 +1,72 @@
+"""The processes below this one, found and ended by way of ``/proc``. For Linux."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections import defaultdict
+from pathlib import Path
+
+PAUSE_SECONDS = 0.005
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below this one whose own parent ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+    """Let this process get a signal when the one that forked it ends, however that ends.
+
+    Args:
+        parent: That process. If it has ended already, the signal comes at once.
+        number: The signal.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
+
+
+def of(ancestor: int) -> list[int]:
+    """Return the processes below another, parents before children."""
+    below = defaultdict(list)
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            # It may end at any time.
+            with contextlib.suppress(OSError, ValueError):
+                # The name, in brackets, may hold anything; the parent is the second word after it.
+                words = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+                below[int(words[1])].append(int(entry.name))
+    found = [ancestor]
+    for pid in found:
+        found.extend(below[pid])
+    return found[1:]
+
+
+def end_all(seconds: float) -> None:
+    """Kill every process below this one and wait until they are gone, at most so many seconds.
+
+    This process must adopt orphans, or those whose parents die first are missed.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        while _reap():
+            pass
+        left = of(os.getpid())
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(PAUSE_SECONDS)
+
+
+def _reap() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return False

@@ -1,0 +1,92 @@
+"""How a run is asked to stop: an exception in the main thread, and a word for those who catch it.
+
+Runners and libraries turn an exception that is raised inside a step into one of their own, so that
+a stop would look like a step that failed. Whoever handles failures asks here first.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What asks a program to stop; a terminal that is closed sends the last."""
+
+_asked: int | None = None
+
+
+class Stopped(SystemExit):
+    """The program was asked to stop; its code is what a shell shows for that signal."""
+
+    def __init__(self, number: int) -> None:
+        """Note the signal."""
+        super().__init__(128 + number)
+        self.signal = signal.Signals(number)
+
+    def __str__(self) -> str:
+        """Say what happened and what can be done."""
+        return message(self.signal)
+
+
+def message(number: int) -> str:
+    """Say what signal ended a run, and that it can be continued.
+
+    >>> message(signal.SIGTERM)
+    'ended by SIGTERM; the same command again goes on'
+    """
+    words = f"ended by {signal.Signals(number).name}"
+    if number == signal.SIGINT:
+        words = "interrupted"
+    if number == signal.SIGKILL:
+        words = "killed (signal 9): the machine may have run out of memory"
+    return f"{words}; the same command again goes on"
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Let signals that ask for a stop raise `Stopped` in this block, except ignored ones.
+
+    Only the main thread can do so; in another this does nothing.
+    """
+    global _asked
+    _asked = None
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in ASKING:
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        _asked = None
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def stop(number: int, _frame: object = None) -> None:
+    """Note that a signal has asked for a stop, and raise it; a signal handler.
+
+    Raises:
+        Stopped: Always.
+    """
+    global _asked
+    _asked = number
+    raise Stopped(number)
+
+
+def check() -> None:
+    """Raise a stop that was asked for and that other code has taken for an error or dropped.
+
+    Raises:
+        Stopped: A stop was asked for.
+    """
+    if _asked is not None:
+        raise Stopped(_asked)
+
+
+def fall_silent() -> None:
+    """Show nothing more on standard error: what fails while a run is being stopped is no news."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)

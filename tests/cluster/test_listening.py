@@ -1,0 +1,154 @@
+"""What each engine listens on: nothing that another user or machine can connect to."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pairweave.pipelines import private_network
+from tests import corpora, runs, terminals
+from tests.cluster.conftest import ready
+from tests.listening import listeners
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("corpus")
+    corpora.write_corpus(directory, 400)
+    sides = ("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de")
+    common = ("--source_lang", "en", "--target_lang", "de", "--unit_rows", 100)
+    return ("augment", *common, *sides, "--shard_pairs", 50)
+
+
+def watch(arguments, tmp_path, monkeypatch, *more):
+    """Run the command; return its ports, its Unix sockets, and their folders' modes."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    process = runs.start(*arguments, "--output", tmp_path / "out", *more)
+    ports, sockets, modes = set(), set(), set()
+
+    def ended():
+        time.sleep(0.2)  # looking at every process is work, too
+        for found, all_found in zip(listeners(process.pid), (ports, sockets), strict=True):
+            all_found |= found
+        for listener in sockets:
+            folder = Path(listener.address).parent
+            if folder.is_dir():
+                modes.add(stat.S_IMODE(folder.stat().st_mode))
+        return process.poll() is not None
+
+    assert terminals.until(ended, runs.SECONDS)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors[-3000:]
+    assert list((tmp_path / "tmp").iterdir()) == []
+    return ports, sockets, modes, errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_local_engine_opens_no_port(arguments, tmp_path, monkeypatch, workers):
+    ports, sockets, modes, _ = watch(arguments, tmp_path, monkeypatch, "--workers", workers)
+    assert ports == set()
+    assert len(sockets) == (4 if workers > 1 else 0)
+    assert modes <= {0o700}
+
+
+@pytest.mark.slow
+def test_sockets_work_in_a_temporary_directory_with_a_long_name(arguments, tmp_path, monkeypatch):
+    deep = tmp_path / ("long" * 30)
+    deep.mkdir()
+    ports, sockets, _, _ = watch(arguments, deep, monkeypatch, "--workers", 2)
+    assert ports == set()
+    assert len(sockets) == 4
+    assert all(listener.address.startswith("/proc/") for listener in sockets)
+
+
+@pytest.mark.flink
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("engine", private_network.ENGINES)
+def test_no_port_of_another_engine_can_be_reached(
+    engine, workers, arguments, tmp_path, monkeypatch
+):
+    ready(engine)
+    more = ("--engine", engine, "--workers", workers)
+    ports, sockets, _, errors = watch(arguments, tmp_path, monkeypatch, *more)
+    assert ports  # they are there
+    assert {listener for listener in ports if listener.reachable} == set()
+    assert sockets == set()
+    assert "SECURITY.md" not in errors
+
+
+@pytest.mark.flink
+def test_a_run_that_may_need_the_network_says_what_is_open(arguments, tmp_path, monkeypatch):
+    ready("prism")
+    more = ("--engine", "prism", "--temp_location", str(tmp_path))
+    ports, _, _, errors = watch(arguments, tmp_path, monkeypatch, *more)
+    assert any(listener.reachable for listener in ports)
+    assert errors.count("SECURITY.md") == 1
+    # Only Prism's own: our worker pool and Beam's are not among them.
+    assert {listener.program for listener in ports} == {"prism"}
+
+
+PROGRAM = """
+enter()
+assert entered()
+with socket.create_server(("localhost", 0)) as server:
+    print(server.getsockname()[1], os.getuid(), flush=True)
+    socket.create_connection(server.getsockname()).close()
+    input()
+"""
+
+
+@pytest.mark.parametrize("user", [None, 65534])
+def test_a_network_of_ones_own_is_out_of_reach_and_keeps_the_user(user):
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    if user is not None and (os.getuid() or python is None):
+        pytest.skip("only root can become another user, who needs a Python that all can run")
+    source = Path(private_network.__file__).read_text(encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable if user is None else python, "-c", source + PROGRAM],
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        user=user,
+    ) as process:
+        line = process.stdout.readline()
+        if not line:
+            pytest.skip(f"no network of its own here: {process.communicate()[1][-200:]}")
+        port, uid = map(int, line.split())
+        assert uid == (os.getuid() if user is None else user)
+        ports, _ = listeners(process.pid)
+        assert [listener.reachable for listener in ports] == [False]
+        assert [int(listener.address.rpartition(":")[2], 16) for listener in ports] == [port]
+        process.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("augment --engine local", False),
+        ("augment --engine=flink --input a.tsv", True),
+        ("augment --engine flink --input gs://bucket/a.tsv", False),
+        ("augment --engine flink --flink_master localhost:8081", False),
+        ("augment --engine flink --flink-master=localhost:8081", False),
+        ("augment --engine prism --aligner encoder --model owner/name", False),
+        ("augment --engine prism --model {here}", True),
+        ("augment --engine prism --translator ctranslate2:{here}", True),
+        ("augment --config {here}/prism.yaml", True),
+        ("augment --config {here}/prism.yaml --engine local", False),
+        ("augment --config {here}/remote.yaml", False),
+        ("augment --config {here}/none.yaml --engine prism", True),
+    ],
+)
+def test_the_machines_network_is_left_where_nothing_remote_is_named(tmp_path, words, wanted):
+    (tmp_path / "prism.yaml").write_text("source_lang: en\nengine: prism # in Go\n")
+    (tmp_path / "remote.yaml").write_text("engine: prism\ncorpora:\n  - input: [s3://a/b.tsv]\n")
+    given = words.format(here=tmp_path).split()
+    assert private_network.is_wanted(given) == wanted

@@ -1,0 +1,1 @@
+"""Mutation testing of the pure parts with cosmic-ray; `tests/README.md` says how to run it."""

@@ -1,0 +1,69 @@
+"""Files, and parts of files, of which more than half was rejected: what a run says of them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pairweave.transforms.rejects import Reject
+
+Json = dict[str, Any]
+
+MOST_NOTICES = 20
+"""Files and units named before the rest is only counted."""
+
+
+_OF_THE_INPUT = (
+    *(Reject.MISSING_FIELD, Reject.WRONG_TYPE, Reject.FIELD_COUNT, Reject.INVALID_JSON),
+)
+_ADVICE = "look at its format and at the options that name its fields"
+
+
+def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
+    """Say which files had more than half of their pairs rejected, and which units of the others.
+
+    Args:
+        plan: The run's plan.
+        receipts: The receipts of all shards.
+
+    Returns:
+        A sentence for each, with the most frequent reason, in the plan's order.
+    """
+    reasons = _reasons_by_unit(receipts)
+    by_file: dict[str, list[Json]] = {}
+    for unit in plan["units"]:
+        by_file.setdefault(unit["file"], []).append(unit)
+    notices = []
+    for name, units in by_file.items():
+        whole = _notice(name, units, reasons)
+        if whole is not None:
+            notices.append(whole)
+            continue
+        for unit in units:
+            last = unit["line"] + unit["rows"] - 1
+            part = _notice(f"{name}, lines {unit['line']} to {last}", [unit], reasons)
+            notices += [part] if part is not None else []
+    more = len(notices) - MOST_NOTICES
+    if more > 0:
+        rest = f"{more} more files or parts of files had more than half of their pairs rejected"
+        notices = [*notices[:MOST_NOTICES], rest]
+    return notices
+
+
+def _reasons_by_unit(receipts: Iterable[Json]) -> dict[int, Counter[str]]:
+    found: dict[int, Counter[str]] = {}
+    for receipt in receipts:
+        for unit, reason, rows in receipt.get("unit_reasons", []):
+            found.setdefault(unit, Counter())[reason] += rows
+    return found
+
+
+def _notice(name: str, units: Sequence[Json], reasons: dict[int, Counter[str]]) -> str | None:
+    rows = sum(unit["rows"] for unit in units)
+    rejected: Counter[str] = Counter()
+    for unit in units:
+        rejected += reasons.get(unit["index"], Counter())
+    if 2 * rejected.total() <= rows:
+        return None
+    reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
+    said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
+    return said + ("; " + _ADVICE if reason in _OF_THE_INPUT else "")
