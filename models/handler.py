@@ -10,10 +10,9 @@ from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInfere
 from pairweave.models import shared_key
 from pairweave.models.encoder_store import EncoderReference
 from pairweave.models.hosted import Alignment, HostedAligner
-from pairweave.transforms import aligned_by
 from pairweave.transforms.arrow_streams import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.shards import Shard, Shards, give_up
+from pairweave.transforms.shards.shard import Shard, Shards
 
 shared_key.use()  # in each process of a run, before it shares an encoder
 
@@ -69,18 +68,18 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         anything else would be pickled.
         """
         aligned = []
-        for number, kept, rejected, table in batch:
+        for shard in batch:
             if self.share_model_across_processes():
-                stream, given_up, digest = model.align_stream(to_stream(table).to_pybytes())
+                stream, given_up, digest = model.align_stream(to_stream(shard.table).to_pybytes())
                 alignment = Alignment(from_stream(stream), given_up, digest)
             else:
-                alignment = model.align(table)
-            aligned.append(_with_alignment((number, kept, rejected, table), alignment))
+                alignment = model.align(shard.table)
+            aligned.append(_with_alignment(shard, alignment))
         return aligned
 
     def get_num_bytes(self, batch: Sequence[Shard]) -> int:
         """Return the bytes of the shards' tables; Beam would pickle them to measure."""
-        return sum(table.nbytes for _, *tables in batch for table in tables)
+        return sum(shard.nbytes for shard in batch)
 
     def get_metrics_namespace(self) -> str:
         """Name the metrics of this step."""
@@ -140,6 +139,5 @@ def _with_alignment(shard: Shard, alignment: Alignment) -> Shard:
 
     Kept rows, rejected rows and working table stay in step.
     """
-    number, kept, rejected, _ = shard
-    kept, rejected = give_up(kept, rejected, alignment.rejected)
-    return number, aligned_by.mark(kept, alignment.digest), rejected, alignment.linked
+    aligned = shard.give_up(alignment.rejected).with_table(alignment.linked)
+    return aligned.with_notes(model=alignment.digest)

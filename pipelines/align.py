@@ -23,7 +23,9 @@ from pairweave.transforms import files, run_files, schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.link_lines import check_copies, collect_lines
 from pairweave.transforms.piece_numbers import in_pieces, number_sides
+from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.write import ShardOutput
 
 _LEADING = ("pairs", "source")
 """Roles of the files whose lines a corpus' pairs are counted in."""
@@ -112,20 +114,18 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
 
 
 def finish(
-    kept: pa.Table,
-    rejected: pa.Table,
-    links: pa.Table,
+    shard: Shard,
     *,
     tokens: TokenConfig | None,
     encoder: EncoderReference | None,
     fitted: str,
-) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+) -> ShardOutput:
     """Keep what a user of links needs, with tokens as their tokenizer counts them, and count."""
-    links = counted_in_pieces(links, tokens, encoder, fitted)
+    links = counted_in_pieces(shard.table, tokens, encoder, fitted)
     data = links.select(schemas.ALIGNED.names).cast(schemas.ALIGNED)
     lengths = pa.compute.list_value_length(data.column("links"))
     counts = {"pairs": data.num_rows, "links": pa.compute.sum(lengths, min_count=0).as_py()}
-    return kept, rejected, data, counts
+    return ShardOutput(shard, data, counts)
 
 
 def counted_in_pieces(

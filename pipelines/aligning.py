@@ -15,7 +15,8 @@ from pairweave.pipelines.run import Run
 from pairweave.pipelines.screened_rows import ScreenedRows
 from pairweave.pipelines.second_aligner import AlignAgain
 from pairweave.pipelines.steps import EachShard, align, tokenize
-from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.shards.shard import Shards
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import add_tokens
 

@@ -1,9 +1,9 @@
 """The job ``augment``: a parallel corpus becomes tagged pairs (Ryu et al. 2022)."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import apache_beam as beam
-import pyarrow as pa
 
 from pairweave.models import store
 from pairweave.models.translator_store import TranslatorReference
@@ -27,11 +27,12 @@ from pairweave.transforms.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.kept_links import with_links
 from pairweave.transforms.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.shards import reject
+from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tag_config import TagConfig
 from pairweave.transforms.tag_counts import count_tags
 from pairweave.transforms.tag_profile import TagProfile
 from pairweave.transforms.tags import inject_tags, symbols
+from pairweave.transforms.write import ShardOutput
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -151,54 +152,40 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
 
 
 def finish(
-    kept: pa.Table,
-    rejected: pa.Table,
-    phrases: pa.Table,
-    tags: TagConfig,
-    *,
-    own_tags: bool = False,
-    links: bool = False,
-) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+    shard: Shard, tags: TagConfig, *, own_tags: bool = False, links: bool = False
+) -> ShardOutput:
     """Inject tags, reject the pairs that give no row, and count what came out."""
+    phrases = shard.table
     if own_tags:
-        tagged, without, too_many = keep_or_inject_tags(kept, phrases, tags)
-        kept, rejected = reject(kept, rejected, too_many, Stage.TAG, Reject.TOO_MANY_TAGS)
+        tagged, without, too_many = keep_or_inject_tags(shard.kept, phrases, tags)
+        shard = shard.reject(too_many, Stage.TAG, Reject.TOO_MANY_TAGS)
         without = without[~too_many]
     else:
         tagged, without = inject_tags(phrases, tags)
-    kept, rejected = reject(kept, rejected, without, Stage.TAG, Reject.NO_PHRASE_PAIR)
+    shard = shard.reject(without, Stage.TAG, Reject.NO_PHRASE_PAIR)
     counts = count_tags(tagged, phrases, tags)
-    return kept, rejected, with_links(tagged, phrases) if links else tagged, counts
+    return ShardOutput(shard, with_links(tagged, phrases) if links else tagged, counts)
 
 
 def finish_terms(
-    kept: pa.Table,
-    rejected: pa.Table,
-    table: pa.Table,
-    tags: TagConfig,
-    glossary: Glossary,
-    terms: TermConfig,
-    *,
-    links: bool = False,
-) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+    shard: Shard, tags: TagConfig, glossary: Glossary, terms: TermConfig, *, links: bool = False
+) -> ShardOutput:
     """Find the terms of a glossary, tag them, and count what was found and what came out."""
-    found = find_terms(table, glossary, terms)
-    kept, rejected, tagged, counts = finish(kept, rejected, found.table, tags, links=links)
-    return kept, rejected, tagged, {**counts, **found.counts}
+    found = find_terms(shard.table, glossary, terms)
+    made = finish(shard.with_table(found.table), tags, links=links)
+    return dataclasses.replace(made, counts={**made.counts, **found.counts})
 
 
 def finish_fragments(
-    kept: pa.Table,
-    rejected: pa.Table,
-    table: pa.Table,
+    shard: Shard,
     reference: store.ModelReference,
     tags: TagConfig,
     fragments: FragmentConfig,
     translator: TranslatorReference | None,
     *,
     own_tags: bool = False,
-) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+) -> ShardOutput:
     """Find fragments, tag them, and count what was done and what came out."""
-    phrases, done = find(table, reference, fragments, translator)
-    kept, rejected, tagged, counts = finish(kept, rejected, phrases, tags, own_tags=own_tags)
-    return kept, rejected, tagged, {**counts, **done}
+    phrases, done = find(shard.table, reference, fragments, translator)
+    made = finish(shard.with_table(phrases), tags, own_tags=own_tags)
+    return dataclasses.replace(made, counts={**made.counts, **done})

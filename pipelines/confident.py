@@ -13,7 +13,8 @@ from pairweave.pipelines.steps import EachShard, tokenize
 from pairweave.transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.phrases import PhraseConfig, extract_phrases, without_phrases
-from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.shards.shard import Shards
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 

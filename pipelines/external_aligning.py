@@ -18,7 +18,7 @@ from pairweave.pipelines.steps import GatherSample
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.sample import gather_sample, sample_share, why_empty
-from pairweave.transforms.shards import Batches, Shard, Shards, give_up
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 
 Learned = beam.PCollection[ExternalReference]
@@ -130,12 +130,10 @@ class AlignExternally(beam.PTransform[Shards, Shards]):
 
 def align_externally(shard: Shard, reference: ExternalReference) -> Shard:
     """Align a shard's pairs; kept rows, rejected rows and working table stay in step."""
-    number, kept, rejected, table = shard
     if reference.digest == NOTHING_LEARNED:
-        return number, kept, rejected, no_links(table)
-    linked, given_up = external_store.align(reference, table)
-    kept, rejected = give_up(kept, rejected, given_up)
-    return number, kept, rejected, linked
+        return shard.with_table(no_links(shard.table))
+    linked, given_up = external_store.align(reference, shard.table)
+    return shard.give_up(given_up).with_table(linked)
 
 
 def no_links(table: pa.Table) -> pa.Table:

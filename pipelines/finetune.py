@@ -32,7 +32,7 @@ from pairweave.transforms.read.unit import read_unit
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.sample import sample_rows, sample_share
 from pairweave.transforms.screen import screen
-from pairweave.transforms.shards import mark_rejected, merge_rows, pairs_of
+from pairweave.transforms.shards.merge import mark_rejected, merge_rows, pairs_of
 from pairweave.transforms.tokens import add_tokens
 from pairweave.transforms.write import REJECTS, encode_parquet, rejects_name, rejects_of, to_json
 

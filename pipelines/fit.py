@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import apache_beam as beam
-import pyarrow as pa
 
 from pairweave.models import store
 from pairweave.pipelines import flags, plan_text
@@ -18,8 +17,9 @@ from pairweave.pipelines.steps import WriteShards
 from pairweave.transforms import files, run_files, sealed
 from pairweave.transforms.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.shards import MakeShards
-from pairweave.transforms.write import file_entry
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.write import ShardOutput, file_entry
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -54,11 +54,9 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     )
 
 
-def finish(
-    kept: pa.Table, rejected: pa.Table, _pairs: pa.Table
-) -> tuple[pa.Table, pa.Table, None, dict[str, int]]:
+def finish(shard: Shard) -> ShardOutput:
     """Leave the kept pairs out of what is written."""
-    return kept, rejected, None, {}
+    return ShardOutput(shard, None, {})
 
 
 def commit(

@@ -17,7 +17,8 @@ from pairweave.pipelines.screened_rows import ScreenedRows
 from pairweave.pipelines.steps import EachShard, tokenize
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.fragments import FragmentConfig, FragmentTranslator, find_fragments
-from pairweave.transforms.shards import MakeShards, Shards
+from pairweave.transforms.shards.shard import Shards
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.tag_config import TagConfig
 from pairweave.transforms.text_fragments import TextFragments
 

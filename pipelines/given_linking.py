@@ -6,7 +6,7 @@ import apache_beam as beam
 
 from pairweave.models.given_links import GivenLinks
 from pairweave.pipelines.run import Run
-from pairweave.transforms.shards import Shard, Shards, give_up
+from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.tokens import TokenConfig
 
 
@@ -32,8 +32,6 @@ def link_shard(
     shard: Shard, given: GivenLinks, tokens: TokenConfig, *, monolingual: bool = False
 ) -> Shard:
     """Link a shard's pairs; kept rows, rejected rows and working table stay in step."""
-    number, kept, rejected, table = shard
-    wanted = kept.column("translation").is_valid().to_numpy() if monolingual else None
-    linked, given_up = given.align(kept, table, tokens, wanted)
-    kept, rejected = give_up(kept, rejected, given_up)
-    return number, kept, rejected, linked
+    wanted = shard.kept.column("translation").is_valid().to_numpy() if monolingual else None
+    linked, given_up = given.align(shard.kept, shard.table, tokens, wanted)
+    return shard.give_up(given_up).with_table(linked)

@@ -17,7 +17,8 @@ from pairweave.pipelines.steps import EachShard
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.monolingual import add_comparison, as_monolingual
 from pairweave.transforms.phrases import unlinked
-from pairweave.transforms.shards import Shard, Shards, pairs_of
+from pairweave.transforms.shards.merge import pairs_of
+from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 
@@ -134,5 +135,5 @@ def cut_translations(pairs: pa.Table, tokens: TokenConfig | None) -> pa.Table:
 
 def compare_linked(shard: Shard, config: SymmetrizeConfig) -> Shard:
     """Turn the LINKED rows that an encoder made of translations into COMPARED rows."""
-    number, kept, rejected, linked = shard
-    return number, kept, rejected, add_comparison(pairs_of(kept), symmetrize(linked, config))
+    links = symmetrize(shard.table, config)
+    return shard.with_table(add_comparison(pairs_of(shard.kept), links))

@@ -17,7 +17,7 @@ from pairweave.pipelines.run import Run
 from pairweave.pipelines.steps import GatherSample, ReadUnits, Screen
 from pairweave.transforms.sample import gather_sample, sample_share
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards import Batches
+from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.tokens import TokenConfig, train_sentencepiece
 
 _SIDES = ("source", "target")

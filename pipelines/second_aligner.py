@@ -10,9 +10,10 @@ import pyarrow as pa
 from pairweave.models import external_store, store
 from pairweave.models.external_store import ExternalReference
 from pairweave.pipelines.second_choice import Reference
-from pairweave.transforms import agreement, schemas
-from pairweave.transforms.combine import Agreement, combine
-from pairweave.transforms.shards import Shard, Shards, give_up
+from pairweave.transforms import schemas
+from pairweave.transforms.agreement import Agreement
+from pairweave.transforms.combine import combine
+from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 
 _encoders: dict[str, Any] = {}
@@ -43,19 +44,19 @@ def align_again(shard: Shard, reference: Reference, heuristic: str, way: str) ->
 
     Returns:
         The shard with the joined links. Pairs that the second aligner cannot take are rejected;
-        of the others the kept rows tell how far both agree (`transforms.agreement`).
+        its notes say how far both agree on the others.
     """
-    number, kept, rejected, first = shard
+    first = shard.table
     linked, given_up = _align(reference, first.select(schemas.TOKENS.names))
     if given_up:
         stay = np.ones(first.num_rows, np.bool_)
         stay[list(given_up)] = False
         first = first.filter(pa.array(stay))
-        kept, rejected = give_up(kept, rejected, given_up)
+        shard = shard.give_up(given_up)
     second = symmetrize(linked, SymmetrizeConfig(heuristic))
     joined, counts = combine(first, second, way)
     found = Agreement(*(int(number) for number in counts.sum(axis=0)))
-    return number, agreement.mark(kept, found), rejected, joined
+    return shard.with_table(joined).with_notes(agreement=found)
 
 
 def _align(reference: Reference, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:

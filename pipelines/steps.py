@@ -3,7 +3,6 @@
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
@@ -18,10 +17,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.read.unit import read_unit
 from pairweave.transforms.sample import gather_sample, sample_rows, why_empty
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards import Batches, Shard, Shards
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 from pairweave.transforms.units import ReadLimits, Unit
-from pairweave.transforms.write import REJECTS, WriteConfig, write_shard
+from pairweave.transforms.write import REJECTS, ShardOutput, WriteConfig, write_shard
 
 Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
@@ -215,15 +214,13 @@ class EachShard(beam.PTransform[Shards, Shards]):
 
 
 def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
-    number, kept, rejected, table = shard
-    return number, kept, rejected, function(table)
+    return shard.with_table(function(shard.table))
 
 
 def _on_table_with_model(
     shard: Shard, function: Callable[..., pa.Table], model: store.ModelReference
 ) -> Shard:
-    number, kept, rejected, table = shard
-    return number, kept, rejected, function(table, model)
+    return shard.with_table(function(shard.table, model))
 
 
 def tokenize(
@@ -253,13 +250,12 @@ def _require_empty(table: pa.Table) -> None:
 class WriteShards(beam.PTransform[Shards, Receipts]):
     """Writes every shard with its rejects and its receipt, by a job's last function of a shard.
 
-    The function turns a shard's kept rows, rejected rows and working table, and the model if it is
-    given one, into the kept rows, rejected rows, data and counts that are written.
+    The function takes a shard, and the model if the step is given one.
     """
 
     def __init__(
         self,
-        finish: Callable[..., Any],
+        finish: Callable[..., ShardOutput],
         config: WriteConfig,
         model: beam.pvalue.AsSingleton | None = None,
         **settings: object,
@@ -277,14 +273,15 @@ class WriteShards(beam.PTransform[Shards, Receipts]):
         return shards | "Write" >> step.with_output_types(str)
 
 
-def _write(shard: Shard, finish: Callable[..., Any], config: WriteConfig) -> str:
-    number, *tables = shard
-    kept, rejected, data, counts = finish(*tables)
-    return write_shard(number, kept, rejected, data, counts, config)
+def _write(shard: Shard, finish: Callable[..., ShardOutput], config: WriteConfig) -> str:
+    return write_shard(finish(shard), config)
 
 
 def _write_with_model(
-    shard: Shard, model: store.ModelReference, finish: Callable[..., Any], config: WriteConfig
+    shard: Shard,
+    model: store.ModelReference,
+    finish: Callable[..., ShardOutput],
+    config: WriteConfig,
 ) -> str:
     return _write(shard, functools.partial(finish, reference=model), config)
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 import numpy as np
-import pyarrow as pa
 
 from pairweave.pipelines import flags, plan_text
 from pairweave.pipelines.cli import COMMANDS
@@ -27,11 +26,13 @@ from pairweave.transforms.hints import HintConfig
 from pairweave.transforms.pair_filters import filter_pairs
 from pairweave.transforms.random_masks import RandomConfig
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.shards import MakeShards, Shard, reject
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.span_lengths import MASK, from_json
 from pairweave.transforms.suggestion_filters import FilterConfig
 from pairweave.transforms.suggestion_scores import Scorer
 from pairweave.transforms.suggestions import SuggestionConfig, draw_span_pairs, make_suggestions
+from pairweave.transforms.write import ShardOutput
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -151,20 +152,14 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)
 
 
-def finish(
-    kept: pa.Table,
-    rejected: pa.Table,
-    compared: pa.Table,
-    suggestions: SuggestionConfig,
-    scorer: Scorer | None,
-) -> tuple[pa.Table, pa.Table, pa.Table, dict[str, int]]:
+def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:
     """Make examples, reject the pairs that give none, and count what came out."""
-    scores = kept.column("score").to_numpy()  # NaN where a pair has none
-    made = make_suggestions(compared, suggestions, scorer, scores)
+    scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
+    made = make_suggestions(shard.table, suggestions, scorer, scores)
     reasons, details = made.reasons, made.details
     for reason in sorted({reason for reason in reasons if reason is not None}):
         marks = np.equal(reasons, reason)
         said = details[marks].tolist()
-        kept, rejected = reject(kept, rejected, marks, Stage.SUGGEST, Reject(reason), said)
+        shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), said)
         reasons, details = reasons[~marks], details[~marks]
-    return kept, rejected, made.rows, made.counts
+    return ShardOutput(shard, made.rows, made.counts)

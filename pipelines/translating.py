@@ -1,5 +1,6 @@
 """The step that translates the sources of pairs without a translation."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 
@@ -14,7 +15,7 @@ from pairweave.pipelines.run import Run
 from pairweave.transforms import schemas
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards import Shard, Shards, pairs_of, reject
+from pairweave.transforms.shards.shard import Shard, Shards
 
 Wanted = Callable[[pa.Table], np.ndarray]
 """Tells which pairs a translation would be used of, bool ``[pair]``."""
@@ -64,13 +65,12 @@ def translate_or_reject(
     Kept rows, rejected rows and working table stay in step; the kept rows have the translation as
     well, so that whoever rejects a pair later shows it.
     """
-    number, kept, rejected, table = shard
-    schemas.require(table, schemas.PAIRS)
-    missing = table.column("translation").is_null().to_numpy()
+    schemas.require(shard.table, schemas.PAIRS)
+    missing = shard.table.column("translation").is_null().to_numpy()
     if wanted is not None:
-        missing = missing & wanted(table)
-    found = _translations(table, missing, reference)
-    kept = _with_translations(kept, [one if isinstance(one, str) else None for one in found])
+        missing = missing & wanted(shard.table)
+    found = _translations(shard.table, missing, reference)
+    kept = _with_translations(shard.kept, [one if isinstance(one, str) else None for one in found])
     failed: dict[int, tuple[Stage, Reject, str | None]] = {
         row: (Stage.TRANSLATE, one.reason, one.detail)
         for row, one in enumerate(found)
@@ -79,14 +79,15 @@ def translate_or_reject(
     failed |= _screened(kept, np.flatnonzero(missing), config, set(failed))
     moved = np.array([failed[row][:2] if row in failed else ("", "") for row in range(len(found))])
     rows = np.arange(len(found))
+    shard = dataclasses.replace(shard, kept=kept)
     for stage, reason in sorted({why[:2] for why in failed.values()}):
         marks = (moved[rows] == (stage, reason)).all(axis=1)
         details = [failed[row][2] for row in rows[marks].tolist()]
         # The screen says more of some reasons, and then of every pair.
         said = [detail for detail in details if detail is not None] or None
-        kept, rejected = reject(kept, rejected, marks, stage, reason, said)
+        shard = shard.reject(marks, stage, reason, said)
         rows = rows[~marks]
-    return number, kept, rejected, pairs_of(kept)
+    return shard.with_pairs()
 
 
 def _screened(

@@ -7,7 +7,8 @@ import pyarrow as pa
 from pairweave.transforms import receipt_files, run_files, schemas, write
 from pairweave.transforms.claim import claim
 from pairweave.transforms.commit import commit_run
-from pairweave.transforms.shards import merge_rows
+from pairweave.transforms.shards.merge import merge_rows
+from pairweave.transforms.shards.shard import Shard
 from tests.rows import batch, row
 
 SCRIPT = "<script>alert(\"1\")</script> & 'more'"
@@ -133,6 +134,8 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
     config = write.WriteConfig(output, 2, digest, document["signature"])
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
-        write.write_shard(number, kept, rejected, data(kept), counts if number == 0 else {}, config)
+        shard = Shard(number, kept, rejected, data(kept))
+        found = counts if number == 0 else {}
+        write.write_shard(write.ShardOutput(shard, shard.table, found), config)
     receipt_files.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms import schemas, shards
+from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.gather import gather
+from pairweave.transforms.shards import merge
 from tests.rows import batch, row
 
 rows = st.lists(st.tuples(st.text(max_size=5), st.none() | st.text(max_size=9)), max_size=12)
@@ -48,9 +49,9 @@ def test_a_chunk_takes_as_many_rows_as_fit():
 
 def test_pairs_that_no_column_can_hold_are_refused_with_a_remedy():
     kept = table_of([("s" * 90, "t"), ("r" * 90, "t")])
-    shards.require_room(kept, "shard 3", "lower --shard_pairs", most_bytes=180)
+    merge.require_room(kept, "shard 3", "lower --shard_pairs", most_bytes=180)
     with pytest.raises(ConfigError, match=r"shard 3: its 2 pairs hold 180 bytes in .* source"):
-        shards.require_room(kept, "shard 3", "lower --shard_pairs", most_bytes=179)
+        merge.require_room(kept, "shard 3", "lower --shard_pairs", most_bytes=179)
 
 
 @pytest.mark.slow
@@ -64,7 +65,7 @@ def test_more_text_than_32_bits_count_is_merged():
         for start in range(0, 50_000, 500)
     ]
     assert sum(part.column("source").nbytes for part in parts) > 2**31
-    kept, rejected = shards.merge_rows(parts)
+    kept, rejected = merge.merge_rows(parts)
     assert (kept.num_rows, rejected.num_rows) == (1, 49_999)
     assert kept.column("source").to_pylist() == [text]
     assert set(rejected.column("reason").to_pylist()) == {"duplicate"}

@@ -15,7 +15,7 @@ import zstandard
 
 from pairweave.transforms import schemas
 from pairweave.transforms.given_links import link_rows
-from pairweave.transforms.shards import merge_rows
+from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests import runs
 from tests.rows import batch, pair, row

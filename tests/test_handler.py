@@ -27,10 +27,10 @@ from pairweave.models.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.handler import AlignerHandler, AlignShards, Hosting  # noqa: E402
 from pairweave.models.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines import steps  # noqa: E402
-from pairweave.transforms import aligned_by  # noqa: E402
 from pairweave.transforms.arrow_streams import from_stream, to_stream  # noqa: E402
 from pairweave.transforms.errors import ConfigError, WorkerError  # noqa: E402
-from pairweave.transforms.shards import Shard, make_shard  # noqa: E402
+from pairweave.transforms.shards.shard import Shard  # noqa: E402
+from pairweave.transforms.shards.shuffle import make_shard  # noqa: E402
 from pairweave.transforms.tokens import TokenConfig, add_tokens  # noqa: E402
 from tests import corpora, poisoned, rows, runs  # noqa: E402
 from tests.encoders import token_table  # noqa: E402
@@ -65,8 +65,8 @@ def manifest_of(output):
 def shard(number, texts):
     """Return a shard with tokens."""
     batch = rows.batch(*(rows.row(*pair, line=line) for line, pair in enumerate(texts, 1)))
-    _, kept, rejected, table = make_shard((number, [pa.Table.from_batches([batch])]))
-    return number, kept, rejected, add_tokens(table, TokenConfig())
+    made = make_shard((number, [pa.Table.from_batches([batch])]))
+    return made.with_table(add_tokens(made.table, TokenConfig()))
 
 
 def numbered(number) -> Shard:
@@ -76,8 +76,7 @@ def numbered(number) -> Shard:
 
 def summary(made):
     """Return what matters of an aligned shard."""
-    number, kept, rejected, table = made
-    return number, aligned_by.marked(kept), table.to_pylist(), rejected.num_rows
+    return made.number, made.notes.model, made.table.to_pylist(), made.rejected.num_rows
 
 
 def run_shards(count, check, metadata=None, **settings):
@@ -98,7 +97,7 @@ def expected_of(count, loaded):
     """Return a check that shards are those that an aligner makes."""
     expected = []
     for number in range(count):
-        linked = loaded.align(numbered(number)[3]).to_pylist()
+        linked = loaded.align(numbered(number).table).to_pylist()
         expected.append((number, loaded.digest, linked, 0))
 
     def check(made):
@@ -159,7 +158,7 @@ def test_the_fixture_refuses_to_pickle():
 def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(directory):
     held = hosted.HostedAligner(encoder_store.find(config(directory)))
     assert weakref.ref(held)() is held
-    table = numbered(0)[3]
+    table = numbered(0).table
     linked, rejected, digest = held.align_stream(to_stream(table).to_pybytes())
     assert isinstance(linked, bytes)
     assert from_stream(linked).equals(held.align(table).linked)
@@ -170,7 +169,7 @@ def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(director
 def test_the_size_of_a_batch_is_that_of_its_tables():
     handler = AlignerHandler(encoder_store.EncoderReference(EncoderConfig("x"), ""), Hosting())
     given = numbered(0)
-    assert handler.get_num_bytes([given, given]) == 2 * sum(table.nbytes for table in given[1:])
+    assert handler.get_num_bytes([given, given]) == 2 * given.nbytes
     assert handler.batch_elements_kwargs() == {"min_batch_size": 1, "max_batch_size": 1}
 
 
@@ -195,7 +194,7 @@ def test_only_the_step_that_holds_the_model_asks_for_the_accelerator(directory):
     pipeline = beam.Pipeline()
     given = pipeline | beam.Create([0]) | beam.Map(lambda _: None).with_output_types(Shard)
     aligned = given | "Align" >> AlignShards(reference, Hosting(accelerator=wanted))
-    _ = aligned | "After" >> beam.Map(len)
+    _ = aligned | "After" >> beam.Map(id)
     components = pipeline.to_runner_api().components
     asking = {}
     for transform in components.transforms.values():
@@ -250,7 +249,7 @@ def test_a_side_input_changes_the_model_between_shards(directory):
             numbers
             | "Shards" >> beam.Map(numbered).with_output_types(Shard)
             | AlignShards(reference, metadata=metadata)
-            | "Digests" >> beam.Map(lambda shard: (shard[0], summary(shard)[1]))
+            | "Digests" >> beam.Map(lambda shard: (shard.number, shard.notes.model))
         )
         assert_that(made, equal_to(list(enumerate(digests))))
 
@@ -282,7 +281,7 @@ def publish(link, target):
 
 def test_a_watched_model_changes_between_shards_only(directory, published):
     held = hosted.HostedAligner(encoder_store.find(config(published.parent, "current"), watch=True))
-    table = numbered(0)[3]
+    table = numbered(0).table
     digests = []
     for target in ("one", "one", "two", "one"):
         publish(published, directory / target)
@@ -296,7 +295,7 @@ def test_a_watched_model_that_is_touched_is_not_loaded_again(directory, tmp_path
     held = hosted.HostedAligner(encoder_store.find(config(tmp_path, "model"), watch=True))
     for path in (tmp_path / "model").iterdir():
         os.utime(path, ns=(1, 1))
-    held.align(numbered(0)[3])
+    held.align(numbered(0).table)
     assert len(loads) == 1
 
 
@@ -311,7 +310,7 @@ def test_while_a_watched_model_is_written_the_one_in_use_stays(directory, publis
         return found
 
     monkeypatch.setattr(encoder_store, "find", find_and_write)
-    table = numbered(0)[3]
+    table = numbered(0).table
     assert held.align(table).digest == find_digest(config(directory))
 
 
@@ -336,7 +335,7 @@ def test_a_watched_directory_without_a_model_is_an_error(published, tmp_path):
     (tmp_path / "empty").mkdir()
     publish(published, tmp_path / "empty")
     with pytest.raises(ConfigError, match=r"no config\.json"):
-        held.align(numbered(0)[3])
+        held.align(numbered(0).table)
 
 
 def test_a_hub_name_cannot_be_watched():

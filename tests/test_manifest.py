@@ -11,7 +11,8 @@ from pairweave.transforms import files, receipt_files, receipts, run_files, sche
 from pairweave.transforms.claim import claim
 from pairweave.transforms.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.shards import merge_rows
+from pairweave.transforms.shards.merge import merge_rows
+from pairweave.transforms.shards.shard import Shard
 from tests.rows import batch, row
 
 
@@ -45,7 +46,8 @@ def written(tmp_path):
     kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
     data = kept.select(["id", "source"])
     config = write.WriteConfig(output, 1, digest, "s")
-    write.write_shard(0, kept, rejected, data, {"plain rows": 2}, config)
+    shard = Shard(0, kept, rejected, data)
+    write.write_shard(write.ShardOutput(shard, data, {"plain rows": 2}), config)
     receipt_files.write_unit_receipt(output, digest, 0, 3)
     return output
 
@@ -114,7 +116,8 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         rows = batch(row("a", "b", reason="too_long"))
         kept, rejected = merge_rows([pa.Table.from_batches([rows])])
         config = write.WriteConfig(output, 1, digest, "s")
-        write.write_shard(0, kept, rejected, kept.select(["id"]), {}, config)
+        shard = Shard(0, kept, rejected, kept)
+        write.write_shard(write.ShardOutput(shard, kept.select(["id"]), {}), config)
         receipt_files.write_unit_receipt(output, digest, 0, 1)
         if allowed:
             assert commit_run(output, {}, allow_empty=True)["rows"]["kept"] == 0

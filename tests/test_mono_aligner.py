@@ -16,7 +16,8 @@ from pairweave.pipelines.suggest_options import SuggestOptions
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.monolingual import add_comparison, as_monolingual
-from pairweave.transforms.shards import MakeShards, Shard
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests.translations import made_triple, pairs_table
@@ -80,8 +81,9 @@ class Keep(beam.DoFn):
 
     def process(self, shard: Shard):
         names = ("kept", "rejected", "table")
-        for name, table in zip(names, shard[1:], strict=True):
-            path = str(self._directory / f"{name}-{shard[0]}")
+        for name in names:
+            table = getattr(shard, name)
+            path = str(self._directory / f"{name}-{shard.number}")
             with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
                 writer.write_table(table)
 

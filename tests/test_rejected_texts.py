@@ -6,7 +6,7 @@ from pairweave.transforms.pair_markup import pair_markup
 from pairweave.transforms.rejected_texts import REJECTED_TEXT_BYTES, leave_out_long_texts
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards import mark_rejected, merge_rows
+from pairweave.transforms.shards.merge import mark_rejected, merge_rows
 from pairweave.transforms.write import rejects_of
 from tests.rows import batch, row
 

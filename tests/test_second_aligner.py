@@ -7,7 +7,7 @@ import pytest
 
 from pairweave.models import store
 from pairweave.transforms import agreement
-from pairweave.transforms.combine import Agreement
+from pairweave.transforms.agreement import Agreement
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import TokenConfig, add_tokens
 from tests import corpora, fake_programs, runs

@@ -1,13 +1,19 @@
+import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms import schemas, shards
+from pairweave.transforms import schemas
+from pairweave.transforms.agreement import Agreement
 from pairweave.transforms.ids import halves, pair_keys
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.sample import gather_sample, sample_rows, sample_share
+from pairweave.transforms.shards import merge as merging
+from pairweave.transforms.shards import shuffle
+from pairweave.transforms.shards.merge import pairs_of
+from pairweave.transforms.shards.shard import Notes, Shard, ShardCoder
 from tests.rows import batch, row
 
 texts = st.text(st.characters(codec="utf-8"), max_size=4)
@@ -33,7 +39,7 @@ some_rows = st.lists(
 
 def merge(rows, sizes=(7,)):
     batches = [batch(*rows[i : i + sizes[0]]) for i in range(0, len(rows), sizes[0])]
-    return shards.merge_rows([pa.Table.from_batches([part]) for part in batches])
+    return merging.merge_rows([pa.Table.from_batches([part]) for part in batches])
 
 
 def test_of_duplicates_the_first_by_place_stays():
@@ -78,7 +84,7 @@ def test_the_order_and_size_of_parts_change_nothing(rows, random, size):
 
 @given(some_rows, st.integers(1, 7))
 def test_splitting_keeps_every_row_and_shards_are_ranges_of_ids(rows, count):
-    parts = list(shards.split_rows([batch(*rows)], count, None)) if rows else []
+    parts = list(shuffle.split_rows([batch(*rows)], count, None)) if rows else []
     assert sum(part.num_rows for _, part in parts) == len(rows)
     found = [
         (shard, pair_id)
@@ -92,7 +98,7 @@ def test_splitting_keeps_every_row_and_shards_are_ranges_of_ids(rows, count):
 
 def test_only_wanted_shards_are_split_off():
     rows = [row(str(i), str(i), line=i) for i in range(50)]
-    parts = dict(shards.split_rows([batch(*rows)], 4, frozenset({2})))
+    parts = dict(shuffle.split_rows([batch(*rows)], 4, frozenset({2})))
     assert set(parts) == {2}
 
 
@@ -113,7 +119,8 @@ def some(count):
 def test_late_rejects_move_from_kept_to_rejected_in_order():
     kept, rejected = some(30)
     marks = np.arange(kept.num_rows) % 2 == 0
-    left, moved = shards.reject(kept, rejected, marks, Stage.TAG, Reject.NO_PHRASE_PAIR)
+    shard = Shard(0, kept, rejected, kept).reject(marks, Stage.TAG, Reject.NO_PHRASE_PAIR)
+    left, moved = shard.kept, shard.rejected
     assert left.equals(kept.filter(pa.array(~marks)))
     assert moved.schema.equals(schemas.ROWS)
     ids = moved.column("id").to_pylist()
@@ -133,7 +140,8 @@ def test_pairs_that_an_aligner_gives_up_are_rejected_each_for_its_own_reason():
         3: ("aligner_failed", "b"),
         5: ("too_long_for_encoder", "c"),
     }
-    left, moved = shards.give_up(kept, rejected, wanted)
+    shard = Shard(0, kept, rejected, kept).give_up(wanted)
+    left, moved = shard.kept, shard.rejected
     assert left.num_rows == kept.num_rows - 3
     found = {one["id"]: (one["stage"], one["reason"], one["detail"]) for one in moved.to_pylist()}
     ids = kept["id"].to_pylist()
@@ -144,7 +152,7 @@ def test_pairs_that_an_aligner_gives_up_are_rejected_each_for_its_own_reason():
 
 
 def test_a_bundle_that_failed_leaves_no_row_to_the_next():
-    splitter = shards.SplitRows(1, frozenset({0}))
+    splitter = shuffle.SplitRows(1, frozenset({0}))
     splitter.start_bundle()
     assert list(splitter.process(batch(row("a", "b")))) == []
     splitter.start_bundle()  # the first bundle failed and comes again
@@ -168,3 +176,22 @@ def test_a_smaller_sample_lies_inside_a_larger_one():
 def test_a_sample_is_of_all_rows_or_of_about_as_many_as_are_wanted():
     assert sample_share(10, 40) == sample_share(40, 40) == 1.0
     assert sample_share(80, 40) == 0.5
+
+
+def test_a_shard_survives_its_coder():
+    kept, rejected = some(12)
+    for notes in (Notes(), Notes("ff"), Notes("ff", Agreement(4, 6, 3))):
+        shard = Shard(7, kept, rejected, pairs_of(kept), notes)
+        coder = beam.coders.registry.get_coder(Shard)
+        assert isinstance(coder, ShardCoder)
+        assert coder.decode(coder.encode(shard)) == shard
+
+
+def test_notes_stay_when_rows_leave():
+    kept, rejected = some(12)
+    shard = Shard(0, kept, rejected, kept).with_notes(model="ff")
+    noted = shard.with_notes(agreement=Agreement(4, 6, 3))
+    marks = np.arange(kept.num_rows) == 1
+    left = noted.reject(marks, Stage.TAG, Reject.NO_PHRASE_PAIR).with_pairs()
+    assert left.notes == Notes("ff", Agreement(4, 6, 3))
+    assert left.table.num_rows == kept.num_rows - 1

@@ -19,7 +19,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.pair_filters import filter_pairs
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import RESERVED, ScreenConfig
-from pairweave.transforms.shards import Shard, make_shard
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import make_shard
 from pairweave.transforms.suggestion_filters import FilterConfig
 from tests.rows import batch, row
 
@@ -70,9 +71,10 @@ def test_only_what_has_no_translation_is_translated(capitals):
         row("two trees", "zwei Bäume", translation="zwei Baum"),
         row("a river", "une rivière", target_lang="fr"),
     )
-    number, kept, rejected, table = translated(shard)
-    assert number == 3
-    assert rejected.equals(shard[2])
+    made = translated(shard)
+    kept, rejected, table = made.kept, made.rejected, made.table
+    assert made.number == 3
+    assert rejected.equals(shard.rejected)
     found = {text["source"]: text["translation"] for text in table.to_pylist()}
     assert found == {
         "one house": "ONE HOUSE de",
@@ -82,7 +84,7 @@ def test_only_what_has_no_translation_is_translated(capitals):
     assert kept.column("translation").to_pylist() == table.column("translation").to_pylist()
     assert sorted(capitals.calls) == [(["a river"], "en", "fr"), (["one house"], "en", "de")]
     schemas.require(table, schemas.PAIRS)
-    assert kept.column("id").equals(shard[1].column("id"))
+    assert kept.column("id").equals(shard.kept.column("id"))
 
 
 @pytest.mark.usefixtures("capitals")
@@ -92,7 +94,8 @@ def test_a_pair_that_cannot_be_translated_is_rejected_alone():
         row("a word", "ein Wort"),
         row("bad", "schlecht", reason="invalid_utf8"),
     )
-    _, kept, rejected, table = translated(shard)
+    made = translated(shard)
+    kept, rejected, table = made.kept, made.rejected, made.table
     assert kept.num_rows == table.num_rows == 1
     assert table.column("id").equals(kept.column("id"))
     assert rejected.num_rows == 4
@@ -113,7 +116,8 @@ def test_a_translation_that_is_made_is_screened_as_one_that_is_read():
         row("a text of quite a few words too many", "ein Text mit zu vielen Wörtern"),
     )
     config = dataclasses.replace(SCREEN, max_tokens=9)
-    _, kept, rejected, table = translated(shard, config)
+    made = translated(shard, config)
+    kept, rejected, table = made.kept, made.rejected, made.table
     # The first has its own translation, which the screen saw when it was read.
     assert sorted(table.column("source").to_pylist()) == ["a <MASK_REP> b", "a short text"]
     (moved,) = rejected.to_pylist()
@@ -130,7 +134,8 @@ def test_an_empty_shard_stays_empty(capitals):
 
 @pytest.mark.usefixtures("capitals")
 def test_a_shard_of_failures_is_all_rejected():
-    _, kept, rejected, table = translated(shard_of(row("1", "eins"), row("2", "zwei")))
+    made = translated(shard_of(row("1", "eins"), row("2", "zwei")))
+    kept, rejected, table = made.kept, made.rejected, made.table
     assert (kept.num_rows, rejected.num_rows, table.num_rows) == (0, 2, 0)
     schemas.require(table, schemas.PAIRS)
 
@@ -140,8 +145,8 @@ def test_the_step_runs_in_a_pipeline(tmp_path):
     shard = shard_of(row("one house", "ein Haus"), row("2", "zwei"))
 
     def note(made):
-        texts = made[3].column("translation").to_pylist()
-        (tmp_path / "found").write_text(" ".join(texts) + f" {made[2].num_rows}")
+        texts = made.table.column("translation").to_pylist()
+        (tmp_path / "found").write_text(" ".join(texts) + f" {made.rejected.num_rows}")
 
     options = PipelineOptions(["--runner=pairweave.pipelines.local_runner.LocalRunner"])
     with beam.Pipeline(options=options) as pipeline:
@@ -201,9 +206,8 @@ def test_settings_are_checked_when_they_are_made(settings, message):
 def test_pairs_of_which_no_translation_is_used_are_not_translated(capitals):
     shard = shard_of(*(row(f"word w{'x' * number}", "Wort") for number in range(9)))
     wanted = np.arange(9) % 3 == 0
-    _, kept, rejected, table = translating.translate_or_reject(
-        shard, REFERENCE, SCREEN, lambda _: wanted
-    )
+    made = translating.translate_or_reject(shard, REFERENCE, SCREEN, lambda _: wanted)
+    kept, rejected, table = made.kept, made.rejected, made.table
     assert (kept.num_rows, rejected.num_rows) == (9, 0)
     assert table.column("translation").is_valid().to_pylist() == wanted.tolist()
     assert [len(texts) for texts, *_ in capitals.calls] == [3]
@@ -218,7 +222,8 @@ def test_sources_that_every_example_would_be_filtered_for_are_not_translated(cap
     )
     limits = FilterConfig(min_source_words=3, max_source_words=4)
     shard = filter_pairs(shard, limits, "words", scored=False)
-    _, kept, rejected, table = translated(shard)
+    made = translated(shard)
+    kept, rejected, table = made.kept, made.rejected, made.table
     assert capitals.calls == [(["one two three"], "en", "de")]
     assert table.column("source").to_pylist() == ["one two three"]
     assert kept.num_rows + rejected.num_rows == 4
@@ -234,8 +239,9 @@ def test_pairs_whose_score_is_outside_the_limits_are_turned_away_if_the_input_br
     rows = (row(f"w{'x' * n}", "W", score=score) for n, score in enumerate((0.5, 0.9, None)))
     shard = shard_of(*rows)
     limits = FilterConfig(min_score=0.6)
-    assert filter_pairs(shard, limits, "words", scored=False)[1].num_rows == 3
-    _, kept, rejected, table = filter_pairs(shard, limits, "words", scored=True)
+    assert filter_pairs(shard, limits, "words", scored=False).kept.num_rows == 3
+    made = filter_pairs(shard, limits, "words", scored=True)
+    kept, rejected, table = made.kept, made.rejected, made.table
     assert kept.column("source").to_pylist() == table.column("source").to_pylist() == ["wx"]
     details = {one["source"]: one["detail"] for one in rejected.to_pylist()}
     assert details == {"w": "score: 0.5 is outside the limits", "wxx": "score: the pair has none"}

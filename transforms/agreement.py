@@ -6,36 +6,52 @@ links that both made, by the links of the first and of the second together (`Agr
 both are more often right.
 """
 
+import dataclasses
 from collections.abc import Mapping
-
-import pyarrow as pa
-
-from pairweave.transforms.combine import Agreement
 
 FIRST = "links of the first aligner"
 SECOND = "links of the second aligner"
 BOTH = "links of both aligners"
 NAMES = (FIRST, SECOND, BOTH)
 
-_KEY = b"pairweave.agreement"
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many links two aligners made of the same pairs; adds up over shards.
 
-def mark(kept: pa.Table, agreement: Agreement) -> pa.Table:
-    """Note on a shard's kept rows how far two aligners agreed about them."""
-    numbers = f"{agreement.first} {agreement.second} {agreement.common}".encode()
-    return kept.replace_schema_metadata({**(kept.schema.metadata or {}), _KEY: numbers})
-
-
-def marked(kept: pa.Table) -> dict[str, int]:
-    """Return the counts that `mark` noted, by name; none where one aligner was at work.
-
-    >>> marked(mark(pa.table({"id": ["a"]}), Agreement(4, 6, 3)))[BOTH]
-    3
+    Attributes:
+        first: Links of the first aligner.
+        second: Links of the second.
+        common: Links that both made.
     """
-    found = (kept.schema.metadata or {}).get(_KEY)
-    if found is None:
-        return {}
-    return dict(zip(NAMES, map(int, found.split()), strict=True))
+
+    first: int = 0
+    second: int = 0
+    common: int = 0
+
+    def __add__(self, other: "Agreement") -> "Agreement":
+        """Add counts."""
+        return Agreement(
+            self.first + other.first, self.second + other.second, self.common + other.common
+        )
+
+    @property
+    def rate(self) -> float:
+        """Return the F1 of one aligner against the other, in [0, 1]; 1 where neither links.
+
+        >>> Agreement(first=4, second=6, common=3).rate
+        0.6
+        """
+        total = self.first + self.second
+        return 2 * self.common / total if total else 1.0
+
+    def counts(self) -> dict[str, int]:
+        """Return the counts under the names that receipts and manifests use.
+
+        >>> Agreement(first=4, second=6, common=3).counts()[BOTH]
+        3
+        """
+        return dict(zip(NAMES, dataclasses.astuple(self), strict=True))
 
 
 def of_counts(counts: Mapping[str, int]) -> Agreement | None:

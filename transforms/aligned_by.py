@@ -3,26 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import pyarrow as pa
-
 from pairweave.transforms.errors import WorkerError
-
-_KEY = b"pairweave.model"
-
-
-def mark(kept: pa.Table, digest: str) -> pa.Table:
-    """Note on a shard's kept rows the digest of the model that aligned them."""
-    return kept.replace_schema_metadata({**(kept.schema.metadata or {}), _KEY: digest.encode()})
-
-
-def marked(kept: pa.Table) -> str | None:
-    """Return the digest that `mark` noted; None where the plan or the run's files name the model.
-
-    >>> marked(mark(pa.table({"id": ["a"]}), "ff").filter(pa.array([True])))
-    'ff'
-    """
-    found = (kept.schema.metadata or {}).get(_KEY)
-    return None if found is None else found.decode()
 
 
 def check(configuration: Mapping[str, Any], receipts: Iterable[Mapping[str, Any]]) -> None:

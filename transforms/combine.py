@@ -1,7 +1,5 @@
 """Two aligners at once: the intersection or union of their links, and how far they agree."""
 
-import dataclasses
-
 import numpy as np
 import pyarrow as pa
 
@@ -10,37 +8,6 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.combine import combine_links
 
 WAYS = ("intersection", "union")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Agreement:
-    """How many links two aligners made of the same pairs; adds up over shards.
-
-    Attributes:
-        first: Links of the first aligner.
-        second: Links of the second.
-        common: Links that both made.
-    """
-
-    first: int = 0
-    second: int = 0
-    common: int = 0
-
-    def __add__(self, other: "Agreement") -> "Agreement":
-        """Add counts."""
-        return Agreement(
-            self.first + other.first, self.second + other.second, self.common + other.common
-        )
-
-    @property
-    def rate(self) -> float:
-        """Return the F1 of one aligner against the other, in [0, 1]; 1 where neither links.
-
-        >>> Agreement(first=4, second=6, common=3).rate
-        0.6
-        """
-        total = self.first + self.second
-        return 2 * self.common / total if total else 1.0
 
 
 def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.ndarray]:
@@ -53,7 +20,7 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
 
     Returns:
         The rows with the combined links; and for each row the links of the first aligner, of the
-        second and of both, int64 ``[row, 3]`` (`Agreement` is made of their sums).
+        second and of both, int64 ``[row, 3]`` (`agreement.Agreement` holds their sums).
 
     Raises:
         ConfigError: There is no such way.

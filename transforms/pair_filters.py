@@ -1,10 +1,9 @@
 """Filters of suggestion examples that a pair alone decides, before anything is made of it."""
 
 import numpy as np
-import pyarrow as pa
 
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.shards import Shard, pairs_of, reject
+from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.suggestion_filters import FilterConfig, outside_scores
 from pairweave.transforms.tokens import TokenConfig, token_counts
 
@@ -24,7 +23,7 @@ def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: boo
     Returns:
         The shard; the pairs turned away are among its rejected rows, as ``filtered``.
     """
-    number, kept, rejected, _ = shard
+    kept = shard.kept
     if not kept.num_rows:
         return shard
     sizes, _ = token_counts(
@@ -33,19 +32,17 @@ def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: boo
     bad = (sizes < filters.min_source_words) | (sizes > filters.max_source_words)
     wanted = f"{filters.min_source_words} to {filters.max_source_words}"
     said = [f"source length: {size} words, wanted {wanted}" for size in sizes[bad].tolist()]
-    kept, rejected = reject(kept, rejected, bad, Stage.SUGGEST, Reject.FILTERED, said)
+    shard = shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, said)
     if scored:
-        kept, rejected = _filter_scores(kept, rejected, filters)
-    return number, kept, rejected, pairs_of(kept)
+        shard = _filter_scores(shard, filters)
+    return shard.with_pairs()
 
 
-def _filter_scores(
-    kept: pa.Table, rejected: pa.Table, filters: FilterConfig
-) -> tuple[pa.Table, pa.Table]:
-    scores = kept.column("score").to_numpy()  # NaN where a pair has none
+def _filter_scores(shard: Shard, filters: FilterConfig) -> Shard:
+    scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
     bad = outside_scores(scores, filters)
     said = [
         "score: the pair has none" if np.isnan(score) else f"score: {score:g} is outside the limits"
         for score in scores[bad].tolist()
     ]
-    return reject(kept, rejected, bad, Stage.SUGGEST, Reject.FILTERED, said)
+    return shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, said)

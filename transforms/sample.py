@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pairweave.transforms import arrow_coder, ids, schemas
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.shards import merge_rows, pairs_of, require_room
+from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
 
 arrow_coder.register()
 

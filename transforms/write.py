@@ -9,9 +9,10 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pairweave.transforms import agreement, aligned_by, files, schemas
+from pairweave.transforms import files, schemas
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.pair_markup import PairMarkup
+from pairweave.transforms.shards.shard import Shard
 
 RECEIPTS = "_receipts"
 DATA = "data"
@@ -127,22 +128,26 @@ def _with_tags(rows: pa.Table) -> pa.Table:
     return rows
 
 
-def write_shard(
-    number: int,
-    kept: pa.Table,
-    rejected: pa.Table,
-    data: pa.Table | None,
-    counts: Mapping[str, int],
-    config: WriteConfig,
-) -> str:
-    """Write one shard, its rejects and its receipt.
+@dataclasses.dataclass(frozen=True)
+class ShardOutput:
+    """What a job makes of a shard.
+
+    Attributes:
+        shard: The shard, with all that the job rejected among its rejected rows.
+        data: The rows made of the kept ones; None if the job writes none.
+        counts: What the job counted, for the manifest.
+    """
+
+    shard: Shard
+    data: pa.Table | None
+    counts: Mapping[str, int]
+
+
+def write_shard(output: ShardOutput, config: WriteConfig) -> str:
+    """Write one shard's data, its rejects and its receipt.
 
     Args:
-        number: The shard's number.
-        kept: Its kept rows (`schemas.ROWS`).
-        rejected: Its rejected rows (`schemas.ROWS`).
-        data: What the job made of the kept rows; None if it writes nothing of them.
-        counts: What the job counted, for the manifest.
+        output: What the job made of the shard.
         config: Where to.
 
     Returns:
@@ -151,11 +156,15 @@ def write_shard(
     Raises:
         OSError: A file could not be written.
     """
-    model = aligned_by.marked(kept)
+    shard, counts = output.shard, dict(output.counts)
+    number, kept, rejected = shard.number, shard.kept, shard.rejected
+    model, agreement = shard.notes.model, shard.notes.agreement
+    if agreement is not None:
+        counts |= agreement.counts()
     written = []
     tables = {rejects_name(number, config.shards): rejects_of(rejected)}
-    if data is not None:
-        tables = {data_name(number, config.shards): data, **tables}
+    if output.data is not None:
+        tables = {data_name(number, config.shards): output.data, **tables}
     for path, table in tables.items():
         encoded = encode_parquet(table, config.signature, model)
         files.write_bytes(files.join(config.output, path), encoded)
@@ -169,7 +178,7 @@ def write_shard(
         "rejected": _count_reasons(rejected),
         "units": _count_units(kept, rejected),
         "unit_reasons": _count_unit_reasons(rejected),
-        "counts": {**counts, **agreement.marked(kept)},
+        "counts": counts,
         "files": written,
     }
     if model is not None:

@@ -21,7 +21,7 @@ from pairweave.pipelines.prepare import prepare
 from pairweave.transforms.phrases import PhraseConfig, extract_phrases
 from pairweave.transforms.read.unit import read_unit
 from pairweave.transforms.screen import screen
-from pairweave.transforms.shards import make_shard, split_rows
+from pairweave.transforms.shards.shuffle import make_shard, split_rows
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import add_tokens
 from pairweave.transforms.write import write_shard
@@ -87,14 +87,14 @@ def plain_loop(arguments):
         for shard, part in split_rows(batches, run.shards, None):
             parts[shard].append(part)
     for element in parts.items():
-        number, kept, rejected, table = make_shard(element)
-        table = fitted.model.align(add_tokens(table, fitted.tokens))
+        shard = make_shard(element)
+        table = fitted.model.align(add_tokens(shard.table, fitted.tokens))
         table = extract_phrases(
             symmetrize(table, SymmetrizeConfig(options.heuristic)),
             PhraseConfig(options.max_words, options.unaligned_words),
         )
-        made = augment.finish(kept, rejected, table, augment.tag_config(run))
-        write_shard(number, *made, config)
+        made = augment.finish(shard.with_table(table), augment.tag_config(run))
+        write_shard(made, config)
     return time.perf_counter() - start
 
 

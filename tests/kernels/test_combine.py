@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.combine import Agreement, combine
+from pairweave.transforms.agreement import Agreement
+from pairweave.transforms.combine import combine
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.combine import combine_links
 

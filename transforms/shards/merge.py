@@ -1,90 +1,16 @@
-"""The shuffle: row batches become shard tables, sorted by id, every id once."""
+"""The rows of a shard from its parts: sorted by id, every id once."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
-from apache_beam.transforms.window import GlobalWindow
-from apache_beam.utils.windowed_value import WindowedValue
 
-from pairweave.transforms import arrow_coder, ids, schemas
+from pairweave.transforms import ids, schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.flat_lists import MOST_ITEMS
 from pairweave.transforms.gather import gather, longest_column
 from pairweave.transforms.rejected_texts import leave_out_of_table
 from pairweave.transforms.rejects import Reject, Stage
-
-arrow_coder.register()
-
-Shard = tuple[int, pa.Table, pa.Table, pa.Table]
-"""A shard's number; its kept rows and its rejected rows (`schemas.ROWS`, sorted by id and place);
-and the table that the steps work on, one row for each kept row."""
-
-Batches = beam.PCollection[pa.RecordBatch]
-Shards = beam.PCollection[Shard]
-
-BUFFER_BYTES = 128 << 20
-"""Rows held before they are split, so that a part of a shard is not a handful of rows."""
-
-
-def split_rows(
-    batches: list[pa.RecordBatch], shards: int, wanted: frozenset[int] | None
-) -> Iterator[tuple[int, pa.Table]]:
-    """Split rows by shard.
-
-    Args:
-        batches: Rows (`schemas.ROWS`).
-        shards: Number of shards.
-        wanted: Shards to make; None for all.
-
-    Yields:
-        A shard's number and its rows among these, in their order.
-    """
-    numbers = np.concatenate([ids.shard_numbers(batch, shards) for batch in batches])
-    order = np.argsort(numbers, kind="stable")
-    rows = pa.Table.from_batches(batches).unify_dictionaries().take(pa.array(order))
-    bounds = np.searchsorted(numbers[order], np.arange(shards + 1))
-    for shard in range(shards):
-        start, end = int(bounds[shard]), int(bounds[shard + 1])
-        if start < end and (wanted is None or shard in wanted):
-            yield shard, rows.slice(start, end - start)
-
-
-class SplitRows(beam.DoFn):
-    """Gathers a bundle's row batches and splits them by shard; of an empty batch, every shard."""
-
-    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
-        self._shards = shards
-        self._wanted = wanted
-        self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
-
-    def start_bundle(self) -> None:
-        """Forget what a failed bundle held."""
-        self._batches, self._bytes = [], 0
-
-    def process(self, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Table]]:
-        """Hold a batch; emit when enough is held."""
-        if not batch.num_rows:
-            for shard in sorted(self._wanted):
-                yield shard, schemas.ROWS.empty_table()
-            return
-        self._batches.append(batch)
-        self._bytes += batch.nbytes
-        if self._bytes >= BUFFER_BYTES:
-            yield from self._emit()
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        """Emit the rest."""
-        window = GlobalWindow()
-        for part in self._emit():
-            yield WindowedValue(part, window.max_timestamp(), (window,))
-
-    def _emit(self) -> Iterator[tuple[int, pa.Table]]:
-        batches, self._batches, self._bytes = self._batches, [], 0
-        if batches:
-            yield from split_rows(batches, self._shards, self._wanted)
 
 
 def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
@@ -114,11 +40,11 @@ def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
     kept = gather(rows, order[keepers & ~repeated])
     others = gather(rows, order[rejected])
     if repeated.any():
-        others = _join(others, _as_duplicates(rows, order[repeated], kept))
+        others = join_rejected(others, _as_duplicates(rows, order[repeated], kept))
     return kept, others
 
 
-def _join(rejected: pa.Table, more: pa.Table) -> pa.Table:
+def join_rejected(rejected: pa.Table, more: pa.Table) -> pa.Table:
     """Join rejected rows with further ones, in order."""
     together = pa.concat_tables([rejected, more]).unify_dictionaries()
     return gather(together, _order(together)[0])
@@ -178,16 +104,6 @@ def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.T
     return pa.concat_tables(marked)
 
 
-def make_shard(
-    element: tuple[int, Iterable[pa.Table]],
-) -> tuple[int, pa.Table, pa.Table, pa.Table]:
-    """Turn one key of the shuffle into a shard whose working table is its pairs."""
-    number, parts = element
-    kept, rejected = merge_rows(parts)
-    require_room(kept, f"shard {number}", "lower --shard_pairs")
-    return number, kept, rejected, pairs_of(kept)
-
-
 def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MOST_ITEMS) -> None:
     """Check that the steps after the shuffle can hold the kept rows' texts.
 
@@ -215,54 +131,6 @@ def pairs_of(rows: pa.Table) -> pa.Table:
     return rows.select(schemas.PAIRS.names).cast(schemas.PAIRS).combine_chunks()
 
 
-def reject(
-    kept: pa.Table,
-    rejected: pa.Table,
-    marks: np.ndarray,
-    stage: Stage,
-    reason: Reject,
-    details: list[str] | None = None,
-) -> tuple[pa.Table, pa.Table]:
-    """Move marked rows of a shard from the kept to the rejected.
-
-    Args:
-        kept: Kept rows (`schemas.ROWS`).
-        rejected: Rejected rows (`schemas.ROWS`).
-        marks: Booleans ``[kept row]``.
-        stage: The step that rejects.
-        reason: Its reason.
-        details: A detail for each marked row.
-
-    Returns:
-        The rows still kept, and all rejected ones in order.
-    """
-    if not marks.any():
-        return kept, rejected
-    moved = mark_rejected(kept.filter(pa.array(marks)), stage, reason, details)
-    return kept.filter(pa.array(~marks)), _join(rejected, moved)
-
-
-def give_up(
-    kept: pa.Table, rejected: pa.Table, given_up: Mapping[int, tuple[str, str]]
-) -> tuple[pa.Table, pa.Table]:
-    """Move rows that an aligner cannot take from the kept to the rejected.
-
-    Args:
-        kept: Kept rows (`schemas.ROWS`).
-        rejected: Rejected rows.
-        given_up: Reason and detail, by kept row.
-    """
-    if not given_up:
-        return kept, rejected
-    rows = np.arange(kept.num_rows)
-    for reason in sorted({reason for reason, _ in given_up.values()}):
-        marks = np.array([given_up.get(int(row), ("",))[0] == reason for row in rows])
-        details = [given_up[int(row)][1] for row in rows[marks]]
-        kept, rejected = reject(kept, rejected, marks, Stage.ALIGN, Reject(reason), details)
-        rows = rows[~marks]
-    return kept, rejected
-
-
 def mark_rejected(
     rows: pa.Table, stage: Stage, reason: Reject, details: list[str] | None
 ) -> pa.Table:
@@ -281,28 +149,3 @@ def mark_rejected(
         column = pa.array(values, type=pa.string()).cast(field.type)
         rows = rows.set_column(rows.schema.get_field_index(name), field, column)
     return leave_out_of_table(rows)
-
-
-class MakeShards(beam.PTransform[Batches, Shards]):
-    """Shuffles row batches into shards; every wanted shard comes out, an empty one too.
-
-    One of the batches must be empty: it brings shards into being that no row falls into. (To
-    flatten two collections instead costs a copy of all that is shuffled on some runners.)
-    """
-
-    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
-        super().__init__()
-        self.shards = shards
-        self.wanted = wanted
-
-    def expand(self, batches: Batches) -> Shards:
-        """Split, group and merge."""
-        return (
-            batches
-            | "Split"
-            >> beam.ParDo(SplitRows(self.shards, self.wanted)).with_output_types(
-                tuple[int, pa.Table]
-            )
-            | "Group" >> beam.GroupByKey()
-            | "Merge" >> beam.Map(make_shard)
-        )

@@ -1,0 +1,159 @@
+"""The type of a shard, and how it travels between Beam steps: as Arrow IPC streams, never pickled.
+
+Importing this module registers its coder.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+import apache_beam as beam
+import numpy as np
+import orjson
+import pyarrow as pa
+from apache_beam.coders import BytesCoder, Coder, TupleCoder, VarIntCoder
+
+from pairweave.transforms.agreement import Agreement
+from pairweave.transforms.arrow_coder import TableCoder
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pairs_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Notes:
+    """What a step notes of a whole shard for its receipt.
+
+    Attributes:
+        model: Digest of the model that aligned the shard; None where the plan or the run's files
+            name the model.
+        agreement: How many links two aligners made and share; None where one aligner was used.
+    """
+
+    model: str | None = None
+    agreement: Agreement | None = None
+
+
+NO_NOTES = Notes()
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """A share of the corpus: what every step after the shuffle takes and returns.
+
+    Attributes:
+        number: The shard's number, from 0.
+        kept: Its kept rows (`schemas.ROWS`), sorted by id and place.
+        rejected: Its rejected rows (`schemas.ROWS`), likewise.
+        table: What the steps work on: one row for each kept row, in the same order.
+        notes: What is noted of the whole shard.
+    """
+
+    number: int
+    kept: pa.Table
+    rejected: pa.Table
+    table: pa.Table
+    notes: Notes = NO_NOTES
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all tables."""
+        return sum(each.nbytes for each in (self.kept, self.rejected, self.table))
+
+    def with_table(self, table: pa.Table) -> "Shard":
+        """Return the shard with another working table."""
+        return dataclasses.replace(self, table=table)
+
+    def with_pairs(self) -> "Shard":
+        """Return the shard whose working table is its kept pairs (`schemas.PAIRS`)."""
+        return self.with_table(pairs_of(self.kept))
+
+    def with_notes(self, **notes: object) -> "Shard":
+        """Return the shard with some of its notes set."""
+        return dataclasses.replace(self, notes=dataclasses.replace(self.notes, **notes))  # type: ignore[arg-type]
+
+    def reject(
+        self,
+        marks: np.ndarray,
+        stage: Stage,
+        reason: Reject,
+        details: list[str] | None = None,
+    ) -> "Shard":
+        """Move marked rows from the kept to the rejected; the working table stays as it is.
+
+        Args:
+            marks: Booleans ``[kept row]``.
+            stage: The step that rejects.
+            reason: Its reason.
+            details: A detail for each marked row.
+        """
+        if not marks.any():
+            return self
+        moved = mark_rejected(self.kept.filter(pa.array(marks)), stage, reason, details)
+        return dataclasses.replace(
+            self,
+            kept=self.kept.filter(pa.array(~marks)),
+            rejected=join_rejected(self.rejected, moved),
+        )
+
+    def give_up(self, failures: Mapping[int, tuple[str, str]]) -> "Shard":
+        """Move rows that an aligner cannot take from the kept to the rejected.
+
+        Args:
+            failures: Reason and detail, by kept row.
+        """
+        shard = self
+        rows = np.arange(self.kept.num_rows)
+        for reason in sorted({reason for reason, _ in failures.values()}):
+            marks = np.array([failures.get(int(row), ("",))[0] == reason for row in rows])
+            details = [failures[int(row)][1] for row in rows[marks]]
+            shard = shard.reject(marks, Stage.ALIGN, Reject(reason), details)
+            rows = rows[~marks]
+        return shard
+
+
+_FIELDS = TupleCoder([VarIntCoder(), TableCoder(), TableCoder(), TableCoder(), BytesCoder()])
+
+
+class ShardCoder(Coder):
+    """Encode a shard as its number, its three tables and its notes in JSON."""
+
+    def encode(self, value: Shard) -> bytes:
+        """Return the shard as bytes; large tables may lie in a file that workers share."""
+        notes = orjson.dumps(value.notes)
+        return _FIELDS.encode((value.number, value.kept, value.rejected, value.table, notes))
+
+    def decode(self, encoded: bytes) -> Shard:
+        """Return the shard that lies in the bytes."""
+        number, kept, rejected, table, notes = _FIELDS.decode(encoded)
+        found = orjson.loads(notes)
+        counts = found["agreement"]
+        agreement = None if counts is None else Agreement(**counts)
+        return Shard(number, kept, rejected, table, Notes(found["model"], agreement))
+
+    def is_deterministic(self) -> bool:
+        """Say no: equal tables may differ in chunks and dictionaries, so no shard is a key."""
+        return False
+
+    def to_type_hint(self) -> type:
+        """Name the type that this coder stands for."""
+        return Shard
+
+    def estimate_size(self, value: Shard) -> int:
+        """Return the bytes of the rows, without encoding them."""
+        return value.nbytes
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def register() -> None:
+    """Make the coder Beam's choice for shards; doing it twice changes nothing."""
+    beam.coders.registry.register_coder(Shard, ShardCoder)
+
+
+register()
+
+Batches = beam.PCollection[pa.RecordBatch]
+Shards = beam.PCollection[Shard]

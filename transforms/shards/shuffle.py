@@ -1,0 +1,110 @@
+"""The shuffle: row batches become shards."""
+
+from collections.abc import Iterable, Iterator
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.windowed_value import WindowedValue
+
+from pairweave.transforms import arrow_coder, ids, schemas
+from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
+
+arrow_coder.register()
+
+BUFFER_BYTES = 128 << 20
+"""Rows held before they are split, so that a part of a shard is not a handful of rows."""
+
+
+def split_rows(
+    batches: list[pa.RecordBatch], shards: int, wanted: frozenset[int] | None
+) -> Iterator[tuple[int, pa.Table]]:
+    """Split rows by shard.
+
+    Args:
+        batches: Rows (`schemas.ROWS`).
+        shards: Number of shards.
+        wanted: Shards to make; None for all.
+
+    Yields:
+        A shard's number and its rows among these, in their order.
+    """
+    numbers = np.concatenate([ids.shard_numbers(batch, shards) for batch in batches])
+    order = np.argsort(numbers, kind="stable")
+    rows = pa.Table.from_batches(batches).unify_dictionaries().take(pa.array(order))
+    bounds = np.searchsorted(numbers[order], np.arange(shards + 1))
+    for shard in range(shards):
+        start, end = int(bounds[shard]), int(bounds[shard + 1])
+        if start < end and (wanted is None or shard in wanted):
+            yield shard, rows.slice(start, end - start)
+
+
+class SplitRows(beam.DoFn):
+    """Gathers a bundle's row batches and splits them by shard; of an empty batch, every shard."""
+
+    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
+        self._shards = shards
+        self._wanted = wanted
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def start_bundle(self) -> None:
+        """Forget what a failed bundle held."""
+        self._batches, self._bytes = [], 0
+
+    def process(self, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Table]]:
+        """Hold a batch; emit when enough is held."""
+        if not batch.num_rows:
+            for shard in sorted(self._wanted):
+                yield shard, schemas.ROWS.empty_table()
+            return
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes >= BUFFER_BYTES:
+            yield from self._emit()
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        """Emit the rest."""
+        window = GlobalWindow()
+        for part in self._emit():
+            yield WindowedValue(part, window.max_timestamp(), (window,))
+
+    def _emit(self) -> Iterator[tuple[int, pa.Table]]:
+        batches, self._batches, self._bytes = self._batches, [], 0
+        if batches:
+            yield from split_rows(batches, self._shards, self._wanted)
+
+
+def make_shard(element: tuple[int, Iterable[pa.Table]]) -> Shard:
+    """Turn one key of the shuffle into a shard whose working table is its pairs."""
+    number, parts = element
+    kept, rejected = merge_rows(parts)
+    require_room(kept, f"shard {number}", "lower --shard_pairs")
+    return Shard(number, kept, rejected, pairs_of(kept))
+
+
+class MakeShards(beam.PTransform[Batches, Shards]):
+    """Shuffles row batches into shards; every wanted shard comes out, an empty one too.
+
+    One of the batches must be empty: it brings shards into being that no row falls into. (To
+    flatten two collections instead costs a copy of all that is shuffled on some runners.)
+    """
+
+    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
+        super().__init__()
+        self.shards = shards
+        self.wanted = wanted
+
+    def expand(self, batches: Batches) -> Shards:
+        """Split, group and merge."""
+        return (
+            batches
+            | "Split"
+            >> beam.ParDo(SplitRows(self.shards, self.wanted)).with_output_types(
+                tuple[int, pa.Table]
+            )
+            | "Group" >> beam.GroupByKey()
+            | "Merge" >> beam.Map(make_shard)
+        )
