@@ -287,6 +287,19 @@ def test_a_filled_mask_reads_as_the_reference_does_between_its_neighbours(case):
     assert (operation[0] == mask_borders.INSERT) == (start == end and target_start < target_end)
 
 
+def test_a_mask_at_the_edge_of_a_text_leaves_the_white_space_outside_it():
+    sizes = np.array([0, 1], np.int64)
+    first, second = np.array([1], np.int32), np.array([0], np.int32)
+    found, operations = mask_borders.find_borders(
+        np.zeros(1, np.int64),
+        np.array([[0], [1], [0], [1]], np.int64),
+        *(sizes, first, first + np.int32(1)),  # " x "
+        *(sizes, second, second + np.int32(1)),  # "y"
+    )
+    assert found[:, 0].tolist() == [1, 2, 0, 1]
+    assert operations.tolist() == [mask_borders.REPLACE]
+
+
 def squeezed(shape):
     while "__" in shape:
         shape = shape.replace("__", "_")

@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_SLOW_IMPORT = re.compile(r"tests\.runs|tests import .*\bruns\b|subprocess|import fit\b")
+from tests.mutants.pure import PACKAGE, pure_modules
+
+_SLOW_IMPORT = re.compile(r"tests\S*\.runs\b|tests\S* import .*\bruns\b|subprocess")
 _SLOW_TEXT = re.compile(r"torch|local_?runner", re.I)
 _NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|.*importorskip\(.torch)", re.M)
 
@@ -14,10 +16,14 @@ def quick_tests(tree: Path) -> dict[str, list[str]]:
     """Return the tests that run no job, start no process and need no neural library.
 
     Returns:
-        By test file, in order, what to give to pytest: the file's name where all of its tests are
-        quick, otherwise the names of those that are.
+        By file, in order, what to give to pytest: the file's name where all of its tests are quick,
+        otherwise the names of those that are. A module with examples in it is such a file too.
     """
     chosen = {}
+    for path in pure_modules(tree):
+        if ">>>" in path.read_text():
+            name = f"{PACKAGE}/{path.relative_to(tree)}"
+            chosen[name] = [name]
     for path in sorted(tree.glob("tests/**/test_*.py")):
         source = path.read_text()
         if "cluster" in path.parts or _NEURAL.search(source):
@@ -53,7 +59,7 @@ def _slow_imports(source: str, tree: ast.Module) -> Iterator[str]:
             continue
         for alias in node.names:
             name = alias.asname or alias.name
-            if "runs" in name or "tests.runs" in ast.unparse(node) or name in ("fit", "subprocess"):
+            if name in ("runs", "subprocess") or ".runs" in ast.unparse(node):
                 yield name
 
 

@@ -1,0 +1,76 @@
+"""Finds the modules to mutate: those that can be imported without a neural library."""
+
+import ast
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDERS = ("transforms", "models")
+PACKAGE = "pairweave"
+_NEURAL = {"torch", "transformers", "ctranslate2", "safetensors"}
+_MARKUP_ONLY = {"report_style.py"}
+
+
+def pure_modules(tree: Path) -> list[Path]:
+    """Return the modules that import no neural library, neither themselves nor through others."""
+    imports = imports_of(tree)
+    neural = {name for name, needed in imports.items() if _roots(needed) & _NEURAL}
+    grows = True
+    while grows:
+        more = {name for name, needed in imports.items() if name not in neural and needed & neural}
+        neural |= more
+        grows = bool(more)
+    return [
+        path
+        for path in _sources(tree)
+        if path.name not in _MARKUP_ONLY
+        and _dotted(tree, path) not in neural
+        and not _roots(set(_imported(ast.parse(path.read_text()), inside=True))) & _NEURAL
+    ]
+
+
+@functools.cache
+def imports_of(tree: Path) -> dict[str, set[str]]:
+    """Return by module what is imported with it."""
+    found = {}
+    for path in _sources(tree):
+        found[_dotted(tree, path)] = set(_imported(ast.parse(path.read_text()), inside=False))
+    return found
+
+
+def importers(tree: Path, path: str) -> list[str]:
+    """Return the paths of the modules that import this one."""
+    name = _dotted(tree, tree / path)
+    imports = imports_of(tree)
+    return [
+        str(other.relative_to(tree))
+        for other in _sources(tree)
+        if name in imports[_dotted(tree, other)]
+    ]
+
+
+def _sources(tree: Path) -> list[Path]:
+    return sorted(path for folder in FOLDERS for path in tree.glob(f"{folder}/**/*.py"))
+
+
+def _dotted(tree: Path, path: Path) -> str:
+    parts = (PACKAGE, *path.relative_to(tree).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def _roots(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def _imported(node: ast.AST, *, inside: bool) -> Iterator[str]:
+    """Yield what is imported; ``inside`` means inside functions too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            yield child.module
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        elif inside or not isinstance(child, ast.FunctionDef):
+            yield from _imported(child, inside=inside)
