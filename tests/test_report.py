@@ -1,17 +1,28 @@
 import hashlib
 import html.parser
+import re
 import xml.etree.ElementTree as ET
 
+import jinja2
 import pytest
 
 from pairweave.pipelines import report as command
-from pairweave.transforms import files, receipt_files, report, run_files, run_samples, write
+from pairweave.transforms import (
+    files,
+    receipt_files,
+    report,
+    run_files,
+    run_samples,
+    templating,
+    write,
+)
 from pairweave.transforms.claim import claim
 from pairweave.transforms.control_characters import visible_block
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.html_elements import Html, bar, element, join
+from pairweave.transforms.report_samples import TAG_COLOURS
 from pairweave.transforms.shown_text import linked_words, pieces
 from pairweave.transforms.tags import TagConfig, symbols
+from pairweave.transforms.templating import percent
 from tests import finished_runs
 
 
@@ -135,11 +146,13 @@ def test_numbers_are_aligned_at_the_right(run):
         assert classes[name] == "text", name
 
 
-def test_rejected_pairs_of_one_corpus_are_not_listed_twice():
-    manifest = {"rejected": {"identical": 1}, "rows": {"read": 4}, "corpora": {"news": {}}}
-    shown = report._reasons(manifest, [])
+def test_rejected_pairs_of_one_corpus_are_not_listed_twice(run):
+    _, made, page = run
+    one = {**made, "corpora": {"news": made["corpora"]["news"]}}
+    shown = texts(report.render(one, [], run_samples.Samples([], {})))
     assert "identical" in shown
     assert "By corpus" not in shown
+    assert "By corpus" in texts(page)
 
 
 def test_settings_are_written_out_as_people_read_them():
@@ -190,11 +203,10 @@ def test_counts_by_number_become_a_distribution(run):
 
 def test_many_values_share_bars_and_none_is_lost():
     found = {3: 5, 50: 7, 103: 11}
-    page = ET.fromstring(report._distribution(found, "rows", "words"))
-    rows = [[cell.text for cell in row][:2] for row in page.iter("tr")][1:]
+    rows = report._distribution(found, "rows", "words")
     assert len(rows) <= report.MOST_BARS
-    assert rows[0] == ["3 to 8", "5"]
-    assert sum(int(number) for _, number in rows) == 23
+    assert (rows[0]["words"], rows[0]["rows"]) == ("3 to 8", 5)
+    assert sum(row["rows"] for row in rows) == 23
 
 
 def test_a_run_of_align_shows_its_linked_words(tmp_path):
@@ -240,7 +252,7 @@ def test_at_most_three_shards_of_rejects_are_read_and_rare_reasons_first():
     ],
 )
 def test_a_percentage_is_0_or_100_only_if_it_is_exactly_that(share, text):
-    assert report._percent(share) == text
+    assert percent(share) == text
 
 
 def test_a_report_is_never_written_into_a_run(run, tmp_path):
@@ -302,15 +314,57 @@ def test_links_are_shown_as_words():
     assert linked_words(row) == [("bc", "\U0001f600"), ("a", "x")]
 
 
-def test_elements_escape_what_is_no_html():
-    assert element("p", "<", Html("<br/>"), class_='"') == '<p class="&quot;">&lt;<br/></p>'
-    assert join(["a", "b"], "<") == "a&lt;b"
+def test_control_characters_become_pictures():
     assert visible_block("a\r\n\t\x00\x85\x7f\uffff") == "a␍\n\t␀\\x85␡\\uffff"
 
 
+def test_the_style_has_a_colour_for_each_tag(run):
+    style = ET.fromstring(run[2]).find("head/style").text
+    assert re.findall(r"^\.t([0-9]+) ", style, re.M) == [str(tag) for tag in range(TAG_COLOURS)]
+
+
+def test_every_text_of_the_page_is_escaped(run):
+    _, made, _ = run
+    mark = "<b>\"'&\x07"
+    texts_of = dict.fromkeys(("job", "version", "signature", "plan_sha256"), mark)
+    entry = dict.fromkeys(("name", "corpus", "role", "format", "sha256"), mark)
+    marked = {
+        **made,
+        **texts_of,
+        "notices": [mark],
+        "corpora": {mark: {**made["corpora"]["news"], "licence": mark, "source_lang": mark}},
+        "rejected": {mark: 1},
+        "counts": {mark: 1, f"{mark} with 3 {mark}s": 2},
+        "golden": {"distances": {mark: {mark: 0.5}}},
+        "tag_profile": {
+            "distance": {mark: 0.5},
+            "counts": {f"{mark} {mark}": 1},
+            "drawn": {f"{mark} {mark}": 1},
+            "names": {},
+        },
+        "inputs": [{**entry, "rows": 1, "bytes": 1}],
+        "configuration": {mark: mark},
+        "files": [{"name": mark, "bytes": 1, "sha256": mark}],
+    }
+    page = report.render(marked, [], run_samples.Samples([], {}), {mark: mark})
+    assert "\x07" not in page
+    shown = mark.replace("\x07", "\u2407")
+    body = page[page.index("<body>") :]
+    assert body.count("&lt;b&gt;") == body.count("&lt;b&gt;&quot;&#x27;&amp;\u2407") > 30
+    body_texts = ET.fromstring(page).find("body").itertext()
+    assert sum(text.count(shown) for text in body_texts) == body.count("&lt;b&gt;")
+
+
 def test_a_bar_is_seen_where_there_is_anything():
-    widths = [ET.fromstring(bar(share, "x"))[2].get("width") for share in (0, 1e-9, 0.5, 1)]
-    assert widths == ["0.00", "0.50", "50.00", "100.00"]
+    source = '{% from "elements.html.j2" import bar %}{{ bar(share, "x") }}'
+    template = templating._html().from_string(source)
+    pages = [ET.fromstring(template.render(share=share)) for share in (0, 1e-9, 0.5, 1)]
+    assert [page[2].get("width") for page in pages] == ["0.00", "0.50", "50.00", "100.00"]
+
+
+def test_a_name_that_a_template_was_not_given_is_an_error():
+    with pytest.raises(jinja2.UndefinedError, match="'job' is undefined"):
+        templating.render_html("page.html.j2", corpora=[])
 
 
 def test_the_report_goes_into_the_current_directory(run, tmp_path, monkeypatch, capsys):

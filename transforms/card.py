@@ -9,7 +9,10 @@ import yaml
 from pairweave.transforms.control_characters import visible_line
 from pairweave.transforms.piece_settings import piece_advice
 from pairweave.transforms.shown_counts import short_counts
+from pairweave.transforms.templating import render_markdown
 from pairweave.transforms.write import DATA, REJECTS
+
+Json = Mapping[str, Any]
 
 # A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
@@ -20,12 +23,12 @@ _ESCAPES = str.maketrans(
 )
 
 
-def render(manifest: Mapping[str, Any]) -> str:
+def render(manifest: Json) -> str:
     """Render a run's ``README.md`` from its manifest (Hugging Face dataset card format)."""
-    return _header(manifest) + "\n" + "\n".join(_body(manifest)) + "\n"
+    return f"{_header(manifest)}\n{_body(manifest)}"
 
 
-def _header(manifest: Mapping[str, Any]) -> str:
+def _header(manifest: Json) -> str:
     """Return the YAML header: a configuration for the rows and, if there are any, the rejects.
 
     Hugging Face `datasets` cannot load a configuration whose files have no row.
@@ -78,43 +81,17 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{visible_line(text)}{pad}{fence}"
 
 
-def _body(manifest: Mapping[str, Any]) -> list[str]:
-    rows = manifest["rows"]
-    lines = [
-        f"# {manifest['job'].capitalize()} data made by pairweave",
-        "",
-        f"Read {rows['read']:,} pairs, kept {rows['kept']:,}, rejected {rows['rejected']:,}, "
-        f"in {manifest['shards']:,} shards.",
-        "",
-        f"Signature: {_code(manifest['signature'])}",
-        "",
-        "## Corpora",
-        "",
-        "| corpus | languages | licence | kept | rejected |",
-        "| --- | --- | --- | ---: | ---: |",
-    ]
-    for name, corpus in sorted(manifest["corpora"].items()):
-        rejected = sum(corpus["rejected"].values())
-        lines.append(
-            f"| {_cell(name)} | {_cell(corpus['source_lang'])} to {_cell(corpus['target_lang'])} "
-            f"| {_cell(corpus['licence'] or 'not stated')} | {corpus['kept']:,} | {rejected:,} |"
-        )
-    lines += ["", "## Contents", "", "| what | number |", "| --- | ---: |"]
-    counts = short_counts(manifest["counts"])
-    lines += [f"| {_cell(name)} | {number:,} |" for name, number in counts.items()]
-    if manifest["rejected"]:
-        lines += ["", "## Rejected pairs", "", "| reason | pairs |", "| --- | ---: |"]
-        lines += [
-            f"| `{reason}` | {number:,} |"
-            for reason, number in sorted(manifest["rejected"].items(), key=lambda x: (-x[1], x[0]))
-        ]
-        lines += ["", "Each is in `rejects/` with its stage, reason and detail."]
+def _body(manifest: Json) -> str:
     settings = manifest["configuration"]
+    advice = ""
     if "representation" in settings:
         advice = piece_advice("symbols.txt", shifted=bool(settings.get("whitespace_shift")))
-        lines += ["", "## Tags and SentencePiece", "", f"`symbols.txt` lists the tags. {advice}"]
-    lines += [
-        "",
-        "`_manifest.json` was written last and names every file with its size and hash.",
-    ]
-    return lines
+    return render_markdown(
+        "card.md.j2",
+        {"cell": _cell, "code": _code},
+        **{name: manifest[name] for name in ("job", "signature", "shards", "rows")},
+        corpora=sorted(manifest["corpora"].items()),
+        counts=list(short_counts(manifest["counts"]).items()),
+        reasons=sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0])),
+        advice=advice,
+    )

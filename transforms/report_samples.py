@@ -1,11 +1,9 @@
 """The rows that a report shows: kept pairs with their tags or links, rejected ones by reason."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairweave.transforms.html_elements import Html, element
-from pairweave.transforms.report_style import TAG_COLOURS
-from pairweave.transforms.shown_text import linked_words, pieces
+from pairweave.transforms.shown_text import Piece, linked_words, pieces
 
 MOST_CHARS = 1_500
 """Characters shown of one side of a kept pair."""
@@ -16,76 +14,71 @@ MOST_REJECTED_CHARS = 400
 MOST_LINKS = 80
 """Links shown of one pair."""
 
+TAG_COLOURS = 10
+"""Colours of tags that the page's style has; a tag's index picks one."""
+
 Row = Mapping[str, Any]
+Shown = dict[str, Any]
 
 
-def kept_samples(kept: int, rows: Sequence[Row]) -> Html:
-    """Return kept rows side by side; tags in the same colour on both sides."""
-    if not rows:
-        return Html("")
-    said = f"{len(rows)} of the {kept:,} pairs kept, the first by id."
-    note = element("p", said, class_="soft")
-    return element("section", element("h2", "Pairs to look at"), note, *map(_kept, rows))
+def kept_samples(rows: Sequence[Row]) -> list[Shown]:
+    """Return what the page shows of kept rows."""
+    return [
+        {
+            "sides": _sides(row, MOST_CHARS, tagged=row.get("kind") != "plain" and "tags" in row),
+            "suggestion": _suggestion(row) if "suggestion" in row else None,
+            "links": _links(row) if "links" in row else None,
+            "about": [
+                str(row[name])
+                for name in ("corpus", "kind", "method", "operation", "id")
+                if row.get(name)
+            ],
+        }
+        for row in rows
+    ]
 
 
-def _kept(row: Row) -> Html:
-    parts = [_sides(row, MOST_CHARS, tagged=row.get("kind") != "plain" and "tags" in row)]
-    if "suggestion" in row:
-        parts.append(_suggestion(row))
-    if "links" in row:
-        parts.append(_links(row))
-    parts.append(element("p", " · ".join(_about(row)), class_="soft"))
-    return element("article", *parts, class_="pair")
+def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]]) -> list[Shown]:
+    """Return what the page shows of rejected rows by reason, the most frequent reason first."""
+    return [
+        {
+            "name": reason,
+            "number": number,
+            "pairs": [_rejected(row) for row in rows.get(reason, [])],
+        }
+        for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
 
 
-def _about(row: Row) -> Iterable[str]:
-    for name in ("corpus", "kind", "method", "operation", "id"):
-        if row.get(name):
-            yield str(row[name])
+def _rejected(row: Row) -> Shown:
+    has_texts = row["source"] is not None or row["target"] is not None
+    raw = (row["raw"] or b"").decode("utf-8", "backslashreplace")
+    return {
+        "sides": _sides(row, MOST_REJECTED_CHARS, tagged=False) if has_texts else [],
+        "raw": _cut(raw, MOST_REJECTED_CHARS),
+        "said": f"{row['stage']}: {row['detail']}" if row["detail"] else row["stage"],
+        **{name: row[name] for name in ("corpus", "file", "line")},
+    }
 
 
-def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]]) -> Html:
-    """Return rejected rows under their reasons, the most frequent reason first."""
-    if not counts:
-        return Html("")
-    parts = []
-    for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        found = rows.get(reason, [])
-        seen = f"{len(found)} of {number:,}" if found else f"{number:,}, none in the shards shown"
-        parts.append(element("h3", element("code", reason), f" ({seen})"))
-        parts += [_rejected(row) for row in found]
-    return element("section", element("h2", "Rejected pairs to look at"), *parts)
-
-
-def _rejected(row: Row) -> Html:
-    parts = []
-    if row["source"] is not None or row["target"] is not None:
-        parts.append(_sides(row, MOST_REJECTED_CHARS, tagged=False))
-    if row["raw"]:
-        raw = row["raw"].decode("utf-8", "backslashreplace")
-        parts.append(element("p", element("code", _cut(raw, MOST_REJECTED_CHARS)), dir="auto"))
-    said = f"{row['stage']}: {row['detail']}" if row["detail"] else row["stage"]
-    place = f"{row['corpus']} · {row['file']}, line {row['line']:,}"
-    parts.append(element("p", f"{said} · {place}", class_="soft"))
-    return element("article", *parts, class_="pair")
-
-
-def _sides(row: Row, most_chars: int, *, tagged: bool) -> Html:
+def _sides(row: Row, most_chars: int, *, tagged: bool) -> list[Shown]:
+    """Return the texts of a row; tagged ones part where a tag begins or ends."""
     sides = []
     for side in ("source", "target", "masked", "translation"):
         if side not in row or (side == "translation" and row[side] is None):
             continue
         text = row[side]
-        if not text:
-            said = "no text" if text is None else "empty"
-            content: list[Html] = [element("i", said, class_="soft")]
-        elif tagged:
-            content = _coloured(_cut(text, most_chars))
-        else:
-            content = [element("span", _cut(text, most_chars))]
-        language = row.get("source_lang" if side == "source" else "target_lang", "")
-        sides.append(element("p", *content, lang=language, dir="auto"))
-    return element("div", *sides, class_="sides")
+        shown = _cut(text or "", most_chars)
+        whole = [Piece(shown, None, is_token=False)] if shown else []
+        sides.append(
+            {
+                "language": row.get("source_lang" if side == "source" else "target_lang", ""),
+                "tagged": tagged,
+                "missing": "" if text else "no text" if text is None else "empty",
+                "pieces": pieces(shown) if tagged else whole,
+            }
+        )
+    return sides
 
 
 def _cut(text: str, most_chars: int) -> str:
@@ -94,35 +87,14 @@ def _cut(text: str, most_chars: int) -> str:
     return f"{text[:most_chars]}… ({len(text):,} characters)"
 
 
-def _coloured(text: str) -> list[Html]:
-    """Return tagged text in which each tag, and what it holds, has its own colour."""
-    parts = []
-    for piece in pieces(text):
-        colour = "" if piece.tag is None else f" t{piece.tag % TAG_COLOURS}"
-        if piece.is_token:
-            # Brackets and digits would be reordered inside text that runs from right to left.
-            parts.append(element("bdi", piece.text, class_=f"token{colour}", dir="ltr"))
-        else:
-            parts.append(element("span", piece.text, class_=f"words{colour}"))
-    return parts
+def _suggestion(row: Row) -> Shown:
+    return {
+        "language": row.get("target_lang", ""),
+        "text": _cut(row["suggestion"], MOST_CHARS),
+        "hint": row.get("hint") or "",
+    }
 
 
-def _suggestion(row: Row) -> Html:
-    """Return what may stand in place of a row's mask; nothing for a deletion."""
-    text = row["suggestion"]
-    shown = element("span", _cut(text, MOST_CHARS), class_="words t6") if text else "nothing"
-    parts = [shown]
-    if row.get("hint"):
-        parts.append(element("span", f" (hint: {row['hint']})", class_="soft"))
-    return element("p", *parts, lang=row.get("target_lang", ""), dir="auto")
-
-
-def _links(row: Row) -> Html:
+def _links(row: Row) -> Shown:
     words = linked_words(row)
-    chips = [
-        element("span", element("bdi", source), " → ", element("bdi", target), class_="link")
-        for source, target in words[:MOST_LINKS]
-    ]
-    if len(words) > MOST_LINKS:
-        chips.append(element("span", f"and {len(words) - MOST_LINKS:,} more"))
-    return element("div", *chips, class_="links")
+    return {"words": words[:MOST_LINKS], "left": max(0, len(words) - MOST_LINKS)}
