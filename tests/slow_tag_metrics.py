@@ -10,20 +10,24 @@ from pairweave.transforms.markup import Kind, closes
 
 def bleu(found, wanted):
     """BLEU of lines of words (Papineni et al. 2002), unsmoothed."""
-    logs = []
-    for order in range(1, 5):
-        hits = total = 0
-        for one, other in zip(found, wanted, strict=True):
-            said, right = _ngrams(one, order), _ngrams(other, order)
-            hits += sum(min(times, right[gram]) for gram, times in said.items())
-            total += sum(said.values())
-        if not hits:
-            return 0.0
-        logs.append(math.log(hits / total))
-    long = sum(len(line.split()) for line in found)
-    wished = sum(len(line.split()) for line in wanted)
+    lines = [bleu_counts(*pair) for pair in zip(found, wanted, strict=True)]
+    *counts, long, wished = (sum(column) for column in zip(*lines, strict=True))
+    hits, totals = counts[:4], counts[4:]
+    if not all(hits):
+        return 0.0
+    logs = [math.log(hit / total) for hit, total in zip(hits, totals, strict=True)]
     penalty = 1 if long >= wished else math.exp(1 - wished / long)
     return 100 * penalty * math.exp(sum(logs) / 4)
+
+
+def bleu_counts(one, other):
+    """Hits of a line by order, its n-grams by order, its words, and those of its reference."""
+    hits, totals = [], []
+    for order in range(1, 5):
+        said, right = _ngrams(one, order), _ngrams(other, order)
+        hits.append(sum(min(times, right[gram]) for gram, times in said.items()))
+        totals.append(sum(said.values()))
+    return [*hits, *totals, len(one.split()), len(other.split())]
 
 
 def _ngrams(line, order):

@@ -6,14 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 
-from pairweave.transforms.bleu import bleu_of, count_ngrams
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.sacrebleu_scores import bleu_of, count_ngrams
 from pairweave.transforms.significance import LineSums, Significance, compare, ratio
 from pairweave.transforms.text_lines import read_text_lines
 from tests import runs
-
-sacrebleu = pytest.importorskip("sacrebleu", reason="needs the extra `evaluate`")
 
 SMALL = Significance(resamples=200, trials=300, seed=7)
 OPTIONS = ("--resamples", "200", "--trials", "300", "--seed", "7")
@@ -89,7 +88,7 @@ def test_several_references_are_tested_as_by_sacrebleu(directory):
 
 
 def test_our_scheme_gives_the_figures_of_sacrebleu_for_its_bleu(directory):
-    cut = sacrebleu.metrics.BLEU(tokenize="13a").tokenizer
+    cut = BLEU(tokenize="13a").tokenizer
     gold, good, bad = (
         [cut(line) for line in lines_of(directory, name)] for name in ("gold", "good", "bad")
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.link_metrics import version
-from pairweave.transforms.sacrebleu_scores import compare_bleu, require_sacrebleu, score_bleu
+from pairweave.transforms.sacrebleu_scores import compare_bleu, metric_of, score_bleu
 from pairweave.transforms.signature import signature
 from pairweave.transforms.significance import Compared, LineSums, Significance, compare, ratio
 from pairweave.transforms.text_lines import read_text_lines
@@ -190,9 +190,8 @@ def _score(
 
 
 def _metric(target_lang: str) -> Any:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
-    metrics = require_sacrebleu("evaluate suggestions")
     language = target_lang.partition("-")[0].lower()
     try:
-        return metrics.BLEU(trg_lang=language)
+        return metric_of(trg_lang=language)
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"--target_lang {target_lang}: {error}") from error

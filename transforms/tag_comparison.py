@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pairweave.transforms.bleu import bleu_of
-from pairweave.transforms.sacrebleu_scores import compare_bleu
+from pairweave.transforms.sacrebleu_scores import bleu_of, compare_bleu
 from pairweave.transforms.significance import (
     Compared,
     LineSums,

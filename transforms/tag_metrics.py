@@ -11,7 +11,7 @@ from pairweave.transforms.markup import XML, Marked, find_syntax, parse_markup
 from pairweave.transforms.sacrebleu_scores import (
     TOKENIZERS,
     SacreBleu,
-    require_sacrebleu,
+    metric_of,
     score_bleu,
 )
 from pairweave.transforms.signature import signature
@@ -225,18 +225,12 @@ def tagged_metric(config: XmlConfig) -> Any | None:  # noqa: ANN401 - a sacreble
     """Return what computes BLEU with tags as words (Hanneman and Dinu 2020, section 6.1).
 
     Words are sacreBLEU's: ``13a`` where others were asked for, blanks' for ``whitespace``. None for
-    no BLEU, and where sacreBLEU is not installed and nothing else needs it.
+    no BLEU.
     """
     if config.words is None:
         return None
-    try:
-        metrics = require_sacrebleu("BLEU with tags as words")
-    except ConfigError:
-        if config.words in TOKENIZERS:
-            raise
-        return None
     known = {name: name for name in TOKENIZERS} | {"whitespace": "none"}
-    return metrics.BLEU(tokenize=known.get(config.words, "13a"), force=True)
+    return metric_of(tokenize=known.get(config.words, "13a"), force=True)
 
 
 def _tagged_bleu(texts: TagTexts, config: XmlConfig) -> SacreBleu | None:

@@ -7,16 +7,13 @@ brackets counts as words. With a syntax every tag of that syntax is one.
 
 import dataclasses
 import functools
-import importlib
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
-from pairweave.transforms.bleu import COUNTS, bleu_of, count_ngrams
 from pairweave.transforms.choices import require_choice
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup import (
@@ -28,6 +25,7 @@ from pairweave.transforms.markup import (
     parse_markup,
 )
 from pairweave.transforms.moses_words import MosesWords
+from pairweave.transforms.sacrebleu_scores import COUNTS, bleu_of, count_ngrams, metric_of
 
 RULES = ("lxm", *sorted(SYNTAXES))
 BLEU_WORDS = ("moses", "13a", "intl", "char", "zh", "whitespace")
@@ -97,7 +95,7 @@ class XmlScores:
         xml_bleu: BLEU of the stretches between tags; an output whose structure is not the
             reference's counts as empty.
         lines: Each output.
-        bleu_counts: What each output adds to BLEU (`transforms.bleu.count_ngrams`); None likewise.
+        bleu_counts: What each output adds to BLEU (`sacrebleu_scores.count_ngrams`); None likewise.
         xml_bleu_counts: To XML BLEU.
     """
 
@@ -261,15 +259,5 @@ def _cutter(config: XmlConfig) -> Callable[[str], str]:
         return functools.lru_cache(maxsize=1 << 16)(MosesWords(config.language))
     if config.words == "whitespace":
         return str
-    tokenizer: Callable[[str], str] = _sacrebleu().BLEU(tokenize=config.words, force=True).tokenizer
+    tokenizer: Callable[[str], str] = metric_of(tokenize=config.words, force=True).tokenizer
     return lambda text: tokenizer(text.rstrip())
-
-
-def _sacrebleu() -> Any:  # noqa: ANN401 - a module
-    try:
-        return importlib.import_module("sacrebleu.metrics")
-    except ImportError as error:
-        raise ConfigError(
-            "these words of BLEU need sacrebleu, which is not installed: "
-            "pip install 'pairweave[evaluate]', or choose --bleu_words whitespace or off"
-        ) from error

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics import lib_ter
 
 from pairweave.transforms.kernels import ter
 from tests import slow_ter
@@ -157,7 +158,7 @@ class Word(str):
     __slots__ = ("place",)
 
 
-def sacrebleu_path(lib_ter, source, target):
+def sacrebleu_path(source, target):
     """Return edits, shifts and links, by sacreBLEU's own shifts, distances and traces."""
     words = []
     for place, word in enumerate(source):
@@ -184,9 +185,8 @@ def sacrebleu_path(lib_ter, source, target):
 
 @given(st.lists(st.tuples(sentences("abcd", 12).filter(bool), sentences("abcd", 12).filter(bool))))
 def test_edits_and_links_equal_those_of_sacrebleu(pairs):
-    lib_ter = pytest.importorskip("sacrebleu.metrics.lib_ter", reason="needs sacrebleu")
     found = aligned(pairs)
-    assert found == [sacrebleu_path(lib_ter, *pair) for pair in pairs]
+    assert found == [sacrebleu_path(*pair) for pair in pairs]
     edits = [(cost, len(target)) for (cost, _, _), (_, target) in zip(found, pairs, strict=True)]
     assert edits == [lib_ter.translation_edit_rate(*pair) for pair in pairs]
 
@@ -194,7 +194,6 @@ def test_edits_and_links_equal_those_of_sacrebleu(pairs):
 @pytest.mark.slow
 @pytest.mark.parametrize("year", ["wmt16", "wmt17", "wmt18"])
 def test_edits_of_real_translations_equal_those_of_sacrebleu(shared_data, year):
-    lib_ter = pytest.importorskip("sacrebleu.metrics.lib_ter", reason="needs sacrebleu")
     from sacrebleu.metrics.ter import TER
 
     metric = TER()
@@ -204,7 +203,7 @@ def test_edits_of_real_translations_equal_those_of_sacrebleu(shared_data, year):
     expected = [lib_ter.translation_edit_rate(*pair)[0] for pair in pairs]
     assert [edits for edits, _, _ in found] == expected
     some = slice(None, None, 20)
-    assert found[some] == [sacrebleu_path(lib_ter, *pair) for pair in pairs[some]]
+    assert found[some] == [sacrebleu_path(*pair) for pair in pairs[some]]
     score = metric.corpus_score(
         [source for source, _ in texts[some]], [[target for _, target in texts[some]]]
     )
