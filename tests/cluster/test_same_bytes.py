@@ -1,5 +1,6 @@
 """One digest of the whole output: on every engine, with any workers, after any death."""
 
+import functools
 import json
 
 import pytest
@@ -7,59 +8,110 @@ import pytest
 from tests import corpora, runs, suggesting
 from tests.cluster.conftest import ready
 
-COMMON = ("--source_lang", "en", "--target_lang", "de", "--shard_pairs", "100")
-ARGUMENTS = {
-    "augment": ("augment", *COMMON, "--unit_rows", "150", "--variants", "2"),
-    "suggest": ("suggest", *COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "hmm"),
-    "suggest_ter": (
-        *("suggest", *COMMON, "--unit_rows", "150", "--variants", "2", "--aligner", "ter"),
-        "--deletions",
-    ),
-}
-PAIRS = 1_200
+COMMON = ("--source_lang", "en", "--target_lang", "de")
+PUBLISHED = ("augment", "suggest", "suggest_ter")
 SHARDS = 13
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=sorted(ARGUMENTS))
-def job(request):
-    return request.param
+def pairs(directory, count):
+    """Write a corpus; return what names it."""
+    corpora.write_corpus(directory, count)
+    return "--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de"
+
+
+def triples(directory, count):
+    """Write a corpus with translations; return what names it."""
+    suggesting.write_triples(directory, count)
+    return (
+        *("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de"),
+        *("--translation_input", directory / "corpus.mt"),
+    )
+
+
+def linked_pairs(directory, count):
+    """Write a corpus and links: crossing ones, none where a side is blank, one out of range."""
+    named = pairs(directory, count)
+    sides = [(directory / f"corpus.{name}").read_bytes().splitlines() for name in ("en", "de")]
+    lines = []
+    for number, (source, target) in enumerate(zip(*sides, strict=True)):
+        rows, columns = len(source.split()), len(target.split())
+        links = [(row, (3 * row + number) % columns) for row in range(rows) if columns]
+        lines.append(" ".join(f"{row}-{column}" for row, column in links))
+    lines[1] = "0-99"
+    (directory / "F.align").write_text("".join(f"{line}\n" for line in lines))
+    return *named, "--links", directory / "F.align"
+
+
+LARGE = ("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2")
+GIVEN = (
+    *("--tokens", "whitespace", "--aligner", "given"),
+    *("--unit_rows", "50", "--shard_pairs", "40"),
+)
+JOBS = {
+    "augment": (("augment", *LARGE), pairs, 1_200),
+    "suggest": (("suggest", *LARGE, "--aligner", "hmm"), triples, 1_200),
+    "suggest_ter": (("suggest", *LARGE, "--aligner", "ter", "--deletions"), triples, 1_200),
+    "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
+    "given_align": (("align", *GIVEN), linked_pairs, 240),
+    "given_augment": (("augment", *GIVEN), linked_pairs, 240),
+}
 
 
 @pytest.fixture(scope="module")
-def arguments(job, tmp_path_factory):
-    directory = tmp_path_factory.mktemp("corpus")
-    sides = ("--source_input", directory / "corpus.en", "--target_input", directory / "corpus.de")
-    if job.startswith("suggest"):
-        suggesting.write_triples(directory, PAIRS)
-        sides += ("--translation_input", directory / "corpus.mt")
-    else:
-        corpora.write_corpus(directory, PAIRS)
-    return (*ARGUMENTS[job], *sides)
+def finished(tmp_path_factory):
+    """Return a function that gives a job's command, and its output on one worker."""
+
+    @functools.cache
+    def finish(job):
+        directory = tmp_path_factory.mktemp(job)
+        words, write, count = JOBS[job]
+        command = (*words, *COMMON, *write(directory, count))
+        runs.run_well(*command, "--output", directory / "out", "--workers", "1")
+        return command, directory / "out"
+
+    return finish
 
 
-@pytest.fixture(scope="module")
-def expected(arguments, tmp_path_factory):
-    return runs.digest_of(arguments, tmp_path_factory.mktemp("one") / "out", "--workers", "1")
+@pytest.fixture
+def arguments(job, finished):
+    return finished(job)[0]
 
 
+@pytest.fixture
+def expected(job, finished):
+    return runs.tree_digest(finished(job)[1])
+
+
+@pytest.mark.parametrize("job", PUBLISHED)
 def test_the_digest_is_the_published_one(job, expected, golden_file):
     assert expected == golden_file(f"{job}.sha256", expected)
 
 
+@pytest.mark.parametrize("job", ["given_align", "given_augment"])
+def test_the_pair_of_a_wrong_link_is_rejected(job, finished):
+    output = finished(job)[1]
+    manifest = json.loads((output / "_manifest.json").read_text())
+    assert manifest["rejected"]["link_out_of_range"] == 1
+    assert len(list((output / "data").glob("part-*"))) > 3
+
+
+@pytest.mark.parametrize("job", JOBS)
 def test_two_workers_write_the_same_bytes(arguments, expected, tmp_path):
     assert runs.digest_of(arguments, tmp_path / "out", "--workers", "2") == expected
 
 
 @pytest.mark.flink
 @pytest.mark.parametrize("engine", ["prism", "flink"])
+@pytest.mark.parametrize("job", JOBS)
 def test_every_engine_writes_the_same_bytes(engine, arguments, expected, tmp_path):
     ready(engine)
     output = tmp_path / "out"
     assert runs.digest_of(arguments, output, "--engine", engine, "--workers", "2") == expected
 
 
+@pytest.mark.parametrize("job", PUBLISHED)
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize(
     ("moment", "pattern", "count"),
@@ -85,6 +137,7 @@ def test_a_killed_run_that_is_repeated_writes_the_same_bytes(
     assert json.loads((output / "_run.json").read_text())["shards_reused"] >= min(done, count)
 
 
+@pytest.mark.parametrize("job", PUBLISHED)
 def test_a_killed_worker_is_made_good_by_the_next_attempt(arguments, expected, tmp_path):
     output = tmp_path / "out"
     command = (*arguments, "--output", output, "--workers", "2", "--attempts", "2")
