@@ -17,6 +17,7 @@ from pairweave.pipelines.options import (
     SegmenterOptions,
     TranslatorOptions,
 )
+from pairweave.transforms.indexed_tag import MOST_TAGS
 
 _UnsaidShare = Annotated[float, Field(ge=0, le=1, json_schema_extra=UNSAID)]
 """A share that settings name only where it is not the default."""
@@ -148,7 +149,7 @@ class AugmentOptions(TranslatorOptions, SegmenterOptions, AlignerOptions, JobOpt
         description="with --representation xliff: draw each row's ids from 1 to this, instead of "
         "counting them from 1",
     )
-    max_tags: int = Field(9, ge=1, le=9, description="most tags in a pair")
+    max_tags: int = Field(MOST_TAGS, ge=1, le=MOST_TAGS, description="most tags in a pair")
     tag_share: float = Field(0.3, gt=0, le=1, description="tags stay under this share of the words")
     nesting: Literal["proper", "free"] = Field(
         "proper", description="proper: tags nest as markup must; free: they may cross"

@@ -6,7 +6,7 @@ import orjson
 
 from pairweave.pipelines import flags, terminal
 from pairweave.pipelines.tag_options import TagsEncodeOptions
-from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.tag_files import EncodeFiles, encode_files
 
 

@@ -8,7 +8,7 @@ import rich.console
 from pairweave.pipelines import demo, preview
 from pairweave.transforms import run_samples, schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.tags import TAG_PATTERN
+from pairweave.transforms.indexed_tag import TAG_PATTERN
 from tests import finished_runs, runs
 
 

@@ -4,7 +4,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.whitespace import TAG, WHITE_SPACE, shift_whitespace, unshift_whitespace
+from pairweave.transforms.indexed_tag import JOB_TAG
+from pairweave.transforms.whitespace import WHITE_SPACE, shift_whitespace, unshift_whitespace
 from tests.text_strategies import texts
 
 tagged = st.lists(
@@ -56,8 +57,8 @@ def test_self_closing_tags_keep_the_word_behind_them_whole():
 @given(tagged)
 def test_shifting_moves_nothing_but_white_space(text):
     shifted = shift_whitespace(text)
-    found = [match[0] for match in re.finditer(TAG, text)]
-    assert [match[0] for match in re.finditer(TAG, shifted)] == found
+    found = [match[0] for match in re.finditer(JOB_TAG, text)]
+    assert [match[0] for match in re.finditer(JOB_TAG, shifted)] == found
     table = dict.fromkeys(map(ord, WHITE_SPACE))
     assert shifted.translate(table) == text.translate(table)
     assert len(shifted) - len(text) in (0, 1)
@@ -66,7 +67,7 @@ def test_shifting_moves_nothing_but_white_space(text):
 @given(tagged)
 def test_no_word_stands_directly_behind_tags_that_white_space_precedes(text):
     shifted = shift_whitespace(text)
-    tag = re.sub(r"\(\?P<[a-z]+>", "(?:", TAG)
+    tag = re.sub(r"\(\?P<[a-z]+>", "(?:", JOB_TAG)
     assert not re.search(rf"(?:^|[{WHITE_SPACE}])(?:{tag})+(?!{tag})[^{WHITE_SPACE}]", shifted)
 
 

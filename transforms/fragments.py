@@ -18,6 +18,7 @@ from pairweave.transforms.choices import require_choice
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.flat_lists import fields_of, list_column
 from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.indexed_tag import MOST_TAGS
 from pairweave.transforms.kernels import fragments as kernel
 from pairweave.transforms.kernels import sampling, utf8
 from pairweave.transforms.kernels import words as word_kernels
@@ -62,8 +63,8 @@ class FragmentConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.max_words <= 64:
             raise ConfigError(f"max_words of a fragment must be 1 to 64, got {self.max_words}")
-        if not 1 <= self.max_tags <= 9:
-            raise ConfigError(f"max_tags must be 1 to 9, got {self.max_tags}")
+        if not 1 <= self.max_tags <= MOST_TAGS:
+            raise ConfigError(f"max_tags must be 1 to {MOST_TAGS}, got {self.max_tags}")
         require_choice("nesting", self.nesting, NESTINGS)
         if not 0 <= self.share <= 1:
             raise ConfigError(f"the share of tagged pairs must be 0 to 1, got {self.share}")

@@ -18,6 +18,7 @@ from pairweave.transforms import ids, schemas
 from pairweave.transforms.choices import require_choice
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.flat_lists import links_of, list_column
+from pairweave.transforms.indexed_tag import MOST_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.own_markup import Phrases, keep_whole
 from pairweave.transforms.segmenter import NONE
@@ -68,7 +69,7 @@ class TermConfig:
         seed: The run's seed.
     """
 
-    max_tags: int = 9
+    max_tags: int = MOST_TAGS
     share: float = 1.0
     words: str = "words"
     segmenter: str = NONE

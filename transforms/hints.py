@@ -12,9 +12,9 @@ import regex
 
 from pairweave.transforms.choices import require_choice
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import TAG_PATTERN
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.masks import Masks
-from pairweave.transforms.tags import TAG_PATTERN
 from pairweave.transforms.token_view import TokenView
 
 HINTS = ("none", "letters", "initials", "word")

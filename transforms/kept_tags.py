@@ -6,9 +6,9 @@ import pyarrow.compute as pc
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.flat_lists import chunk_of
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels import tags as kernel
-from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
 from pairweave.transforms.markup import INDEXED, parse_markup
 from pairweave.transforms.pair_markup import PairMarkup
 from pairweave.transforms.tag_coding import shift_tags

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import ANY_TAG, NAME, digits_of
 
 
 class Kind(enum.StrEnum):
@@ -146,7 +147,7 @@ XLIFF = Syntax(
     keys=("rid", "startRef", "id"),
 )
 
-# What stands for a tag in this project's own data: <a_0>, </a_0>, <a_0/>.
+# What stands for a tag in this project's own data (`transforms.indexed_tag`).
 INDEXED = Syntax("indexed")
 
 SYNTAXES = {syntax.name: syntax for syntax in (XML, HTML, XLIFF, INDEXED)}
@@ -159,7 +160,6 @@ _TAG = re.compile(
     r"|!--.*?--)>",
     re.DOTALL,
 )
-_INDEXED = re.compile(r"<(?P<close>/)?a_(?P<index>[0-9]+)(?P<empty>/)?>")
 
 
 def find_syntax(name: str) -> Syntax:
@@ -185,7 +185,7 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     [('open', 'g', '1', 4), ('self_closing', 'x', '2', 9), ('close', 'g', '', 10)]
     """
     texts, tags, done, offset = [], [], 0, 0
-    for match in (_INDEXED if syntax is INDEXED else _TAG).finditer(string):
+    for match in (ANY_TAG if syntax is INDEXED else _TAG).finditer(string):
         facts = _indexed_facts(match) if syntax is INDEXED else _facts(match, syntax)
         if facts is None:
             continue
@@ -198,11 +198,15 @@ def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     return Marked("".join(texts), tuple(tags))
 
 
-def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str] | None:
-    if match["close"] and match["empty"]:
-        return None
-    kind = Kind.CLOSE if match["close"] else Kind.EMPTY if match["empty"] else Kind.OPEN
-    return kind, "a", match["index"]
+def kind_of(match: re.Match[str]) -> Kind:
+    """Return the kind of a tag that a pattern with the groups ``close`` and ``empty`` found."""
+    if match["close"]:
+        return Kind.CLOSE
+    return Kind.EMPTY if match["empty"] else Kind.OPEN
+
+
+def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str]:
+    return kind_of(match), NAME, digits_of(match[0])
 
 
 def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.flat_lists import chunk_of
 from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.kernels import indexed_tags, sampling, tag_names
 from pairweave.transforms.kernels.tag_draws import categorical, counter
 from pairweave.transforms.markup import HTML, Form
@@ -24,7 +25,6 @@ _KINDS = {
     "open": (tag_names.OPEN,),
     "close": (tag_names.CLOSE,),
 }
-_NUMBERS = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +126,7 @@ def name_rows(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> d
     """
     lists = chunk_of(rows.column("tags"))
     row = np.repeat(np.arange(len(lists)), np.diff(lists.offsets.to_numpy()))
-    name_of = np.zeros((len(lists), _NUMBERS), np.int64)
+    name_of = np.zeros((len(lists), INDICES), np.int64)
     name_of[row, lists.flatten().field("index").to_numpy()] = draw_names(seed, keys, rows, names)
     kinds = range(tag_names.KINDS)
     symbols = pa.array(

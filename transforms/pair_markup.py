@@ -14,13 +14,13 @@ import orjson
 
 from pairweave.transforms.element_partners import find_partners, numbers_of_tags
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.indexed_tag import ANY_TAG, digits_of
 from pairweave.transforms.markup import Element, Form, Kind, Marked, Tag, find_elements
 from pairweave.transforms.tag_table import indexed_tag
 
 # Attributes that name an element in its own text and in the other, the first that is there: TMX's
 # x, XLIFF's id, its mid. TMX's i ties an opening to a closing tag of one text and may differ.
 _NAMING = ("x", "id", "rid", "mid", "startRef")
-_INDEXED = re.compile(r"</?a_(\d+)/?>")
 _ATTRIBUTE = re.compile(r"""\s([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
@@ -194,8 +194,8 @@ def _facts(marked: Marked, element: Element) -> _Facts:
 
 
 def _identifier(raw: str) -> str:
-    if indexed := _INDEXED.fullmatch(raw):
-        return indexed[1]
+    if ANY_TAG.fullmatch(raw):
+        return digits_of(raw)
     # What a native code holds between its tags is no attribute.
     found = {
         match[1]: match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(raw[: raw.find(">")])

@@ -12,15 +12,17 @@ import xxhash
 from pairweave.transforms import codepoints, files, schemas
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.kernels.utf8 import any_visible
 from pairweave.transforms.read.streams import decompress, stored_chunks
 from pairweave.transforms.rejected_texts import leave_out_long_texts
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.span_lengths import MASK
 from pairweave.transforms.text_lines import decode_line
 from pairweave.transforms.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
 from pairweave.transforms.units import ReadLimits
 
-RESERVED = {"augment": r"</?a_[0-9]+/?>|<MASK_REP>", "suggest": r"<MASK_REP>"}
+RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """What a text must not hold, since a job's output uses it (RE2)."""
 
 

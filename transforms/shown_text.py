@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pairweave.transforms.tags import TAG_PATTERN
+from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
 
 _TOKEN = re.compile(TAG_PATTERN)
 
@@ -40,7 +40,7 @@ def pieces(text: str) -> list[Piece]:
     for match in _TOKEN.finditer(text):
         add_words(match.start())
         token = match.group()
-        index = int(re.sub(r"\D", "", token))
+        index = int(digits_of(token))
         found.append(Piece(token, index, is_token=True))
         if token.endswith("/>"):
             pass  # holds nothing

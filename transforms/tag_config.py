@@ -5,7 +5,7 @@ import dataclasses
 from pairweave.transforms.choices import require_choice
 from pairweave.transforms.confidence import DRAWS
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.named_tags import FORMS
 from pairweave.transforms.representations import NAMES, find_representation
 from pairweave.transforms.segmenter import NONE

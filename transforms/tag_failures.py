@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pairweave.transforms.indexed_tag import PIECE_PATTERN, PREFIX
 from pairweave.transforms.markup import INDEXED, Form, Kind, Marked, Syntax, closes, find_elements
 
 Identity = tuple[Kind, str, str]
@@ -51,7 +52,8 @@ class Failures:
 def find_failures(hypothesis: Marked, source: Marked, syntax: Syntax) -> Failures:
     """Count the failures of one output.
 
-    >>> from pairweave.transforms.markup import XLIFF, parse_markup
+    >>> from pairweave.transforms.indexed_tag import PIECE_PATTERN, PREFIX
+    from pairweave.transforms.markup import XLIFF, parse_markup
     >>> source = parse_markup('a <g id="1">b</g> <x id="2"/>', XLIFF)
     >>> find_failures(parse_markup('<g id="3">b</g> id="2"/> a', XLIFF), source, XLIFF)
     Failures(changed_id=1, dropped=0, mutilated=1, badly_nested=0, added=0)
@@ -99,7 +101,7 @@ def _changed_keys(missing: Counter[Identity], added: Counter[Identity]) -> int:
 
 def _find_pieces(hypothesis: Marked, source: Marked, syntax: Syntax) -> int:
     """Return the number of pieces of tags among the output's words beyond those of the source."""
-    if not any(mark in hypothesis.text for mark in ("<", ">", "=", "a_")):
+    if not any(mark in hypothesis.text for mark in ("<", ">", "=", PREFIX)):
         return 0
     names = syntax.names or frozenset(tag.name for tag in source.tags)
     found = Counter(_pieces(hypothesis.text, syntax, names))
@@ -126,7 +128,7 @@ def _has_key(piece: str, keys: tuple[str, ...]) -> bool:
 @functools.lru_cache(maxsize=1_024)
 def _piece_pattern(syntax: Syntax, names: frozenset[str]) -> re.Pattern[str]:
     if syntax is INDEXED:
-        return re.compile(r"(?:<\s*)?(?:/\s*)?(?<![^\W_])a_[0-9]+(?:\s*/)?(?:\s*>)?")
+        return re.compile(PIECE_PATTERN)
     # Without possessive quantifiers, time would grow with the square of a text of half tags.
     value = r"""(?:"[^"<>]*+"?+|'[^'<>]*+'?+|[^\s"'<>=]++)"""
     attribute = rf"(?<![\w:.\-])[\w:.\-]++\s*+=\s*+{value}"

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.flat_lists import fields_of
+from pairweave.transforms.indexed_tag import MOST_TAGS
 from pairweave.transforms.kernels import tag_text
 from pairweave.transforms.kernels.elements import measure_depths
-from pairweave.transforms.kernels.tags import MOST_TAGS
 from pairweave.transforms.tokens import Language, TokenConfig, tokenize
 
 FORMS = ("pair", "empty", "self_closing", "open", "close")

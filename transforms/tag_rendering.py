@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from pairweave.transforms.flat_lists import chunk_of
 from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels import indexed_tags, tag_names
-from pairweave.transforms.kernels.tags import INDICES, MOST_TAGS
 from pairweave.transforms.markup import INDEXED, Marked, parse_markup
 from pairweave.transforms.representations import find_representation
 from pairweave.transforms.tag_symbols import Representation

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from pairweave.transforms.indexed_tag import WRITTEN_TAG
 from pairweave.transforms.kernels import tag_names
-from pairweave.transforms.markup import Kind, Marked, Tag
+from pairweave.transforms.markup import Kind, Marked, Tag, kind_of
 from pairweave.transforms.tag_table import Mark, TagTable, indexed_tag, mark_of, numbered_tag
 from pairweave.transforms.tag_template import Template
 
@@ -82,7 +83,7 @@ class Symbolic(Representation):
         """Return a text with numbered tags of the symbols in it."""
         marks = {symbol: mark for mark, symbol in self.symbols_of(table).items()}
         return read_symbols(
-            string, self.pattern(), lambda match: (_kind(match), marks.get(match[0]))
+            string, self.pattern(), lambda match: (kind_of(match), marks.get(match[0]))
         )
 
 
@@ -90,9 +91,6 @@ class Indexed(Symbolic):
     """Tags with their numbers: ``<a_0>``, ``</a_0>``, ``<a_1/>`` (Ryu et al. 2022, section 3.4)."""
 
     name = "indexed"
-    _PATTERN: ClassVar = re.compile(
-        r"<(?:(?P<close>/)a_(?:0|[1-9][0-9]*)|a_(?:0|[1-9][0-9]*)(?P<empty>/)?)>"
-    )
 
     def symbols(self, numbers: int) -> list[str]:
         """Return ``<a_0>`` and so on, ``</a_0>`` and so on, ``<a_0/>`` and so on."""
@@ -100,7 +98,7 @@ class Indexed(Symbolic):
 
     def pattern(self) -> re.Pattern[str]:
         """Return what finds every symbol."""
-        return self._PATTERN
+        return WRITTEN_TAG
 
     def symbol(self, use: int, number: int) -> str:
         """Return the tag of a kind and a number."""
@@ -201,7 +199,7 @@ class Masked(Symbolic):
         return read_symbols(
             string,
             self._PATTERN,
-            lambda match: (_kind(match), marks.get(match[0].removesuffix("_"))),
+            lambda match: (kind_of(match), marks.get(match[0].removesuffix("_"))),
         )
 
     def _name(self, mark: Mark, table: TagTable) -> str:
@@ -293,9 +291,3 @@ def read_symbols(
         done = match.end()
     texts.append(string[done:])
     return Marked("".join(texts), tuple(tags))
-
-
-def _kind(match: re.Match[str]) -> Kind:
-    if match["close"]:
-        return Kind.CLOSE
-    return Kind.EMPTY if match["empty"] else Kind.OPEN

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pairweave.transforms.element_partners import find_partners, numbers_of_tags
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import NAME, write_tag
 from pairweave.transforms.markup import (
     INDEXED,
     Element,
@@ -232,9 +233,7 @@ def indexed_tag(kind: Kind, number: int) -> str:
     >>> indexed_tag(Kind.CLOSE, 3)
     '</a_3>'
     """
-    before = "/" if kind is Kind.CLOSE else ""
-    behind = "/" if kind is Kind.EMPTY else ""
-    return f"<{before}a_{number}{behind}>"
+    return write_tag(number, closes=kind is Kind.CLOSE, is_empty=kind is Kind.EMPTY)
 
 
 def mark_of(tag: Tag) -> Mark:
@@ -244,7 +243,7 @@ def mark_of(tag: Tag) -> Mark:
 
 def numbered_tag(kind: Kind, number: int, offset: int) -> Tag:
     """Return a numbered tag, written as an indexed one."""
-    return Tag(kind, "a", str(number), indexed_tag(kind, number), offset)
+    return Tag(kind, NAME, str(number), indexed_tag(kind, number), offset)
 
 
 def number_tags(marked: Marked) -> tuple[Marked, TagTable]:

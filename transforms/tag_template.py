@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import NUMBER
 from pairweave.transforms.markup import Kind
 
 INDEX = "{index}"
 """What a form holds in the place of the number."""
-
-_NUMBER = r"(?:0|[1-9][0-9]*)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Template:
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
         """Return what finds every symbol, with the groups ``close`` and ``empty``."""
-        parts = [re.escape(form).replace(re.escape(INDEX), _NUMBER) for form in self.forms]
+        parts = [re.escape(form).replace(re.escape(INDEX), NUMBER) for form in self.forms]
         return re.compile(f"{parts[0]}|(?P<close>{parts[1]})|(?P<empty>{parts[2]})")
 
     def fill(self, kind: Kind, number: int) -> str:

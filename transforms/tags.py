@@ -11,6 +11,14 @@ from pairweave.transforms import codepoints, ids, schemas
 from pairweave.transforms.confidence import ConfidenceConfig, weights_of
 from pairweave.transforms.flat_lists import chunk_of, fields_of, list_column
 from pairweave.transforms.flat_texts import text_column, texts_of
+from pairweave.transforms.indexed_tag import (
+    INDICES,
+    JOB_TAG,
+    OPENING_PATTERN,
+    TAG_PATTERN,
+    digits_of,
+    write_tag,
+)
 from pairweave.transforms.kernels import sampling, tag_shapes, tag_text
 from pairweave.transforms.kernels import tags as kernel
 from pairweave.transforms.kernels.tag_names import draw_tag_ids
@@ -23,9 +31,6 @@ from pairweave.transforms.tag_rendering import is_indexed, render_columns, symbo
 from pairweave.transforms.tokens import word_counts
 from pairweave.transforms.whitespace import shift_whitespace
 
-TAG_PATTERN = r"(?:</?a_[0-9]>|<a_[0-9]/>)"
-"""An opening, a closing or a self-closing tag."""
-
 # RE2: scripts that put no spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
 
@@ -36,7 +41,7 @@ _MOST_ROWS = 1 << 20
 """Rows made at a time, so that their text fits a column."""
 
 # RE2: the tags at the start of a text, behind which `transforms.whitespace` puts a space.
-_FIRST_TAGS = r"^((?:<a_[0-9]>)+)"
+_FIRST_TAGS = f"^((?:{OPENING_PATTERN})+)"
 
 _KEPT = ("id", "source_lang", "target_lang", "corpus")
 
@@ -269,7 +274,7 @@ def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
         return None
     keys = ids.pair_keys(rows.column("id"))
     variants = chunk_of(rows.column("variant")).to_numpy().astype(np.int64)
-    return draw_tag_ids(np.uint64(config.seed), keys, variants, kernel.INDICES, config.max_id)
+    return draw_tag_ids(np.uint64(config.seed), keys, variants, INDICES, config.max_id)
 
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
@@ -344,15 +349,15 @@ def parse_tags(text: str) -> tuple[str, list[TagSpan]]:
     done = 0
     opened: dict[int, tuple[int, int]] = {}
     spans: list[tuple[int, int, int, TagSpan]] = []
-    for order, match in enumerate(re.finditer(TAG_PATTERN, text)):
+    for order, match in enumerate(re.finditer(JOB_TAG, text)):
         parts.append(text[done : match.start()])
         length += match.start() - done
         done = match.end()
         tag = match.group()
-        if tag[-2] == "/":
+        if match["empty"]:
             raise ValueError(f"{tag} is self-closing in {text!r}")
-        number = int(tag[-2])
-        if tag[1] != "/":
+        number = int(digits_of(tag))
+        if not match["close"]:
             if number in opened or any(span.number == number for *_, span in spans):
                 raise ValueError(f"{tag} stands twice in {text!r}")
             opened[number] = order, length
@@ -362,6 +367,6 @@ def parse_tags(text: str) -> tuple[str, list[TagSpan]]:
         opening, start = opened.pop(number)
         spans.append((start, -length, opening, TagSpan(number, start, length)))
     if opened:
-        raise ValueError(f"<a_{next(iter(opened))}> is never closed in {text!r}")
+        raise ValueError(f"{write_tag(next(iter(opened)))} is never closed in {text!r}")
     parts.append(text[done:])
     return "".join(parts), [span for *_, span in sorted(spans)]

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 from pairweave.transforms import codepoints
 from pairweave.transforms.flat_lists import chunk_of, fields_of
 from pairweave.transforms.flat_texts import texts_of
+from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
 from pairweave.transforms.kernels import spans
 from pairweave.transforms.segmenter import NONE
-from pairweave.transforms.tags import TAG_PATTERN
 from pairweave.transforms.tokens import Texts, find_cuts
 
 _TAG = re.compile(TAG_PATTERN)
@@ -115,7 +115,7 @@ def _tags(
         opened: dict[int, int] = {}
         for match in _TAG.finditer(column[row].as_py()):
             token = int(np.searchsorted(here, match.start(), side="right")) - 1
-            number = int(match.group()[-2])
+            number = int(digits_of(match.group()))
             tags.append(token)
             partners.append(-1)
             counts[row] += 1

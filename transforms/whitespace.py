@@ -10,13 +10,13 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
+from pairweave.transforms.indexed_tag import JOB_TAG
+
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
 """Unicode's White_Space property, whole."""
-
-TAG = r"<(?P<close>/)?a_[0-9](?P<empty>/)?>"
 
 _DUMMY_PREFIX = " "
 """What SentencePiece puts before the first word, so that it has a mark like any other."""
@@ -109,7 +109,7 @@ def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
     return Unshifted(made, mended)
 
 
-def shift_whitespace(text: str, tag: str = TAG) -> str:
+def shift_whitespace(text: str, tag: str = JOB_TAG) -> str:
     """Move the white space before tags behind them, where a word follows (`shift_between`).
 
     Args:
@@ -126,7 +126,7 @@ def shift_whitespace(text: str, tag: str = TAG) -> str:
     return _put_together(shift_between(texts, opens).texts, tags)
 
 
-def unshift_whitespace(text: str, tag: str = TAG) -> str:
+def unshift_whitespace(text: str, tag: str = JOB_TAG) -> str:
     """Undo `shift_whitespace`, also in a text that is not or not everywhere shifted.
 
     Text comes back as it was if no white space stood behind an opening tag or between those of a

@@ -3,29 +3,30 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.indexed_tag import MOST_DIGITS, PREFIX
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tag_names import CLOSE, EMPTY, KINDS, OPEN
 
-_MOST_DIGITS = 9
+_BEGIN, _SLASH, _LETTER, _LINE, _END = f"</{PREFIX}>".encode()
 
 
 @numba.njit(nogil=True, cache=True)
 def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
     """Return where the tag ends that begins at a place, and the tag; (-1, -1) if none does."""
-    closes = at + 1 < end and data[at + 1] == 47  # /
+    closes = at + 1 < end and data[at + 1] == _SLASH
     name = at + 1 + closes
-    if name + 2 >= end or data[name] != 97 or data[name + 1] != 95:  # a_
+    if name + 2 >= end or data[name] != _LETTER or data[name + 1] != _LINE:
         return -1, -1
     place = name + 2
     number: Integer = 0
-    while place < end and 48 <= data[place] <= 57 and place - name - 2 < _MOST_DIGITS:
+    while place < end and 48 <= data[place] <= 57 and place - name - 2 < MOST_DIGITS:
         number = 10 * number + np.int64(data[place]) - 48
         place += 1
     if place == name + 2:
         return -1, -1
-    empty = place < end and data[place] == 47
+    empty = place < end and data[place] == _SLASH
     place += empty
-    if place >= end or data[place] != 62 or (closes and empty):  # >
+    if place >= end or data[place] != _END or (closes and empty):
         return -1, -1
     return place + 1, KINDS * number + (CLOSE if closes else EMPTY if empty else OPEN)
 
@@ -34,7 +35,7 @@ def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer
 def find_tags(
     data: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Find ``<a_0>``, ``</a_0>`` and ``<a_0/>``, numbers of up to nine digits.
+    """Find ``<a_0>``, ``</a_0>`` and ``<a_0/>``, numbers of up to `MOST_DIGITS` digits.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
@@ -53,7 +54,7 @@ def find_tags(
         at, end = offsets[text], offsets[text + 1]
         while at < end:
             behind: Integer = -1
-            if data[at] == 60:  # <
+            if data[at] == _BEGIN:
                 behind, tag = _read(data, at, end)
             if behind < 0:
                 at += 1

@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.indexed_tag import MOST_TAGS, PREFIX, write_tag
 from pairweave.transforms.kernels import utf8
 from pairweave.transforms.kernels.integers import Integer
 
@@ -34,12 +35,16 @@ FORM_CODES = np.array(
 )
 """The codes of each form: pair, empty pair, self-closing, opening and closing half; -1: none."""
 
-MOST = 18
-"""Most ranges of tags in a row: nine tags, each in two parts."""
+MOST = 2 * MOST_TAGS
+"""Most ranges of tags in a row: each tag in two parts."""
 
 # What is written at a border of a phrase.
 _NOTHING, _OPENING, _CLOSING, _SELF_CLOSING, _BOTH = range(5)
-_BYTES = np.array([0, 5, 6, 6, 11], np.int64)  # <a_0> is 5 bytes, </a_0> and <a_0/> are 6
+_BEGIN, _SLASH, _LETTER, _LINE, _ZERO, _END = f"</{PREFIX}0>".encode()
+_SIZES = [
+    len(tag) for tag in (write_tag(0), write_tag(0, closes=True), write_tag(0, is_empty=True))
+]
+_BYTES = np.array([0, *_SIZES, _SIZES[0] + _SIZES[1]], np.int64)
 _AT_OPENING = np.array([_OPENING, _SELF_CLOSING, 0, _OPENING, 0, _BOTH, 0], np.int64)
 _AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.int64)
 
@@ -81,19 +86,19 @@ def _write_token(
     out: np.ndarray, at: Integer, before: Integer, behind: Integer, number: Integer
 ) -> Integer:
     """Write a token, with a slash before its name, behind it or without; return where it ends."""
-    out[at] = 60  # <
+    out[at] = _BEGIN
     at += 1
     if before:
-        out[at] = 47  # /
+        out[at] = _SLASH
         at += 1
-    out[at] = 97  # a
-    out[at + 1] = 95  # _
-    out[at + 2] = 48 + number
+    out[at] = _LETTER
+    out[at + 1] = _LINE
+    out[at + 2] = _ZERO + number
     at += 3
     if behind:
-        out[at] = 47
+        out[at] = _SLASH
         at += 1
-    out[at] = 62  # >
+    out[at] = _END
     return at + 1
 
 

@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tag_draws import (
@@ -13,12 +14,6 @@ from pairweave.transforms.kernels.tag_draws import (
     put,
 )
 from pairweave.transforms.kernels.tag_text import PAIR
-
-INDICES = 10
-"""Tags are numbered 0 to 9 (Ryu et al. 2022, section 3.4)."""
-
-MOST_TAGS = 9
-"""Most tags in a pair (likewise)."""
 
 ATTEMPTS = 8
 """How often a variant that repeats an earlier one is drawn anew."""

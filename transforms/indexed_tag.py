@@ -1,0 +1,76 @@
+"""What an indexed tag is: ``<a_0>`` opens, ``</a_0>`` closes and ``<a_0/>`` is empty.
+
+All who write, find or forbid such tags take their grammar from here. It is that of Ryu et al.
+(2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added. Markup with more
+elements than that has larger numbers.
+
+Patterns without named groups suit RE2 too. Those with them have a group ``close`` that matches in
+closing tags alone, and one ``empty`` in empty ones.
+"""
+
+import re
+
+NAME = "a"
+"""The name of every indexed tag; its number tells it from others."""
+
+PREFIX = f"{NAME}_"
+"""What stands before the number: two ASCII characters."""
+
+INDICES = 10
+"""Tags that a job makes are numbered 0 to 9, so that each has one digit."""
+
+MOST_TAGS = 9
+"""Most tags that a job makes in a pair (Ryu et al. 2022, section 3.4)."""
+
+MOST_DIGITS = 9
+"""Digits of the largest number that `transforms.kernels.indexed_tags` reads."""
+
+_DIGIT = "[0-9]"
+_DIGITS = f"{_DIGIT}+"
+
+NUMBER = "(?:0|[1-9][0-9]*)"
+"""A whole number as Python writes it, without zeros before it."""
+
+OPENING_PATTERN = f"<{PREFIX}{_DIGIT}>"
+"""An opening tag of a job's."""
+
+TAG_PATTERN = f"(?:</?{PREFIX}{_DIGIT}>|<{PREFIX}{_DIGIT}/>)"
+"""An opening, a closing or an empty tag of a job's."""
+
+RESERVED_PATTERN = f"</?{PREFIX}{_DIGITS}/?>"
+"""What a text must not hold, lest it be taken for a tag: any number, also with both slashes."""
+
+PIECE_PATTERN = rf"(?:<\s*)?(?:/\s*)?(?<![^\W_]){PREFIX}{_DIGITS}(?:\s*/)?(?:\s*>)?"
+"""A tag with anything missing but its name and number, or with white space in it."""
+
+
+def _with_groups(number: str) -> str:
+    return f"<(?:(?P<close>/){PREFIX}{number}|{PREFIX}{number}(?P<empty>/)?)>"
+
+
+JOB_TAG = _with_groups(_DIGIT)
+"""As `TAG_PATTERN`, with groups."""
+
+WRITTEN_TAG = re.compile(_with_groups(NUMBER))
+"""What `write_tag` writes, with groups."""
+
+ANY_TAG = re.compile(_with_groups(_DIGITS))
+"""A tag of any number, also with zeros before it, with groups."""
+
+
+def write_tag(number: int, *, closes: bool = False, is_empty: bool = False) -> str:
+    """Return the tag of a number.
+
+    >>> write_tag(3), write_tag(3, closes=True), write_tag(12, is_empty=True)
+    ('<a_3>', '</a_3>', '<a_12/>')
+    """
+    return f"<{'/' * closes}{PREFIX}{number}{'/' * is_empty}>"
+
+
+def digits_of(tag: str) -> str:
+    """Return the number of a tag as it stands there.
+
+    >>> digits_of("</a_07>")
+    '07'
+    """
+    return tag.strip("</>").removeprefix(PREFIX)
