@@ -162,7 +162,9 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
     try:
         links = parse_links(lines, Path(name))
     except InputError as error:
-        raise WorkerError(f"{name} answered with what is no link: {error.message}") from error
+        raise WorkerError(
+            f"{name} answered with what is no link: line {error.line}: {error.message}"
+        ) from error
     if len(links) != len(text):
         raise WorkerError(f"{name}: {len(text)} pairs in, {len(links)} lines of links out")
     rows = np.repeat(text.rows, np.diff(links.offsets))

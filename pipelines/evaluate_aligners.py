@@ -20,10 +20,10 @@ from pairweave.models.hmm import HmmConfig, fit
 from pairweave.pipelines import flags, terminal
 from pairweave.pipelines.aligner_names import AlignerName, read_name
 from pairweave.pipelines.command_options import EvaluateAlignersOptions
-from pairweave.transforms import files, schemas
+from pairweave.transforms import files, schemas, text_lines
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.link_metrics import LinkScores, evaluate_links, version
-from pairweave.transforms.pharaoh import format_links, read_blocks
+from pairweave.transforms.pharaoh import format_links
 from pairweave.transforms.signature import signature
 from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tokens import TokenConfig, tokenize
@@ -106,7 +106,7 @@ def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
         InputError: It is not of as many lines as there are pairs; or see `evaluate_links`.
     """
     gold = files.on_disk(options.gold)
-    lines = len(_lines_of(gold))
+    lines = text_lines.count_lines(str(gold))
     if lines != pairs:
         raise InputError(
             "line_count_mismatch",
@@ -323,13 +323,14 @@ def _whole_corpus(name: AlignerName) -> bool:
 
 def _read_joined(path: Path) -> tuple[list[str], list[str]]:
     source, target = [], []
-    for number, line in enumerate(_lines_of(path), 1):
+    for number, line in enumerate(text_lines.read_text_lines(str(path)), 1):
         parts = line.split(" ||| ")
         if len(parts) != 2:
             raise InputError(
                 "field_count",
                 str(path),
-                f"line {number}: expected 'source ||| target', found {len(parts)} parts",
+                f"expected 'source ||| target', found {len(parts)} parts",
+                number,
             )
         source.append(parts[0])
         target.append(parts[1])
@@ -341,25 +342,8 @@ def _read_sides(sources: Sequence[str], targets: Sequence[str]) -> tuple[list[st
         raise ConfigError(f"{len(sources)} source files, but {len(targets)} target files")
     sides: tuple[list[str], list[str]] = ([], [])
     for pair in zip(sources, targets, strict=True):
-        found = [_lines_of(files.on_disk(name)) for name in pair]
-        if len(found[0]) != len(found[1]):
-            raise InputError(
-                "line_count_mismatch",
-                pair[0],
-                f"has {len(found[0])} lines, but {pair[1]} has {len(found[1])}",
-            )
+        found = [text_lines.read_text_lines(str(files.on_disk(name))) for name in pair]
+        text_lines.require_equal_lines(pair, [len(lines) for lines in found])
         sides[0].extend(found[0])
         sides[1].extend(found[1])
     return sides
-
-
-def _lines_of(path: Path) -> list[str]:
-    data = b"".join(read_blocks(path))
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise InputError("invalid_utf8", str(path), f"byte {error.start} is not UTF-8") from error
-    lines = text.split("\n")
-    if lines[-1] == "":
-        del lines[-1]
-    return [line.removesuffix("\r") for line in lines]

@@ -11,7 +11,6 @@ from pairweave.pipelines.command_options import TagsProjectOptions
 from pairweave.transforms import files, schemas
 from pairweave.transforms.attention import Attention
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.exact_lines import Line, read_lines
 from pairweave.transforms.flat_lists import fields_of
 from pairweave.transforms.given_links import out_of_range
 from pairweave.transforms.markup import Marked
@@ -19,6 +18,7 @@ from pairweave.transforms.pharaoh import read_links
 from pairweave.transforms.piece_numbers import number_sides, token_links
 from pairweave.transforms.project import Tokens
 from pairweave.transforms.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.text_lines import Line, count_lines
 from pairweave.transforms.tokens import TokenConfig
 
 
@@ -90,8 +90,8 @@ def _require_tokens(
 ) -> None:
     for source, target in links:
         if source >= sources or target >= targets:
-            message = f"line {line}: {out_of_range(source, target, sources, targets)}"
-            raise InputError("link_out_of_range", str(path), message)
+            message = out_of_range(source, target, sources, targets)
+            raise InputError("link_out_of_range", str(path), message, line)
 
 
 def _directed(
@@ -136,7 +136,7 @@ def attention_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlo
 
 
 def _require_lines(name: str, found: int, options: TagsProjectOptions) -> None:
-    lines = sum(1 for _ in read_lines(options.source_input))
+    lines = count_lines(options.source_input)
     if lines != found:
         raise InputError(
             "line_count_mismatch",

@@ -6,16 +6,11 @@ import orjson
 
 from pairweave.pipelines import flags, terminal
 from pairweave.pipelines.command_options import TagsProfileOptions
-from pairweave.transforms import files
+from pairweave.transforms import files, text_lines
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup import find_syntax
-from pairweave.transforms.read.streams import decompress, stored_chunks
 from pairweave.transforms.tag_profile import learn_profile
-from pairweave.transforms.text_lines import decode_line
-from pairweave.transforms.units import ReadLimits
 from pairweave.transforms.write import to_json
-
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -45,16 +40,9 @@ def read_texts(path: str) -> Mapping[str, str]:
     Raises:
         InputError: The file is no UTF-8, or no such JSON.
     """
-    ending = path[path.rfind(".") :]
-    stored = stored_chunks(path, 0, None, 1 << 20)
-    data = b"".join(decompress(stored, _COMPRESSIONS.get(ending, "none"), path, ReadLimits()))
-    if ending == ".json":
-        return _read_json(data, path)
-    texts = {}
-    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines[:-1] if lines[-1] == b"" else lines, 1):
-        texts[str(number)] = decode_line(line.removesuffix(b"\r"), path, number)
-    return texts
+    if path.endswith(".json"):
+        return _read_json(b"".join(text_lines.read_blocks(path)), path)
+    return {str(number): text for number, text in enumerate(text_lines.read_text_lines(path), 1)}
 
 
 def _read_json(data: bytes, path: str) -> Mapping[str, str]:

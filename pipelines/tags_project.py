@@ -30,11 +30,11 @@ from pairweave.pipelines.project_links import (
 )
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.exact_lines import read_in_step
 from pairweave.transforms.flat_lists import list_column
 from pairweave.transforms.markup import find_syntax, parse_markup, strip_markup
 from pairweave.transforms.project import Tokens, cut_tokens, project_tags
 from pairweave.transforms.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.text_lines import read_in_step
 from pairweave.transforms.tokens import TokenConfig, add_tokens, train_sentencepiece
 from pairweave.transforms.whole_files import open_whole, require_apart
 
@@ -150,8 +150,9 @@ def _project(
                 raise InputError(
                     "reserved_token",
                     options.target_input,
-                    f"line {block.first + number + 1} holds what {syntax.name} calls a tag, or "
-                    "makes one with the tags put in; take tags out of the translation first",
+                    f"holds what {syntax.name} calls a tag, or makes one with the tags put in; "
+                    "take tags out of the translation first",
+                    block.first + number + 1,
                 )
             counts["tags"] += len(source.tags)
             yield line.with_text(result)

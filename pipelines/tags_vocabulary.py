@@ -10,9 +10,9 @@ from pairweave.pipelines import flags, terminal
 from pairweave.pipelines.tag_options import TagsVocabularyOptions
 from pairweave.transforms import files
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.exact_lines import read_lines
 from pairweave.transforms.piece_settings import piece_advice
 from pairweave.transforms.representations import self_translations, symbols
+from pairweave.transforms.text_lines import read_lines
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:

@@ -160,7 +160,7 @@ def test_what_cannot_be_compared_is_said_at_once(directory, more, message):
         ("0-0\n", (), f"has 1 lines, but the gold set has {PAIRS} pairs"),
         ("0-0\n" * PAIRS, ("--one_based",), "zero_in_one_based"),
         ("0p0\n" * PAIRS, (), "no_sure_link"),
-        ("0:0\n" * PAIRS, (), "line 1"),
+        ("0:0\n" * PAIRS, (), ":1: '0:0'"),
     ],
 )
 def test_a_gold_of_no_use_is_found_before_anything_is_aligned(directory, gold, more, message):

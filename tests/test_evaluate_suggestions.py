@@ -65,7 +65,7 @@ def test_bleu_is_that_of_sacrebleu_s_own_command(score, tmp_path, language, foun
 
 
 def test_real_suggestions_are_scored_as_by_sacrebleu(score, shared_data, tmp_path):
-    gold = list(read_text_lines(str(shared_data / "wets" / "en2de.dev.tgt")))
+    gold = read_text_lines(str(shared_data / "wets" / "en2de.dev.tgt"))
     found = [line if number % 3 else " ".join(line.split()[:2]) for number, line in enumerate(gold)]
     scores = score(found, gold)
     assert (round(scores.bleu, 12), scores.signature) == sacrebleu_itself(tmp_path, "de")
@@ -169,10 +169,10 @@ def test_a_language_without_its_tokenizer_is_refused(score):
 def test_a_compressed_file_is_read(tmp_path):
     with gzip.open(tmp_path / "a.gz", "wb") as file:
         file.write("ä\r\n\nletzte".encode())
-    assert list(read_text_lines(str(tmp_path / "a.gz"))) == ["ä\r", "", "letzte"]
+    assert read_text_lines(str(tmp_path / "a.gz"), keep_returns=True) == ["ä\r", "", "letzte"]
     (tmp_path / "b").write_bytes(b"a\nb\xff\n")
-    with pytest.raises(InputError, match="line 2: byte 1 is not UTF-8"):
-        list(read_text_lines(str(tmp_path / "b")))
+    with pytest.raises(InputError, match="b:2: expected UTF-8, found 0xFF as byte 2"):
+        read_text_lines(str(tmp_path / "b"))
 
 
 EXAMPLES = [
@@ -313,7 +313,7 @@ def test_real_golden_sets_are_near_each_other(shared_data):
     [
         (lambda path: (path / "g.src").unlink(), r"g\.src: no such file"),
         (lambda path: (path / "g.tgt").write_text("a\n"), "line_count_mismatch"),
-        (lambda path: (path / "g.mask").write_text("a\n" * 4), "line 1: expected one <MASK_REP>"),
+        (lambda path: (path / "g.mask").write_text("a\n" * 4), "mask:1: expected one <MASK_REP>"),
     ],
 )
 def test_a_broken_golden_set_is_refused(tmp_path, spoil, message):

@@ -138,7 +138,7 @@ def test_a_glossary_that_is_not_there_or_no_text_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
         read_glossary(str(tmp_path / "none.tsv"))
     (tmp_path / "g.tsv").write_bytes(b"a\tb\n\xff\tc\n")
-    with pytest.raises(ConfigError, match="line 2: byte 0 is not UTF-8"):
+    with pytest.raises(ConfigError, match=r"tsv:2: expected UTF-8, found 0xFF as byte 1 "):
         read_glossary(str(tmp_path / "g.tsv"))
 
 

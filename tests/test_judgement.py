@@ -123,8 +123,8 @@ def test_sheets_may_be_in_any_order(sheets, tmp_path):
 @pytest.mark.parametrize(
     ("judgements", "message"),
     [
-        (["correct", ""], r"0\.tsv: line 4 .*tag 3.*no judgement; expected one of correct, inc"),
-        (["correct", "rihgt"], r"0\.tsv: line 4 .*'rihgt'"),
+        (["correct", ""], r"0\.tsv:4: expected one of correct, inc.*tag 3, found no judgement"),
+        (["correct", "rihgt"], r"0\.tsv:4: .*'rihgt'"),
         ([], r"0\.tsv: holds no tag"),
     ],
 )
@@ -134,14 +134,14 @@ def test_judgements_that_cannot_be_read_are_named_by_file_and_line(sheets, judge
 
 
 def test_sheets_of_other_tags_are_refused(sheets):
-    with pytest.raises(InputError, match=r"0\.tsv: line 4 judges tag 3 of pair 0+1, .*1\.tsv"):
+    with pytest.raises(InputError, match=r"0\.tsv:4: judges tag 3 of pair 0+1, .*1\.tsv"):
         read_sheets(sheets(["correct", "correct"], ["correct"]))
 
 
 def test_a_tag_judged_twice_is_refused(tmp_path):
     path = str(tmp_path / "twice.tsv")
     write_sheet(path, sheet_rows(["correct"]) * 2)
-    with pytest.raises(InputError, match=r"line 4 .*again, after line 2"):
+    with pytest.raises(InputError, match=r":4: .*again, after line 2"):
         read_sheets([path])
 
 

@@ -74,7 +74,7 @@ def test_unequal_line_counts_are_refused(score):
 
 
 def test_a_zero_in_a_one_based_file_is_refused(score):
-    with pytest.raises(InputError, match=r"gold: line 2 links 0 and 3, .*zero_in_one_based"):
+    with pytest.raises(InputError, match=r"gold:2: links 0 and 3, .*zero_in_one_based"):
         score("0-0\n0-0\n", "1-1\n1-1 0p3\n", one_based=True)
 
 
@@ -84,9 +84,9 @@ def test_gold_without_sure_links_is_refused(score):
 
 
 def test_possible_links_may_stand_in_the_gold_only(score):
-    with pytest.raises(InputError, match="hypothesis: line 1: '0p0' is not a link; expected i-j "):
+    with pytest.raises(InputError, match="hypothesis:1: '0p0' is not a link; expected i-j "):
         score("0p0\n", "0-0\n")
-    with pytest.raises(InputError, match="gold: line 1: '0x0' is not a link; expected i-j or ipj "):
+    with pytest.raises(InputError, match="gold:1: '0x0' is not a link; expected i-j or ipj "):
         score("0-0\n", "0x0\n")
 
 

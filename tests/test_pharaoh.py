@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-from pairweave.transforms import pharaoh
+from pairweave.transforms import pharaoh, text_lines
 from pairweave.transforms.errors import ConfigError, InputError
 from tests.linked_tables import symmetrized
 from tests.links import read_pharaoh
@@ -60,7 +60,7 @@ def test_block_borders_do_not_show(shared_data, monkeypatch):
     folder = shared_data / "symmetrize" / "fastalign"
     files = folder / "roen.forward", folder / "roen.reverse"
     whole = symmetrize(*files)
-    monkeypatch.setattr(pharaoh, "BLOCK_BYTES", 101)
+    monkeypatch.setattr(text_lines, "BLOCK_BYTES", 101)
     assert symmetrize(*files) == whole
 
 
@@ -90,13 +90,13 @@ def test_a_cut_off_compressed_file_is_an_error(write):
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        ("0-0\n\n0-0 5:6\n", "invalid_link", "line 3: '5:6' is not a link; expected i-j"),
-        ("1p2\n", "invalid_link", "line 1: '1p2'"),
-        ("0-0 1-1-1\n", "invalid_link", "line 1: '1-1-1'"),
-        ("-1\n", "invalid_link", "line 1: '-1'"),
-        ("0-32767\n", "link_out_of_range", "line 1: '0-32767' is not a link; word numbers go up"),
-        ("0-0\n\u00fc\x1b\n", "invalid_link", r"line 2: 'ü\\x1b' is"),
-        ("x" * 99, "invalid_link", f"line 1: '{'x' * 40}…'"),
+        ("0-0\n\n0-0 5:6\n", "invalid_link", ":3: '5:6' is not a link; expected i-j"),
+        ("1p2\n", "invalid_link", ":1: '1p2'"),
+        ("0-0 1-1-1\n", "invalid_link", ":1: '1-1-1'"),
+        ("-1\n", "invalid_link", ":1: '-1'"),
+        ("0-32767\n", "link_out_of_range", ":1: '0-32767' is not a link; word numbers go up"),
+        ("0-0\n\u00fc\x1b\n", "invalid_link", r":2: \'ü\\x1b' is"),
+        ("x" * 99, "invalid_link", f":1: '{'x' * 40}…'"),
     ],
 )
 def test_what_is_no_link_is_named_with_its_file_and_line(write, text, code, message):
@@ -108,8 +108,8 @@ def test_what_is_no_link_is_named_with_its_file_and_line(write, text, code, mess
 
 
 def test_lines_are_counted_over_blocks(write, monkeypatch):
-    monkeypatch.setattr(pharaoh, "BLOCK_BYTES", 16)
-    with pytest.raises(InputError, match="line 100: 'x'"):
+    monkeypatch.setattr(text_lines, "BLOCK_BYTES", 16)
+    with pytest.raises(InputError, match=":100: 'x'"):
         phrases(write("links", "0-0 1-1\n" * 99 + "x\n"))
 
 
@@ -126,7 +126,7 @@ def test_unequal_line_counts_are_refused_before_anything_is_written(write):
 def test_unequal_line_counts_of_a_pipe_are_found_at_its_end(
     write, tmp_path, monkeypatch, first, second
 ):
-    monkeypatch.setattr(pharaoh, "BLOCK_BYTES", 8)
+    monkeypatch.setattr(text_lines, "BLOCK_BYTES", 8)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b"0-0\n" * first,))
@@ -146,7 +146,7 @@ def test_a_pipe_can_be_read(write, tmp_path):
 
 
 def test_a_missing_file_is_an_error_that_names_it(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere: cannot be read: No such file.*\[unreadable\]"):
+    with pytest.raises(InputError, match=r"nowhere: cannot be read: no such file.*\[no_match\]"):
         phrases(tmp_path / "nowhere")
 
 
@@ -169,7 +169,7 @@ def test_texts_tell_how_long_sentences_are(write):
 
 def test_a_link_outside_its_sentence_is_an_error(write):
     links, text = write("l", "0-0\n0-2\n"), write("t", "a\nb c\n")
-    with pytest.raises(InputError, match=r"line 2 links word 2, but line 2 of .*t has 2 words"):
+    with pytest.raises(InputError, match=r"l:2: links word 2, but that line of .*t has 2 words"):
         phrases(links, None, text)
 
 
@@ -180,7 +180,7 @@ def test_texts_must_have_a_line_for_each_line_of_links(write):
 
 def test_a_sentence_too_long_to_number_is_an_error(write):
     text = write("s", "a\n" + "a " * 32768)
-    with pytest.raises(InputError, match=r"line 2 has 32768 words, at most 32767"):
+    with pytest.raises(InputError, match=r":2: expected at most 32767 words.*found 32768"):
         phrases(write("l", "0-0\n0-0\n"), text)
 
 

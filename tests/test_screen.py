@@ -101,7 +101,7 @@ def test_exclude_files_that_cannot_be_used_are_named(tmp_path):
     with pytest.raises(InputError, match=r"nowhere.*no_match"):
         load_exclude([str(tmp_path / "nowhere")])
     (tmp_path / "bad").write_bytes(b"good\nbad \xff\n")
-    with pytest.raises(InputError, match=r"line 2: byte 4 is not UTF-8"):
+    with pytest.raises(InputError, match=r":2: expected UTF-8, found 0xFF as byte 5"):
         load_exclude([str(tmp_path / "bad")])
 
 

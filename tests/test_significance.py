@@ -22,7 +22,7 @@ OPTIONS = ("--resamples", "200", "--trials", "300", "--seed", "7")
 def directory(tmp_path_factory, shared_data):
     """Return a directory with gold suggestions, other gold ones, and two systems' outputs."""
     directory = tmp_path_factory.mktemp("significance")
-    gold = list(read_text_lines(str(shared_data / "wets" / "en2de.dev.tgt")))[:300]
+    gold = read_text_lines(str(shared_data / "wets" / "en2de.dev.tgt"))[:300]
     words = [line.split(" ") for line in gold]
     files = {
         "gold": gold,
@@ -55,7 +55,7 @@ def by_sacrebleu(directory, kind, refs=("gold",), more=()):
 
 
 def lines_of(directory, name):
-    return list(read_text_lines(str(directory / name)))
+    return read_text_lines(str(directory / name))
 
 
 def test_the_tests_of_suggestions_are_those_of_sacrebleu_s_own_command(directory):

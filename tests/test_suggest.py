@@ -238,7 +238,7 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--lengths", "empirical"), "--fit_lengths"),
         (("--fit_lengths", "none.mask", "none.tgt"), "no_match"),
         (("--fit_lengths", "corpus.en"), "expected one .mask"),
-        (("--fit_lengths", "bad.mask", "bad.tgt"), "line 1: expected one <MASK_REP>, found 0"),
+        (("--fit_lengths", "bad.mask", "bad.tgt"), "bad.mask:1: expected one <MASK_REP>, found 0"),
         (("--max_source_words", "3", "--min_source_words", "9"), "min_source_words"),
         (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer need each other"),
         (("--max_score", "3"), "--max_score: without --scorer"),

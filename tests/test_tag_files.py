@@ -7,7 +7,7 @@ import pytest
 import zstandard
 
 from pairweave.pipelines import cli
-from pairweave.transforms.exact_lines import read_lines
+from pairweave.transforms.text_lines import read_lines
 from pairweave.transforms.whole_files import open_whole
 from tests.marked_texts import TEMPLATE
 
@@ -194,7 +194,7 @@ def test_errors_name_the_file_and_the_line_and_leave_nothing_behind(capsys, fold
     assert "tgt goes on" in message
 
     (folder / "src").write_bytes(b"a\nb\nxy\xff\n")
-    assert "src: line 3: byte 2 is not UTF-8" in refused(capsys, "encode", *paths)
+    assert "src:3: expected UTF-8, found 0xFF as byte 3" in refused(capsys, "encode", *paths)
     assert "nothere: cannot be read" in refused(
         capsys, "encode", "--input", folder / "nothere", *paths[2:]
     )
@@ -218,7 +218,7 @@ def test_a_line_that_is_no_table_is_named(capsys, folder, line):
     encode(capsys, folder)
     tables = (folder / "table").read_text().splitlines()
     (folder / "table").write_text("".join(f"{table}\n" for table in [tables[0], line, *tables[2:]]))
-    assert "table: line 2: " in refused(
+    assert "table:2: " in refused(
         capsys,
         *("decode", "--input", folder / "out", "--table", folder / "table"),
         *("--output", folder / "back"),

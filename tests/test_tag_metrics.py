@@ -346,7 +346,7 @@ def test_json_is_read_by_id(written):
     ("hypothesis", "reference", "code"),
     [
         (("h", "a\n"), ("r", "a\nb\n"), "line_count_mismatch"),
-        (("h", b"\xff\n"), ("r", "a\n"), "not_utf8"),
+        (("h", b"\xff\n"), ("r", "a\n"), "invalid_utf8"),
         (("h", "a\n"), ("r.json", lxm()), "mixed_formats"),
         (("h.json", "{"), ("r.json", lxm()), "invalid_json"),
         (("h.json", "[]"), ("r.json", lxm()), "wrong_type"),

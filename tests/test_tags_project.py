@@ -140,9 +140,9 @@ def test_files_may_be_compressed(folder):
     ("name", "content", "message"),
     [
         ("l", "0-0\n\n\n", "has links of 3 lines, but"),
-        ("l", "0-0\n\n\n0-7\n", "line 4: 0-7 is no link of 2 source and 2 target tokens"),
+        ("l", "0-0\n\n\n0-7\n", "l:4: 0-7 is no link of 2 source and 2 target tokens"),
         ("t", "x\n", "ends after line 1"),
-        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "line 3 holds what xliff calls a tag"),
+        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "t:3: holds what xliff calls a tag"),
     ],
 )
 def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content, message):

@@ -15,18 +15,22 @@ class InputError(ConfigError):
     Attributes:
         code: A stable reason code, such as ``gzip_truncated``.
         path: The file as the user named it.
+        message: What is wrong, without the place.
+        line: The line of a text file, from 1; None if it is not about one line.
     """
 
-    def __init__(self, code: str, path: str, message: str) -> None:
-        """Build the message ``path: message [code]``."""
-        super().__init__(f"{path}: {message} [{code}]")
+    def __init__(self, code: str, path: str, message: str, line: int | None = None) -> None:
+        """Build the message ``path: message [code]``, or ``path:line: message [code]``."""
+        place = path if line is None else f"{path}:{line}"
+        super().__init__(f"{place}: {message} [{code}]")
         self.code = code
         self.path = path
         self.message = message
+        self.line = line
 
-    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, int | None]]:
         """Survive pickling between worker and launcher."""
-        return type(self), (self.code, self.path, self.message)
+        return type(self), (self.code, self.path, self.message, self.line)
 
 
 class IrregularFileError(OSError):

@@ -15,7 +15,7 @@ from pairweave.transforms.export import NOTHING, shard_batches
 from pairweave.transforms.kernels.masks import POSITIONS
 from pairweave.transforms.signature import signature
 from pairweave.transforms.span_lengths import MASK, jensen_shannon, position_bin
-from pairweave.transforms.text_lines import read_text_lines
+from pairweave.transforms.text_lines import read_in_step
 from pairweave.transforms.tokens import TokenConfig, token_counts
 
 FACETS = ("words", "position", "masks", "operation")
@@ -216,7 +216,8 @@ def profile_files(prefix: str, target_lang: str | None) -> Profile:
                 raise InputError(
                     "mask_count",
                     f"{prefix}.mask",
-                    f"line {place}: expected one {MASK}, found {masked.count(MASK)}",
+                    f"expected one {MASK}, found {masked.count(MASK)}",
+                    place,
                 )
         number += len(lines)
         sources, masked_texts, suggestions = zip(*lines, strict=True)
@@ -253,22 +254,9 @@ def _golden_batches(prefix: str) -> Iterator[list[tuple[str, str, str]]]:
         if path is None:
             raise InputError("no_match", f"{prefix}.{side}", "no such file, plain or compressed")
         paths.append(path)
-    streams = [read_text_lines(path) for path in paths]
     batch: list[tuple[str, str, str]] = []
-    number = 0
-    while True:
-        lines = [next(stream, None) for stream in streams]
-        ended = [line is None for line in lines]
-        if any(ended):
-            if not all(ended):
-                raise InputError(
-                    "line_count_mismatch",
-                    paths[ended.index(True)],
-                    f"has {number} lines, but {paths[ended.index(False)]} has more",
-                )
-            break
-        number += 1
-        batch.append((str(lines[0]), str(lines[1]), str(lines[2])))
+    for source, masked, suggestion in read_in_step(*paths):
+        batch.append((source.text, masked.text, suggestion.text))
         if len(batch) == BATCH_LINES:
             yield batch
             batch = []

@@ -90,7 +90,6 @@ def read_glossary(path: str, match: str = "stem", *, punctuation: bool = False) 
     entries = []
     try:
         for number, line in enumerate(read_text_lines(path), 1):
-            line = line.removesuffix("\r").removeprefix("\ufeff" if number == 1 else "")
             if line.strip():
                 entries.append(_entry(line, f"{path}:{number}", punctuation=punctuation))
     except InputError as error:

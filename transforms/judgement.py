@@ -14,6 +14,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup import INDEXED, strip_markup
 from pairweave.transforms.signature import signature
 from pairweave.transforms.tag_metrics import version
+from pairweave.transforms.text_lines import read_lines
 
 JUDGEMENTS = ("correct", "incorrect", "impossible", "unclear")
 """Placed right; placed wrong where a right place exists; no right place exists; cannot be told."""
@@ -189,25 +190,25 @@ def read_sheets(paths: Sequence[str]) -> list[Sheet]:
             raise InputError(
                 "other_tags",
                 holds.name,
-                f"line {holds.lines[odd[0]]} judges tag {odd[0][2]} of pair {odd[0][0]}, which is "
-                f"not in {lacks.name}; give sheets of one sample",
+                f"judges tag {odd[0][2]} of pair {odd[0][0]}, which is not in {lacks.name}; give "
+                "sheets of one sample",
+                holds.lines[odd[0]],
             )
     return sheets
 
 
 def _read_sheet(path: str) -> Sheet:
-    try:
-        text = files.read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("not_utf8", path, f"byte {error.start} is no UTF-8") from error
+    # With its own line ends: a quoted field may hold some.
+    text = "".join(f"{line.text}{line.after.decode()}" for line in read_lines(path))
     reader = csv.DictReader(io.StringIO(text, newline=""), dialect="excel-tab")
     lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if lacking:
         raise InputError(
             "bad_sheet",
             path,
-            f"line 1 lacks the columns {', '.join(lacking)}; the sheet must be tab-separated and "
-            "keep its header",
+            f"lacks the columns {', '.join(lacking)}; the sheet must be tab-separated and keep its "
+            "header",
+            1,
         )
     judgements: dict[tuple[str, str, str], str] = {}
     lines: dict[tuple[str, str, str], int] = {}
@@ -221,14 +222,16 @@ def _read_sheet(path: str) -> Sheet:
             raise InputError(
                 "bad_judgement",
                 path,
-                f"line {line} (pair {key[0]}, tag {key[2]}) has {came}; expected one of "
-                f"{', '.join(JUDGEMENTS)}",
+                f"expected one of {', '.join(JUDGEMENTS)} for pair {key[0]}, tag {key[2]}, found "
+                f"{came}",
+                line,
             )
         if key in lines:
             raise InputError(
                 "tag_twice",
                 path,
-                f"line {line} judges tag {key[2]} of pair {key[0]} again, after line {lines[key]}",
+                f"judges tag {key[2]} of pair {key[0]} again, after line {lines[key]}",
+                line,
             )
         judgements[key], lines[key] = said, line
     if not judgements:

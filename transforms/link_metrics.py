@@ -175,8 +175,9 @@ def _require_one_based(links: Links, path: Path, first_line: int) -> None:
         raise InputError(
             "zero_in_one_based",
             str(path),
-            f"line {first_line + line} links {links.source[link]} and {links.target[link]}, but "
-            "one-based words start at 1; drop --one_based if the file counts from 0",
+            f"links {links.source[link]} and {links.target[link]}, but one-based words start at "
+            "1; drop --one_based if the file counts from 0",
+            first_line + line,
         )
 
 

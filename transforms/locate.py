@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 
 from pairweave.transforms import files
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.read.streams import COMPRESSIONS
 from pairweave.transforms.units import XML_FORMATS, CorpusInput
 
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _EXTENSIONS = {
     ".tsv": "tsv",
     ".jsonl": "jsonl",
@@ -181,7 +181,7 @@ def _name(path: str, pattern: str) -> str:
 
 def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
     stem, extension = posixpath.splitext(path)
-    compression = _COMPRESSIONS.get(extension.lower(), "none")
+    compression = COMPRESSIONS.get(extension.lower(), "none")
     if compression != "none":
         extension = posixpath.splitext(stem)[1]
     if kind is None:

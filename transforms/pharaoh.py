@@ -1,6 +1,6 @@
 """Files of links in Pharaoh form: ``i-j`` for each link, zero-based, one line for each pair.
 
-Files are read in blocks, so memory does not grow with them; ``.gz`` and ``.zst`` are unpacked.
+Files are read in blocks (`transforms.text_lines`), so memory does not grow with them.
 """
 
 import dataclasses
@@ -18,14 +18,9 @@ from pairweave.transforms.kernels.links import least_lengths
 from pairweave.transforms.kernels.phrases import extract_phrases
 from pairweave.transforms.kernels.symmetrize import symmetrize
 from pairweave.transforms.phrases import PhraseConfig
-from pairweave.transforms.read.streams import decompress, stored_chunks
 from pairweave.transforms.symmetrize import SymmetrizeConfig
-from pairweave.transforms.units import ReadLimits
+from pairweave.transforms.text_lines import count_lines, read_blocks, require_equal_lines
 
-BLOCK_BYTES = 4 << 20
-"""How much of a file is read at once. A pair's two lines take some 200 bytes."""
-
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _NO_CUTS = np.zeros(0, np.bool_)
 
 
@@ -89,7 +84,7 @@ def parse_links(data: bytes, path: Path, first_line: int = 1, *, possible: bool 
         form = "i-j or ipj" if possible else "i-j"
         code, expected = "invalid_link", f"expected {form} with two word numbers, such as 0-2"
     line = first_line + len(offsets) - 2
-    raise InputError(code, str(path), f"line {line}: {shown!r} is not a link; {expected}")
+    raise InputError(code, str(path), f"{shown!r} is not a link; {expected}", line)
 
 
 def read_links(path: Path, *, possible: bool = False) -> Iterator[Links]:
@@ -103,36 +98,10 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[Links]:
         InputError: The file cannot be read, or holds what is no link.
     """
     line = 1
-    for block in read_blocks(path):
+    for block in read_blocks(str(path)):
         links = parse_links(block, path, line, possible=possible)
         line += len(links)
         yield links
-
-
-def read_blocks(path: Path, limits: ReadLimits | None = None) -> Iterator[bytes]:
-    """Yield the text of a file in blocks of whole lines, some MiB each.
-
-    Args:
-        path: The file.
-        limits: Bounds on expansion, if other than usual.
-
-    Raises:
-        InputError: The file cannot be opened or unpacked.
-    """
-    compression = _COMPRESSIONS.get(path.suffix, "none")
-    try:
-        stored = stored_chunks(str(path), 0, None, BLOCK_BYTES)
-        parts: list[bytes] = []
-        for chunk in decompress(stored, compression, str(path), limits or ReadLimits()):
-            end = chunk.rfind(b"\n") + 1
-            if end:
-                yield b"".join([*parts, chunk[:end]])
-                parts = []
-            parts.append(chunk[end:])
-    except OSError as error:
-        raise InputError("unreadable", str(path), f"cannot be read: {error.strerror}") from error
-    if last := b"".join(parts):
-        yield last
 
 
 def read_lengths(path: Path) -> Iterator[np.ndarray]:
@@ -142,7 +111,7 @@ def read_lengths(path: Path) -> Iterator[np.ndarray]:
         InputError: The file cannot be read, or a line has more words than links can name.
     """
     line = 0
-    for block in read_blocks(path):
+    for block in read_blocks(str(path)):
         lines = block.removesuffix(b"\n").split(b"\n")
         lengths = np.array([len(text.split()) for text in lines], np.int64)
         most = int(lengths.argmax())
@@ -150,8 +119,9 @@ def read_lengths(path: Path) -> Iterator[np.ndarray]:
             raise InputError(
                 "sentence_too_long",
                 str(path),
-                f"line {line + most + 1} has {lengths[most]} words, at most "
-                f"{kernel.MAX_INDEX + 1} can be numbered",
+                f"expected at most {kernel.MAX_INDEX + 1} words, which can be numbered, found "
+                f"{lengths[most]}",
+                line + most + 1,
             )
         line += len(lengths)
         yield lengths
@@ -168,8 +138,9 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
         InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a
             file is a pipe, which can only be counted to its end.
     """
+    names = [str(path) for path in paths]
     if all(path.is_file() for path in paths):
-        _require_equal(paths, [_count_lines(path) for path in paths])
+        require_equal_lines(names, [count_lines(name) for name in names])
     held: list[Any] = [() for _ in streams]
     done = 0
     while True:
@@ -186,7 +157,7 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
         done + len(block) + sum(len(rest) for rest in stream)
         for block, stream in zip(held, streams, strict=True)
     ]
-    _require_equal(paths, counts)
+    require_equal_lines(names, counts)
 
 
 def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO) -> None:
@@ -271,24 +242,6 @@ def format_links(links: pa.ChunkedArray | pa.Array) -> pa.StringArray:
     )
 
 
-def _count_lines(path: Path) -> int:
-    lines = 0
-    for block in read_blocks(path):
-        lines += block.count(b"\n") + (not block.endswith(b"\n"))
-    return lines
-
-
-def _require_equal(paths: Sequence[Path], counts: Sequence[int]) -> None:
-    for path, count in zip(paths, counts, strict=True):
-        if count != counts[0]:
-            raise InputError(
-                "line_count_mismatch",
-                str(paths[0]),
-                f"has {counts[0]} lines, but {path} has {count}; each must have one line for each "
-                "sentence pair",
-            )
-
-
 def _checked_lengths(
     least: np.ndarray, lengths: np.ndarray, links: Path, text: Path, first_line: int
 ) -> np.ndarray:
@@ -299,7 +252,8 @@ def _checked_lengths(
         raise InputError(
             "link_out_of_range",
             str(links),
-            f"line {first_line + line} links word {least[line] - 1}, but line {first_line + line} "
-            f"of {text} has {lengths[line]} words, numbered from 0",
+            f"links word {least[line] - 1}, but that line of {text} has {lengths[line]} words, "
+            "numbered from 0",
+            first_line + line,
         )
     return lengths

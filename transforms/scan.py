@@ -12,10 +12,11 @@ import numpy as np
 import xxhash
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.read.lines import BYTE_ORDER_MARK, line_blocks
+from pairweave.transforms.read.lines import line_blocks
 from pairweave.transforms.read.lxm import parse_lxm
 from pairweave.transforms.read.po import parse_po
 from pairweave.transforms.read.streams import (
+    BYTE_ORDER_MARK,
     COMPRESSED_CHUNK_BYTES,
     PLAIN_CHUNK_BYTES,
     decompress,

@@ -14,13 +14,11 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.flat_texts import texts_of
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.kernels.utf8 import any_visible
-from pairweave.transforms.read.streams import decompress, stored_chunks
 from pairweave.transforms.rejected_texts import leave_out_long_texts
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.span_lengths import MASK
-from pairweave.transforms.text_lines import decode_line
+from pairweave.transforms.text_lines import read_text_lines
 from pairweave.transforms.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
-from pairweave.transforms.units import ReadLimits
 
 RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """What a text must not hold, since a job's output uses it (RE2)."""
@@ -331,10 +329,6 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
 
 
 def _file_keys(path: str) -> list[int]:
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path[path.rfind(".") :], "none")
-    stored = stored_chunks(path, 0, None, 1 << 20)
-    data = b"".join(decompress(stored, compression, path, ReadLimits()))
-    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    sentences = [decode_line(line, path, number).strip() for number, line in enumerate(lines, 1)]
+    sentences = [line.strip() for line in read_text_lines(path)]
     keys = sentence_keys(pa.array([text for text in sentences if text], type=pa.string()))
     return [int(key) for key in keys]

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms import files
 from pairweave.transforms.choices import require_choice
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks import POSITIONS
-from pairweave.transforms.read.streams import decompress, stored_chunks
+from pairweave.transforms.text_lines import read_text_lines
 from pairweave.transforms.tokens import TokenConfig, token_counts
-from pairweave.transforms.units import ReadLimits
 
 MASK = "<MASK_REP>"
 """What stands in place of the span that a suggestion is for (WeTS)."""
@@ -125,7 +123,7 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
         InputError: A file is not there, or is not UTF-8 text.
     """
     sides = _sides(paths)
-    lines = {side: _lines(path) for side, path in sides.items()}
+    lines = {side: read_text_lines(path) for side, path in sides.items()}
     sizes = {side: len(found) for side, found in lines.items()}
     if len(set(sizes.values())) > 1:
         raise ConfigError(f"the golden files differ in their lines: {sizes}")
@@ -136,7 +134,7 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
         parts = masked.split(MASK)
         if len(parts) != 2:
             raise ConfigError(
-                f"{sides['mask']} line {number + 1}: expected one {MASK}, found {len(parts) - 1}"
+                f"{sides['mask']}:{number + 1}: expected one {MASK}, found {len(parts) - 1}"
             )
         before.append(parts[0])
         behind.append(parts[1])
@@ -170,21 +168,6 @@ def _sides(paths: Sequence[str]) -> dict[str, str]:
         if ending not in sides:
             raise ConfigError(f"fit_lengths: the .{ending} file of the golden set is missing")
     return sides
-
-
-def _lines(path: str) -> list[str]:
-    if not files.exists(path):
-        raise InputError("no_match", path, "no such file; give the files of the golden set")
-    compression = {".gz": "gzip", ".zst": "zstd"}.get(path[path.rfind(".") :], "none")
-    stored = stored_chunks(path, 0, None, 1 << 20)
-    data = b"".join(decompress(stored, compression, path, ReadLimits()))
-    try:
-        lines = data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "invalid_utf8", path, f"byte {error.start} is not UTF-8; give the file as UTF-8 text"
-        ) from error
-    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def jensen_shannon(one: Histogram, other: Histogram) -> float | None:

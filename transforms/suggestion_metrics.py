@@ -12,7 +12,7 @@ from pairweave.transforms.link_metrics import version
 from pairweave.transforms.sacrebleu_scores import compare_bleu, metric_of, score_bleu
 from pairweave.transforms.signature import signature
 from pairweave.transforms.significance import Compared, LineSums, Significance, compare, ratio
-from pairweave.transforms.text_lines import read_text_lines
+from pairweave.transforms.text_lines import read_text_lines, require_equal_lines
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def evaluate_suggestions(
         InputError: A file cannot be read, is empty (``empty``), or has another number of lines
             (``line_count_mismatch``).
     """
-    found = list(read_text_lines(hypothesis))
+    found = read_text_lines(hypothesis, keep_returns=True)
     return _score(found, _read_gold(gold, hypothesis, len(found)), _metric(target_lang))
 
 
@@ -108,14 +108,9 @@ def compare_suggestions(
         ConfigError: See `evaluate_suggestions`.
         InputError: Likewise.
     """
-    found, other = (list(read_text_lines(path)) for path in (hypothesis, baseline))
+    found, other = (read_text_lines(path, keep_returns=True) for path in (hypothesis, baseline))
     golds = _read_gold(gold, hypothesis, len(found))
-    if len(other) != len(found):
-        raise InputError(
-            "line_count_mismatch",
-            baseline,
-            f"has {len(other)} lines, but {hypothesis} has {len(found)}",
-        )
+    require_equal_lines([baseline, hypothesis], [len(other), len(found)])
     metric = _metric(target_lang)
     settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
     exact = compare(_exact_sums(found, golds), _exact_sums(other, golds), config)
@@ -134,14 +129,8 @@ def _read_gold(
 ) -> list[list[str | None]]:  # fmt: skip
     """Return gold suggestions ``[file][line]``; None for a blank one beside another."""
     paths = [gold] if isinstance(gold, str) else list(gold)
-    golds = [list(read_text_lines(path)) for path in paths]
-    for path, found in zip(paths, golds, strict=True):
-        if len(found) != lines:
-            raise InputError(
-                "line_count_mismatch",
-                hypothesis,
-                f"has {lines} lines, but {path} has {len(found)}",
-            )
+    golds = [read_text_lines(path, keep_returns=True) for path in paths]
+    require_equal_lines([hypothesis, *paths], [lines, *map(len, golds)])
     if not lines:
         raise InputError("empty", hypothesis, "has no line")
     filled = [any(text.strip() for text in texts) for texts in zip(*golds, strict=True)]

@@ -52,8 +52,7 @@ class Failures:
 def find_failures(hypothesis: Marked, source: Marked, syntax: Syntax) -> Failures:
     """Count the failures of one output.
 
-    >>> from pairweave.transforms.indexed_tag import PIECE_PATTERN, PREFIX
-    from pairweave.transforms.markup import XLIFF, parse_markup
+    >>> from pairweave.transforms.markup import XLIFF, parse_markup
     >>> source = parse_markup('a <g id="1">b</g> <x id="2"/>', XLIFF)
     >>> find_failures(parse_markup('<g id="3">b</g> id="2"/> a', XLIFF), source, XLIFF)
     Failures(changed_id=1, dropped=0, mutilated=1, badly_nested=0, added=0)

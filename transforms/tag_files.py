@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.exact_lines import read_in_step
 from pairweave.transforms.markup import Syntax
 from pairweave.transforms.representations import find_representation
 from pairweave.transforms.tag_coding import Coding
 from pairweave.transforms.tag_table import TagTable
+from pairweave.transforms.text_lines import read_in_step
 from pairweave.transforms.whole_files import open_whole, require_apart
 
 
@@ -164,4 +164,4 @@ def _read_table(text: str, path: str, line: int, syntax: Syntax) -> tuple[Coding
         representation = find_representation(value.get("representation", ""), syntax)
         return Coding(representation, syntax, value["whitespace_shift"]), TagTable.from_json(value)
     except (ConfigError, TypeError, orjson.JSONDecodeError) as error:
-        raise InputError("invalid_table", path, f"line {line}: {error}") from error
+        raise InputError("invalid_table", path, str(error), line) from error

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from pairweave.transforms import files
+from pairweave.transforms import files, text_lines
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.read.lxm import parse_file
 from pairweave.transforms.units import ReadLimits
@@ -54,33 +54,10 @@ def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
         raise InputError("mixed_formats", hypothesis, "give all files as .json, or all as text")
     if is_json(reference):
         return _from_json(paths)
-    lines = [read_lines(path) for path in paths]
+    lines = [tuple(text_lines.read_text_lines(path)) for path in paths]
     for path, found in zip(paths, lines, strict=True):
-        if len(found) != len(lines[1]):
-            raise InputError(
-                "line_count_mismatch",
-                path,
-                f"has {len(found)} lines, but {reference} has {len(lines[1])}",
-            )
+        text_lines.require_equal_lines([path, reference], [len(found), len(lines[1])])
     return TagTexts(lines[0], lines[1], lines[2] if source is not None else None, reference)
-
-
-def read_lines(path: str) -> tuple[str, ...]:
-    """Return the lines of a text file, less their terminators (LF or CRLF).
-
-    Raises:
-        InputError: The file is not UTF-8 (``not_utf8``).
-    """
-    try:
-        text = files.read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "not_utf8", path, f"byte {error.start} is no UTF-8; convert the file"
-        ) from error
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return tuple(line.removesuffix("\r") for line in lines)
 
 
 def _from_json(paths: Sequence[str]) -> TagTexts:

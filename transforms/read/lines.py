@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.read.rows import RAW_BYTES, Problem, read_text, too_long
+from pairweave.transforms.read.streams import BYTE_ORDER_MARK
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TAB, _LINE_FEED, _CARRIAGE_RETURN, _SPACE = 0x09, 0x0A, 0x0D, 0x20
 
 

@@ -14,10 +14,9 @@ import pyarrow as pa
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.read.jsonl import parse_object
 from pairweave.transforms.read.languages import ANY, matches
-from pairweave.transforms.read.lines import BYTE_ORDER_MARK
 from pairweave.transforms.read.problems import Problem
 from pairweave.transforms.read.rows import RowMaker, control_problem, in_batches, too_long
-from pairweave.transforms.read.streams import part_text
+from pairweave.transforms.read.streams import BYTE_ORDER_MARK, part_text
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 

@@ -14,6 +14,12 @@ from pairweave.transforms import files
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.units import Part, ReadLimits
 
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""How files are compressed, by the end of their names."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What may stand before UTF-8 text without being text."""
+
 PLAIN_CHUNK_BYTES = 8 << 20
 COMPRESSED_CHUNK_BYTES = 1 << 20
 _GZIP_SLICE = 1 << 16
@@ -21,6 +27,15 @@ _GZIP_SLICE = 1 << 16
 # all that a slice gives at once: 512 bytes bound it to 16 MiB.
 _ZSTD_SLICE = 512
 _GZIP_MAGIC = b"\x1f\x8b"
+
+
+def compression_of(path: str) -> str:
+    """Return how a file is compressed, by its name: ``gzip``, ``zstd`` or ``none``.
+
+    >>> compression_of("corpus.en.gz"), compression_of("corpus.en")
+    ('gzip', 'none')
+    """
+    return COMPRESSIONS.get(path[path.rfind(".") :], "none")
 
 
 def stored_chunks(path: str, start: int, stop: int | None, chunk_bytes: int) -> Iterator[bytes]:
