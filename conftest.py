@@ -3,7 +3,10 @@
 import importlib.util
 
 _NEURAL = (
-    *(f"pairweave/models/{name}.py" for name in ("blocks", "heads", "neural", "transport")),
+    *(
+        f"pairweave/models/{name}.py"
+        for name in ("blocks", "heads", "neural", "piece_similarity", "transport")
+    ),
     *(f"pairweave/models/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
     "pairweave/models/transformers_weights.py",
     *(f"pairweave/models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import torch
 
 from pairweave.models.encoder_config import HeadConfig
+from pairweave.models.piece_similarity import closeness, cosine_similarity, within
 from pairweave.models.transport import plan, scaled
 
 Tensor: TypeAlias = torch.Tensor
@@ -53,8 +54,8 @@ def extract(
         and ``entmax15``, the similarity for SimAlign's heads, and the plan scaled to [0, 1] for
         the transports.
     """
-    rows = _within(source_lengths, source.shape[1])
-    columns = _within(target_lengths, target.shape[1])
+    rows = within(source_lengths, source.shape[1])
+    columns = within(target_lengths, target.shape[1])
     cells = rows[:, :, None] & columns[:, None, :]
     source, target = source.float(), target.float()
     if config.name in ("softmax", "entmax15"):
@@ -80,11 +81,6 @@ def extract(
         links = itermax(similarity, forward & reverse, source_lengths, target_lengths)
         return PieceLinks(links, links, probability, probability)
     return PieceLinks(forward, reverse, probability, probability)
-
-
-def _within(lengths: Tensor, width: int) -> Tensor:
-    """Tell which places hold a piece, bool ``[pair, width]``."""
-    return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 
 def _attention(source: Tensor, target: Tensor, cells: Tensor, config: HeadConfig) -> PieceLinks:
@@ -129,31 +125,6 @@ def entmax15(scores: Tensor, dim: int) -> Tensor:
     tau = mean - ((1 - spread) / count).clamp(min=0).sqrt()
     support = (tau <= ordered).sum(dim, keepdim=True).clamp(min=1)
     return (halves - tau.gather(dim, support - 1)).clamp(min=0) ** 2
-
-
-def cosine_similarity(source: Tensor, target: Tensor) -> Tensor:
-    """Return cosines moved to [0, 1], ``[pair, source, target]``."""
-    source = torch.nn.functional.normalize(source, dim=2, eps=1e-12)
-    target = torch.nn.functional.normalize(target, dim=2, eps=1e-12)
-    return (torch.bmm(source, target.transpose(1, 2)) + 1) / 2
-
-
-def closeness(
-    source_lengths: Tensor, target_lengths: Tensor, cells: Tensor, distortion: float
-) -> Tensor:
-    """Return how near each cell is to the diagonal, float64 ``[pair, source, target]``.
-
-    It is ``1 - distortion * (i / (m - 1) - j / (n - 1)) ** 2`` for sides of ``m`` and ``n``
-    pieces (Jalili Sabet et al. 2020, section 3.2), and 1 where a side has a single piece.
-    """
-    device = cells.device
-    source_spans = (source_lengths - 1).clamp(min=1).double()[:, None]
-    target_spans = (target_lengths - 1).clamp(min=1).double()[:, None]
-    rows = torch.arange(cells.shape[1], device=device).double() / source_spans
-    columns = torch.arange(cells.shape[2], device=device).double() / target_spans
-    near = 1 - (columns[:, None, :] - rows[:, :, None]) ** 2 * distortion
-    short = (source_lengths < 2) | (target_lengths < 2)
-    return torch.where(short[:, None, None], 1.0, near)
 
 
 def row_best(similarity: Tensor) -> Tensor:
@@ -202,8 +173,8 @@ def itermax(
         rounds: Rounds in all (2 in SimAlign).
         discount: ``alpha`` of the paper (0.9 in SimAlign).
     """
-    rows = _within(source_lengths, similarity.shape[1])
-    columns = _within(target_lengths, similarity.shape[2])
+    rows = within(source_lengths, similarity.shape[1])
+    columns = within(target_lengths, similarity.shape[2])
     cells = rows[:, :, None] & columns[:, None, :]
     active = torch.minimum(source_lengths, target_lengths) > 2
     for _ in range(rounds - 1):

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import torch
 
 from pairweave.models.encoder_config import HeadConfig
+from pairweave.models.piece_similarity import closeness, cosine_similarity, within
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -47,8 +48,8 @@ def plan(
         Mass, float64, 0 in the padding ``[pair, source, target]``.
     """
     source, target = source.double(), target.double()
-    rows = torch.arange(source.shape[1], device=source.device) < source_lengths[:, None]
-    columns = torch.arange(target.shape[1], device=target.device) < target_lengths[:, None]
+    rows = within(source_lengths, source.shape[1])
+    columns = within(target_lengths, target.shape[1])
     cells = rows[:, :, None] & columns[:, None, :]
     cost = cost_of(source, target, source_lengths, target_lengths, cells, config)
     source_mass = _mass(source, rows, config)
@@ -70,9 +71,6 @@ def cost_of(
     Cosines are moved to [0, 1], Euclidean distances scaled and turned round; either is lowered
     off the diagonal, scaled and turned into a cost.
     """
-    # Not at the top: heads import this module.
-    from pairweave.models.heads import closeness, cosine_similarity
-
     if config.cost == "cosine":
         similarity = cosine_similarity(source, target)
     else:
