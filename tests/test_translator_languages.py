@@ -1,5 +1,6 @@
 import pytest
 
+from pairweave.models import language_codes
 from pairweave.models.language_codes import find_code, is_known, names_of, same_language
 from pairweave.models.translation_pieces import Languages, read_languages
 from pairweave.transforms.errors import ConfigError
@@ -75,6 +76,39 @@ def test_every_language_of_iso_639_1_is_known_by_all_its_names():
     assert not is_known("roa")
     assert same_language("zh-TW", "zho")
     assert not same_language("en", "de")
+
+
+def test_names_are_those_of_langcodes_but_where_models_name_others():
+    langcodes = pytest.importorskip("langcodes", reason="needs langcodes to compare with")
+    others = {}
+    for short, names in language_codes._NAMES.items():
+        language = langcodes.Language.make(language=short)
+        of_iso = {language.to_alpha3(variant=variant) for variant in "TB"}
+        assert of_iso <= set(names), short
+        differing = {name for name in names if langcodes.standardize_tag(name, macro=True) != short}
+        if differing:
+            others[short] = differing
+    assert sum(map(len, language_codes._NAMES.values())) == 412
+    assert others == {
+        # NLLB's members of these macrolanguages; CLDR takes fuc, pbu and quz.
+        "ff": {"fuv"},
+        "ps": {"pbt"},
+        "qu": {"quy"},
+        # CLDR has Filipino for Tagalog and Akan for Twi; Bokmål is the usual Norwegian.
+        "tl": {"tl", "tgl", "fil"},
+        "tw": {"tw", "twi"},
+        "no": {"nob"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("tag", "codes"), [("gd", M2M), ("nb", ["da"]), ("uk", ["ru"]), ("af", ["nl"])]
+)
+def test_no_other_language_is_taken_where_langcodes_takes_one(tag, codes):
+    langcodes = pytest.importorskip("langcodes", reason="needs langcodes to compare with")
+    assert langcodes.closest_supported_match(tag, codes) in codes
+    with pytest.raises(ConfigError):
+        find_code(tag, codes, "target_lang")
 
 
 def test_a_vocabulary_tells_its_languages(tmp_path):
