@@ -49,12 +49,6 @@ PRISM_INSTALL = (
     "(`make prism` in a checkout)"
 )
 
-ABOUT = {
-    "local": "this machine, one process a worker; the shuffle goes to a temporary file",
-    "prism": "Beam's portable runner in Go: one worker process; for tests, it keeps all in memory",
-    "flink": "a Flink mini cluster on this machine, or a session cluster by --flink_master",
-}
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EngineState:
@@ -79,11 +73,6 @@ class EngineState:
         """Return one line for a person."""
         state = "ready" if self.ready else "not ready"
         return f"{self.engine}: {state}; {'; '.join((*self.facts, *self.missing))}"
-
-
-def describe(engine: str) -> str:
-    """Return one phrase that says what an engine is."""
-    return ABOUT[engine]
 
 
 @contextlib.contextmanager

@@ -4,15 +4,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import xxhash
 
 from pairweave.transforms import schemas
 from pairweave.transforms.pair_markup import PairMarkup
 from pairweave.transforms.plan import make_plan
-from pairweave.transforms.read.identity import pair_id
+from pairweave.transforms.read.identity import SEPARATOR
 from pairweave.transforms.read.unit import read_unit
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 LIMITS = ReadLimits()
+
+
+def pair_id(source_lang: str, target_lang: str, *texts: str) -> str:
+    """Return the id of one pair: xxh3-128 of languages and texts, 32 hex.
+
+    Args:
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        *texts: Source, target and, where there is one, the translation.
+
+    >>> pair_id("en", "de", "One.", "Eins.")
+    '35d14bcdfed7ba74f3729f9732d06c98'
+    """
+    joined = SEPARATOR.join((source_lang, target_lang, *texts))
+    return xxhash.xxh3_128_hexdigest(joined.encode())
 
 
 def corpus(**fields) -> CorpusInput:

@@ -1,7 +1,10 @@
 """What `transforms.kernels.projection` does, said plainly: every place and stretch is tried."""
 
+import dataclasses
 from fractions import Fraction
 from itertools import product
+
+from pairweave.transforms.markup import Marked
 
 STOPS = ".!?:;…。！？：；"  # noqa: RUF001 - full-width marks are meant
 FADING = (100, 61, 37, 22, 14, 8, 5, 3, 2)
@@ -157,3 +160,20 @@ def off(offset, at, target_length, source_length):
     """Return how far an offset is off the proportional one, as a share of the text."""
     whole = max(1, target_length * source_length)
     return Fraction(abs(offset * source_length - at * target_length), whole)
+
+
+def place_proportionally(source, target_text):
+    """Put each tag where it stood in proportion to the text's length: no rule, but a yardstick.
+
+    >>> from pairweave.transforms.markup import parse_markup
+    >>> str(place_proportionally(parse_markup("ab<x/>cd"), "abcdef"))
+    'abc<x/>def'
+    """
+    length, new = len(source.text), len(target_text)
+    return Marked(
+        target_text,
+        tuple(
+            dataclasses.replace(tag, offset=round(tag.offset * new / length) if length else 0)
+            for tag in source.tags
+        ),
+    )

@@ -14,7 +14,6 @@ from pairweave.transforms import schemas
 from pairweave.transforms.piece_numbers import (
     NO_TOKEN,
     in_pieces,
-    links_of_tokens,
     number_pieces,
     number_sides,
     token_links,
@@ -36,6 +35,33 @@ SETTINGS = {
     "symbols": {"user_defined_symbols": ["<sep>", "it"]},
 }
 PAIR = {"id": "0" * 32, "corpus": "c", "file": "f", "line": 1, "translation": None}
+
+
+def links_of_tokens(links, source, target):
+    """Turn links that came from outside, between a tokenizer's pieces, into links of tokens.
+
+    A piece that shows nothing passes its links on to the token that it belongs to; without one
+    they are dropped.
+
+    Args:
+        links: Each inside its pair's pieces (`PieceNumbers.counts`), in any order.
+        source: The numbers of the source's pieces ``[pair]``.
+        target: Those of the target's.
+
+    Returns:
+        Links of tokens, sorted by (source, target), each once.
+    """
+    offsets, *sides = links
+    pairs = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    part = slice(offsets[0], offsets[-1])
+    first, second = (
+        numbers.tokens[numbers.offsets[pairs] + side[part]].astype(np.int64)
+        for numbers, side in zip((source, target), sides, strict=True)
+    )
+    known = (first != NO_TOKEN) & (second != NO_TOKEN)
+    keys = np.unique((pairs[known] << 32) | (first[known] << 16) | second[known])
+    bounds = np.searchsorted(keys, np.arange(len(offsets), dtype=np.int64) << 32)
+    return bounds, ((keys >> 16) & 0xFFFF).astype(np.int16), (keys & 0xFFFF).astype(np.int16)
 
 
 def train(**settings):

@@ -20,9 +20,10 @@ from pairweave.transforms.markup import (
     parse_markup,
     strip_markup,
 )
-from pairweave.transforms.project import RULES, cut_tokens, place_proportionally, project_tags
+from pairweave.transforms.project import RULES, cut_tokens, project_tags
 from pairweave.transforms.soft_links import SoftLinks, soften
 from tests.models.corpora import tokens_table
+from tests.slow_projection import place_proportionally
 
 TEXTS = st.text(st.sampled_from("abAB09 .,é漢"), max_size=12)
 MARKUP = st.lists(

@@ -7,7 +7,8 @@ from pairweave.transforms.flat_texts import texts_of
 from pairweave.transforms.kernels import indexed_tags
 from pairweave.transforms.markup import INDEXED, Kind, parse_markup
 from pairweave.transforms.representations import find_representation
-from pairweave.transforms.tag_rendering import render_columns, render_pair
+from pairweave.transforms.tag_rendering import render_columns
+from tests.slow_rendering import render_pair
 
 NAMES = ["indexed", "xliff", "masked", "html", ("⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧")]
 TAGS = [form.format(n) for n in (0, 1, 2, 9, 12) for form in ("<a_{}>", "</a_{}>", "<a_{}/>")]

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from pairweave.transforms import schemas, tags
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.phrases import PhraseConfig, extract_phrases
-from pairweave.transforms.tags import TagConfig, inject_tags, parse_tags, strip_tags, symbols
+from pairweave.transforms.tags import TagConfig, inject_tags, symbols
 from pairweave.transforms.tokens import TokenConfig, add_tokens, tokenize, word_counts
 from pairweave.transforms.whitespace import shift_whitespace, unshift_whitespace
 from tests import slow_tags
 from tests.check_tagged import parse
+from tests.tag_reading import parse_tags, strip_tags
 from tests.text_strategies import texts
 
 INFINITE = float("inf")

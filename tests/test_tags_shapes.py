@@ -15,11 +15,12 @@ from pairweave.transforms.tag_config import TagConfig
 from pairweave.transforms.tag_counts import count_tags
 from pairweave.transforms.tag_measures import FEATURES
 from pairweave.transforms.tag_profile import TagProfile
-from pairweave.transforms.tags import inject_tags, strip_tags, symbols
+from pairweave.transforms.tags import inject_tags, symbols
 from pairweave.transforms.unshifted_rows import unshifted
 from pairweave.transforms.whitespace import shift_whitespace
 from tests import slow_tag_shapes
 from tests.check_tagged import Reading, parse_forms
+from tests.tag_reading import strip_tags
 from tests.test_tags import INFINITE, crowded_pairs, fewest_words, linked_pairs, some_pairs
 
 share = st.sampled_from([0.0, 0.3, 1.0])

@@ -28,9 +28,6 @@ from pairweave.transforms.tokens import (
 NO_TOKEN = -1
 """What stands for the token of a piece that belongs to none."""
 
-Links = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Where each pair's links start, int64 ``[pair + 1]``, and their two sides ``[link]``."""
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PieceNumbers:
@@ -91,37 +88,18 @@ def number_sides(table: pa.Table, config: TokenConfig) -> tuple[PieceNumbers, Pi
     return source, target
 
 
-def links_of_tokens(links: Links, source: PieceNumbers, target: PieceNumbers) -> Links:
-    """Turn links that came from outside, between a tokenizer's pieces, into links of tokens.
+def token_links(
+    links: Iterable[tuple[int, int]], source: Sequence[int], target: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Turn links between a tokenizer's pieces into links of tokens, sorted, each once.
 
     A piece that shows nothing passes its links on to the token that it belongs to; without one
     they are dropped.
 
     Args:
-        links: Each inside its pair's pieces (`PieceNumbers.counts`), in any order.
-        source: The numbers of the source's pieces ``[pair]``.
-        target: Those of the target's.
-
-    Returns:
-        Links of tokens, sorted by (source, target), each once.
-    """
-    offsets, *sides = links
-    pairs = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
-    part = slice(offsets[0], offsets[-1])
-    first, second = (
-        numbers.tokens[numbers.offsets[pairs] + side[part]].astype(np.int64)
-        for numbers, side in zip((source, target), sides, strict=True)
-    )
-    known = (first != NO_TOKEN) & (second != NO_TOKEN)
-    keys = np.unique((pairs[known] << 32) | (first[known] << 16) | second[known])
-    bounds = np.searchsorted(keys, np.arange(len(offsets), dtype=np.int64) << 32)
-    return bounds, ((keys >> 16) & 0xFFFF).astype(np.int16), (keys & 0xFFFF).astype(np.int16)
-
-
-def token_links(
-    links: Iterable[tuple[int, int]], source: Sequence[int], target: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Return `links_of_tokens` of one pair, whose pieces' tokens are given.
+        links: Links of one pair's pieces, in any order.
+        source: The token of each piece of the source.
+        target: The same of the target.
 
     >>> token_links([(0, 0), (1, 1), (2, 1)], [0, 0, 1], [0, NO_TOKEN])
     [(0, 0)]

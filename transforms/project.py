@@ -114,23 +114,6 @@ def _require_inside(links: SoftLinks, source: int, target: int) -> None:
             )
 
 
-def place_proportionally(source: Marked, target_text: str) -> Marked:
-    """Put each tag where it stood in proportion to the text's length: no rule, but a yardstick.
-
-    >>> from pairweave.transforms.markup import parse_markup
-    >>> str(place_proportionally(parse_markup("ab<x/>cd"), "abcdef"))
-    'abc<x/>def'
-    """
-    length, new = len(source.text), len(target_text)
-    return Marked(
-        target_text,
-        tuple(
-            dataclasses.replace(tag, offset=round(tag.offset * new / length) if length else 0)
-            for tag in source.tags
-        ),
-    )
-
-
 def cut_tokens(
     source: Marked, target_text: str, source_tokens: Tokens, target_tokens: Tokens
 ) -> tuple[Tokens, Tokens]:

@@ -1,7 +1,6 @@
 """Indexed tags of a pair in another representation (`transforms.representations`)."""
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +9,8 @@ from pairweave.transforms.flat_lists import chunk_of
 from pairweave.transforms.flat_texts import text_column, texts_of
 from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels import indexed_tags, tag_names
-from pairweave.transforms.markup import INDEXED, Marked, parse_markup
 from pairweave.transforms.representations import find_representation
 from pairweave.transforms.tag_symbols import Representation
-from pairweave.transforms.tag_table import Mark, TagTable, mark_of
 
 Name = str | tuple[str, str, str]
 """A representation's name, or a template: an opening, a closing and an empty tag."""
@@ -89,21 +86,6 @@ def _symbols(
         representation.symbol(*divmod(code, tag_names.USES)[::-1]) for code in distinct.tolist()
     ]
     return (symbols[places[0]], symbols[places[1]]), pa.array(names, pa.string())
-
-
-def render_pair(source: str, target: str, representation: Representation) -> tuple[str, str]:
-    """Write the indexed tags of one pair in a representation: what `render_columns` must equal.
-
-    >>> render_pair("a <a_7>b</a_7>", "<a_7>c</a_7> d", find_representation("xliff"))
-    ('a <g id="1">b</g>', '<g id="1">c</g> d')
-    """
-    sides = [parse_markup(text, INDEXED) for text in (source, target)]
-    table = TagTable({}, _order(sides))
-    return str(representation.write(sides[0], table)), str(representation.write(sides[1], table))
-
-
-def _order(sides: Sequence[Marked]) -> tuple[Mark, ...]:
-    return tuple(dict.fromkeys(mark_of(tag) for side in sides for tag in side.tags))
 
 
 def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> list[str]:

@@ -19,12 +19,13 @@ import pytest
 
 from pairweave.models.hmm import HmmConfig, fit
 from pairweave.transforms.markup import XLIFF, find_elements, parse_markup
-from pairweave.transforms.project import cut_tokens, place_proportionally, project_tags
+from pairweave.transforms.project import cut_tokens, project_tags
 from pairweave.transforms.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.tag_spans import score_spans
 from pairweave.transforms.tokens import TokenConfig, tokenize
 from tests.links import symmetrize_slowly
 from tests.models.corpora import tokens_table
+from tests.slow_projection import place_proportionally
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("eurlex", "glossary")

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from pairweave.transforms.pair_markup import PairMarkup
 from pairweave.transforms.read.characters import decode_entities, with_c1, with_entity
-from pairweave.transforms.read.identity import pair_id
 from tests import runs
-from tests.reading import moses, pairs, read_all, reasons, single
+from tests.reading import moses, pair_id, pairs, read_all, reasons, single
 
 APOSTROPHE = ("don&#39;t &amp; won&#x27;t", "nicht &quot;so&quot;")
 

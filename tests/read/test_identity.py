@@ -2,7 +2,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.read.identity import pair_id, pair_ids
+from pairweave.transforms.read.identity import pair_ids
+from tests.reading import pair_id
 
 text = st.none() | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 

@@ -13,21 +13,6 @@ SEPARATOR = "\x1f"
 _ID_CHARS = 32
 
 
-def pair_id(source_lang: str, target_lang: str, *texts: str) -> str:
-    """Return the id of one pair: xxh3-128 of languages and texts, 32 hex.
-
-    Args:
-        source_lang: BCP 47.
-        target_lang: BCP 47.
-        *texts: Source, target and, where there is one, the translation.
-
-    >>> pair_id("en", "de", "One.", "Eins.")
-    '35d14bcdfed7ba74f3729f9732d06c98'
-    """
-    joined = SEPARATOR.join((source_lang, target_lang, *texts))
-    return xxhash.xxh3_128_hexdigest(joined.encode())
-
-
 def pair_ids(
     source_lang: str,
     target_lang: str,
@@ -35,7 +20,9 @@ def pair_ids(
     target: pa.StringArray,
     translation: pa.StringArray,
 ) -> pa.StringArray:
-    """Return the id of each pair; null where source or target is null.
+    """Return the id of each pair: xxh3-128 of languages and texts, 32 hex.
+
+    It is null where source or target is.
 
     Args:
         source_lang: BCP 47.
