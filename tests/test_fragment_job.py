@@ -19,7 +19,7 @@ SMALL = ("--shard_pairs", "200", "--unit_rows", "100")
 def augment(tmp_path_factory):
     """Return a function that runs the job with a model fitted before; it gives the output."""
     directory = tmp_path_factory.mktemp("corpus")
-    corpora.write_corpus(directory, 600)
+    corpora.write_corpus(directory, 400)
     once = (*SIDES, *LANGS, *SMALL, "--workers", "1")
     runs.run_well_here("fit", *once, "--output", "model", cwd=directory)
 

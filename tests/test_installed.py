@@ -67,7 +67,9 @@ def test_the_source_distribution_holds_real_files(built):
     assert not [name for name in names if name.startswith((*FOLDERS[1:], "tests"))]
 
 
-@pytest.mark.parametrize("kind", [0, 1], ids=["wheel", "sdist"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(0, id="wheel"), pytest.param(1, id="sdist", marks=pytest.mark.slow)]
+)
 def test_an_installed_package_does_not_mind_folders_of_its_rooms_names(built, tmp_path, kind):
     site = tmp_path / "site"
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]

@@ -128,9 +128,8 @@ def test_a_signal_to_any_one_process_stops_the_run(arguments, tmp_path, place):
         check_stopped(terminal, pids, tmp_path, 143, "ended by SIGTERM")
 
 
-@pytest.mark.parametrize(
-    "place", [*(pytest.param(place, marks=pytest.mark.slow) for place in (0, 1)), 2]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 1, 2])
 def test_nothing_is_left_of_a_run_one_of_whose_processes_is_killed(arguments, tmp_path, place):
     with held(arguments, tmp_path, "aligning", "call", 2) as terminal:
         pids = terminal.below()
