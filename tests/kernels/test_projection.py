@@ -1,7 +1,7 @@
 """The kernel that places elements does what its plain twin says."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pairweave.transforms import project
@@ -101,6 +101,23 @@ def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
     forward, reverse = np.array(list(links.values()), np.int64).T
     gains = projection.span_gains(first, first + more, 4, *pairs.T, forward, reverse)
     assert gains.tolist() == slow_projection.span_gains(first, first + more, 4, links)
+
+
+@given(
+    links=st.dictionaries(
+        st.tuples(st.integers(0, 30), st.integers(0, 3)),
+        st.tuples(*[st.sampled_from((0, 300, 940, 1_000))] * 2),
+        min_size=1,
+    ),
+    token=st.integers(0, 31),
+    weights=st.sampled_from([(100, 25), (25, 100), (100, 100)]),
+)
+@example(links={(at, 0): (1_000, 0) for at in range(12)}, token=12, weights=(100, 100))
+def test_a_place_gains_from_words_by_their_distance_as_the_plain_twin_says(links, token, weights):
+    pairs = np.array(list(links), np.int64)
+    forward, reverse = np.array(list(links.values()), np.int64).T
+    gains = projection.point_gains(token, *weights, 4, *pairs.T, forward, reverse)
+    assert gains.tolist() == slow_projection.point_gains(token, *weights, 4, links)
 
 
 @given(cases())

@@ -106,7 +106,7 @@ def table_of(hashes):
 def test_tokens_are_numbered_by_word_then_by_stem():
     known = ["house", "home", "a"]
     word_table = table_of(hashes_of(known)[0])
-    stem_table = table_of(hashes_of(["hous", "home", "a"], words.STEM_LETTERS)[0])
+    stem_table = table_of(hashes_of(["hous", "home", "a"], 4)[0])  # a stem has four letters
     assert word_table[0] == stem_table[0] == -1
     _, offsets, letters = hashes_of(["home", "houses", "tree", "homely", "a"])
     found = words.look_up(offsets, letters, *word_table[1:], *stem_table[1:])

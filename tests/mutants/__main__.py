@@ -19,11 +19,14 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+import pytest
+
 from tests.mutants import choose, forks, measure, pure, sample, trying
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pairweave-mutants"
 MEASURING_SECONDS = 1800  # of CPU, for a file of tests
+_UNNOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 _tree = Path()
 """In a worker: its own copy of the project."""
 
@@ -143,7 +146,11 @@ def _try_fault(fault: sample.Fault, tests: dict[str, float]) -> tuple[str, bool,
     before.replace(changed)
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    return fault.key, code == 0, f"{code}, {len(tests)} tests, {[*failed, *lines[-1:], ''][0]}"
+    return (
+        fault.key,
+        code in _UNNOTICED,
+        f"{code}, {len(tests)} tests, {[*failed, *lines[-1:], ''][0]}",
+    )
 
 
 def _results(state: Path) -> dict[str, tuple[bool, str]]:

@@ -2,12 +2,13 @@
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 FOLDERS = ("transforms", "models")
 PACKAGE = "pairweave"
 _NEURAL = {"torch", "transformers", "ctranslate2", "safetensors"}
+_MARKUP_ONLY = {"report_style.py"}
 
 
 def pure_modules(tree: Path) -> list[Path]:
@@ -22,29 +23,21 @@ def pure_modules(tree: Path) -> list[Path]:
     return [
         path
         for path in _sources(tree)
-        if _dotted(tree, path) not in neural
+        if path.name not in _MARKUP_ONLY
+        and _dotted(tree, path) not in neural
         and not _roots(set(_imported(ast.parse(path.read_text()), inside=True))) & _NEURAL
     ]
 
 
-@functools.cache
 def imports_of(tree: Path) -> dict[str, set[str]]:
     """Return by module what is imported with it."""
-    found = {}
-    for path in _sources(tree):
-        found[_dotted(tree, path)] = set(_imported(ast.parse(path.read_text()), inside=False))
-    return found
+    return {_dotted(tree, path): _imported_by(path) for path in _sources(tree)}
 
 
-def importers(tree: Path, path: str) -> list[str]:
-    """Return the paths of the modules that import this one."""
+def importers(tree: Path, path: str, files: Iterable[str]) -> list[str]:
+    """Return those of some files that import a module."""
     name = _dotted(tree, tree / path)
-    imports = imports_of(tree)
-    return [
-        str(other.relative_to(tree))
-        for other in _sources(tree)
-        if name in imports[_dotted(tree, other)]
-    ]
+    return [file for file in files if name in _imported_by(tree / file)]
 
 
 def _sources(tree: Path) -> list[Path]:
@@ -54,6 +47,11 @@ def _sources(tree: Path) -> list[Path]:
 def _dotted(tree: Path, path: Path) -> str:
     parts = (PACKAGE, *path.relative_to(tree).with_suffix("").parts)
     return ".".join(parts).removesuffix(".__init__")
+
+
+@functools.cache
+def _imported_by(path: Path) -> set[str]:
+    return set(_imported(ast.parse(path.read_text()), inside=False))
 
 
 def _roots(names: set[str]) -> set[str]:

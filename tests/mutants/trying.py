@@ -40,9 +40,11 @@ class Reached:
         """
         source = (tree / fault.path).read_text()
         lines, modules = _lines_to_reach(source, fault.line), [fault.path]
-        if not lines:  # a constant or a field, which its own module or others use
-            modules += importers(tree, fault.path)
         run: dict[str, int] = defaultdict(int)
+        if not lines:  # a constant or a field, which its own module or others use
+            modules += importers(tree, fault.path, self.lines)
+            files = importers(tree, fault.path, {test.partition("::")[0] for test in self.seconds})
+            run |= {test: 1 for test in self.seconds if test.partition("::")[0] in files}
         for module in modules:
             inside = _inside_functions((tree / module).read_text())
             for line, tests in self.lines[module].items():

@@ -37,6 +37,21 @@ def test_fields_are_taken_by_name_and_others_ignored(tmp_path):
     assert (row["source"], row["target"], row["translation"]) == ("a", "b", "c")
 
 
+def test_links_that_are_null_or_missing_are_told_apart(tmp_path):
+    path = write(
+        tmp_path,
+        line(source="a b", target="c", links=[[0, 0]]),
+        line(source="a", target="b", links=None),
+        GOOD,
+    )
+    rows = read_all(single(path, links_field="links"))
+    assert [(row["reason"], row["detail"]) for row in rows] == [
+        (None, None),
+        ("missing_field", "links: field 'links' is null"),
+        ("missing_field", "links: field 'links' is missing"),
+    ]
+
+
 def test_a_translation_is_read_where_there_is_one_and_required_when_asked_for(tmp_path):
     path = write(tmp_path, line(source="a", target="b", translation="c"), GOOD)
     rows = read_all(single(path))

@@ -105,6 +105,13 @@ def test_a_line_over_the_limit_keeps_its_length_and_start_and_the_next_line_is_r
     assert problem.raw == b"x" * 4096
 
 
+def test_a_long_last_line_has_its_length_with_a_line_feed_and_without():
+    for end in (b"", b"\n", b"\r\n"):
+        [(text, reason, detail)] = read(b"x" * 5000 + end, 10, 999)
+        assert (text, reason) == (None, "line_too_long")
+        assert detail == "source: 5000 bytes, max_line_bytes is 10"
+
+
 def test_a_line_without_end_is_skipped_in_constant_memory():
     def endless():
         yield b"first\n"

@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 import os
 import tempfile
@@ -218,6 +219,17 @@ def test_a_file_that_changed_since_the_plan_is_a_worker_error(tmp_path, data, me
     assert "a.en" in str(caught.value)
 
 
+def test_a_side_that_goes_on_where_the_other_ends_is_named_with_the_last_common_line(tmp_path):
+    _, _, plan = planned(tmp_path)
+    (tmp_path / "shorter").mkdir()
+    pair = write(tmp_path / "shorter", "a.en", b"1\n2\n"), write(tmp_path, "b.de", b"eins\nzwei\n")
+    shorter = make_plan([moses(*pair)])
+    parts = plan.units[0].parts[0], shorter.units[0].parts[1]
+    unit = dataclasses.replace(plan.units[0], parts=parts)
+    with pytest.raises(WorkerError, match=r"a\.en: goes on after line 2, where .*b\.de ends"):
+        drain(unit)
+
+
 def test_only_the_units_whose_bytes_changed_fail(tmp_path):
     source, _, plan = planned(tmp_path, unit_rows=1)
     source.write_bytes(b"one\ntwo\nTHREE\n")
@@ -227,6 +239,12 @@ def test_only_the_units_whose_bytes_changed_fail(tmp_path):
     ]
     with pytest.raises(WorkerError, match="have digest"):
         drain(plan.units[2])
+
+
+def test_a_unit_is_read_in_batches_of_at_most_8192_rows(tmp_path):
+    sides = [write(tmp_path, name, b"a\n" * 8193) for name in ("a.en", "a.de")]
+    (unit,) = make_plan([moses(*sides)]).units
+    assert [len(batch) for batch in read_unit(unit, LIMITS)] == [8192, 1]
 
 
 def rows_of(unit):

@@ -56,6 +56,15 @@ def test_each_unit_is_a_row_with_its_number_and_its_own_characters(tmp_path):
     assert [row["line"] for row in rows] == [1, 2]
 
 
+def test_a_prefix_that_is_declared_inside_a_unit_ends_with_its_element(tmp_path):
+    source = tuv("en", "a").replace("<tuv", '<tuv xmlns:p="urn:p"')
+    rows = rows_of(tmp_path, f"<tu>{source}{tuv('de', 'b')}</tu>", tu(("en", "c"), ("de", "d")))
+    assert pairs(rows) == [("a", "b"), ("c", "d")]
+    target = tuv("de", "b").replace("<tuv", '<tuv xmlns:p="urn:p"')
+    rows = rows_of(tmp_path, f"<tu>{tuv('en', 'a')}{target}</tu>", tu(("en", "c"), ("de", "d")))
+    assert pairs(rows) == [("a", "b"), ("c", "d")]
+
+
 @pytest.mark.parametrize(
     ("wanted", "variants", "found"),
     [

@@ -55,8 +55,7 @@ def _problem(line: str, side: str) -> Problem | None:
     *_, bad = kernel.parse(np.frombuffer(data, np.uint8), 0)
     if bad < 0 and "\n" not in line:
         return None
-    tokens = data[max(0, bad) :].split(maxsplit=1)
-    token = tokens[0] if tokens else b"\n"
+    token = data[bad:].split(maxsplit=1)[0] if bad >= 0 else b"\n"
     shown = token[:40].decode("utf-8", "replace")
     if _is_link(token):
         detail = f"{side}: {shown!r}: token numbers go up to {kernel.MAX_INDEX}"
