@@ -3,17 +3,15 @@
 import importlib.util
 
 _NEURAL = (
+    *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
+    *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "transport")),
+    *(f"pairweave/models/encoder/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
+    "pairweave/models/weights/transformers_weights.py",
+    *(f"pairweave/models/finetune/finetune{name}.py" for name in ("", "_checkpoint", "_losses")),
+    *(f"pairweave/models/finetune/finetune_{name}.py" for name in ("model", "objectives", "pairs")),
+    "pairweave/models/translators/translator_transformers.py",
     *(
-        f"pairweave/models/{name}.py"
-        for name in ("blocks", "heads", "neural", "piece_similarity", "transport")
-    ),
-    *(f"pairweave/models/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
-    "pairweave/models/transformers_weights.py",
-    *(f"pairweave/models/finetune{name}.py" for name in ("", "_checkpoint", "_losses", "_model")),
-    *(f"pairweave/models/finetune{name}.py" for name in ("_objectives", "_pairs")),
-    "pairweave/models/translator_transformers.py",
-    *(
-        f"tests/{name}.py"
+        f"tests/makers/{name}.py"
         for name in (
             "awesome",
             "encoder_families",

@@ -1,1 +1,1 @@
-"""Learned parameters: statistical and neural word aligners."""
+"""Learned parameters: word aligners, encoders, translators."""

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from pairweave.transforms import flat_lists
+from pairweave.transforms.arrow import flat_lists
 from pairweave.transforms.errors import WorkerError
 
 MAX_TOKENS = 32_767

@@ -7,12 +7,18 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms import files, schemas
-from pairweave.transforms.attention import Attention
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.flat_lists import fields_of
-from pairweave.transforms.piece_numbers import NO_TOKEN, PieceNumbers, number_sides, token_links
-from pairweave.transforms.tokens import TokenConfig, tokenize
+from pairweave.transforms.links.attention import Attention
+from pairweave.transforms.storage import files
+from pairweave.transforms.text.piece_numbers import (
+    NO_TOKEN,
+    PieceNumbers,
+    number_sides,
+    token_links,
+)
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 VERSION = 1
 """Rises when the same attention gets other links."""
@@ -23,7 +29,7 @@ class AttentionSource:
     """Where attention is, and how links are read off.
 
     Attributes:
-        path: A file (`transforms.attention.Attention`).
+        path: A file (`transforms.links.attention.Attention`).
         method: ``naive`` or ``shift``.
         layer: Layer; None where there is one alone.
         head: Head of the layer; None for the mean over its heads.

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from pairweave.transforms import files
-from pairweave.transforms.attention import Attention
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.given_links import GivenUp, ReadAttention, link_rows
-from pairweave.transforms.read.streams import PLAIN_CHUNK_BYTES, stored_chunks
-from pairweave.transforms.soft_links import SoftLinks
-from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.links.attention import Attention
+from pairweave.transforms.links.given_links import GivenUp, ReadAttention, link_rows
+from pairweave.transforms.links.soft_links import SoftLinks
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, stored_chunks
+from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Part, Plan
 
 VERSION = 1

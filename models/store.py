@@ -9,15 +9,15 @@ from typing import Any
 
 import orjson
 
-from pairweave.models import phrase_table
-from pairweave.models.hmm import HmmModel
+from pairweave.models.hmm import phrase_table
+from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.phrase_table import PhraseTable
 from pairweave.models.model_directory import require_regular
-from pairweave.models.phrase_table import PhraseTable
-from pairweave.transforms import files, sealed
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.tokens import TokenConfig
+from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.text.tokens import TokenConfig
 
-ABOUT = sealed.ABOUT
+ABOUT = hashed_files.ABOUT
 SENTENCEPIECE = "sentencepiece.model"
 FORMAT = 1
 ALIGNER = "hmm"
@@ -108,10 +108,10 @@ def find_whole(directory: str) -> ModelReference | None:
         there with its hash.
     """
     try:
-        packed = sealed.read(directory)
+        packed = hashed_files.read(directory)
     except WorkerError:
         return None
-    about = sealed.parse_about(packed[ABOUT])
+    about = hashed_files.parse_about(packed[ABOUT])
     if about.get("format") != FORMAT or about.get("aligner") != ALIGNER or "tokens" not in about:
         return None
     return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
@@ -158,7 +158,7 @@ def _load(reference: ModelReference) -> FittedAligner:
     if _digest(about_bytes) != reference.digest:
         raise ConfigError(f"{directory}/{ABOUT}: changed while the run was using it")
     try:
-        about = sealed.parse_about(about_bytes)
+        about = hashed_files.parse_about(about_bytes)
     except ValueError as error:
         raise ConfigError(
             f"{directory}/{ABOUT}: is not what pairweave fit writes ({error}); fit it again"

@@ -1,8 +1,8 @@
 """The aligner of two sentences in one language that needs no model: translation edit rate.
 
-Source: Snover et al. (2006), searched as sacreBLEU does (`transforms.kernels.ter`). A translation
-is edited into its reference; what the cheapest path found keeps or replaces, shifted words at the
-places that they had, is a link.
+Source: Snover et al. (2006), searched as sacreBLEU does (`transforms.kernels.masks.ter`). A
+translation is edited into its reference; what the cheapest path found keeps or replaces, shifted
+words at the places that they had, is a link.
 """
 
 import hashlib
@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import require_countable
-from pairweave.models.hmm_vocabulary import cut
+from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.transforms import schemas
-from pairweave.transforms.flat_lists import list_column
-from pairweave.transforms.kernels import ter, words
+from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.kernels.masks import ter
+from pairweave.transforms.kernels.text import words
 
 VERSION = 1
 """Rises when the same sentences get other links."""
@@ -79,7 +80,7 @@ def _links(
     target_letter_offsets: np.ndarray,
     target_letters: np.ndarray,
 ) -> pa.ListArray:
-    """Return the links of some pairs, given their words as `models.hmm_vocabulary.cut` does."""
+    """Return the links of some pairs, given their words as `models.hmm.hmm_vocabulary.cut` does."""
     source = words.hash_tokens(source_letter_offsets, source_letters, _WHOLE)
     target = words.hash_tokens(target_letter_offsets, target_letters, _WHOLE)
     _, _, partners = ter.align_pairs(source_offsets, source, target_offsets, target)

@@ -11,15 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from pairweave.pipelines import (
-    forks,
-    memory,
-    private_network,
-    stopping,
-    supervisor,
-    terminal,
-    worker,
-)
+from pairweave.pipelines.engines import private_network
+from pairweave.pipelines.engines.local import forks, worker
+from pairweave.pipelines.process import memory, stopping, supervisor, terminal
 from pairweave.transforms.errors import ConfigError, IrregularFileError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
@@ -50,46 +44,60 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "augment": Command(
-        "pairweave.pipelines.augment",
+        "pairweave.pipelines.jobs.augment",
         "turn pairs into tagged pairs",
-        "pairweave.pipelines.job_options:AugmentOptions",
+        "pairweave.pipelines.options.job_options:AugmentOptions",
     ),
     "suggest": Command(
-        "pairweave.pipelines.suggest",
+        "pairweave.pipelines.jobs.suggest",
         "turn pairs into translation-suggestion examples",
-        "pairweave.pipelines.suggest_options:SuggestOptions",
+        "pairweave.pipelines.options.suggest_options:SuggestOptions",
     ),
     "align": Command(
-        "pairweave.pipelines.align",
+        "pairweave.pipelines.jobs.align",
         "turn pairs into word links",
-        "pairweave.pipelines.job_options:AlignOptions",
+        "pairweave.pipelines.options.job_options:AlignOptions",
     ),
     "fit": Command(
-        "pairweave.pipelines.fit",
+        "pairweave.pipelines.jobs.fit",
         "fit the statistical aligner",
-        "pairweave.pipelines.job_options:FitOptions",
+        "pairweave.pipelines.options.job_options:FitOptions",
     ),
     "finetune": Command(
-        "pairweave.pipelines.finetune",
+        "pairweave.pipelines.jobs.finetune",
         "fine-tune an encoder for alignment",
-        "pairweave.pipelines.job_options:FinetuneOptions",
+        "pairweave.pipelines.options.job_options:FinetuneOptions",
         beam=False,
     ),
-    "symmetrize": Command("pairweave.pipelines.links", "combine two directions of links"),
-    "phrases": Command("pairweave.pipelines.links", "list the phrase pairs of links"),
-    "tags": Command("pairweave.pipelines.tags", "learn, encode, decode and project tags"),
-    "evaluate": Command("pairweave.pipelines.evaluate", "measure results against gold data"),
+    "symmetrize": Command(
+        "pairweave.pipelines.commands.links_commands", "combine two directions of links"
+    ),
+    "phrases": Command(
+        "pairweave.pipelines.commands.links_commands", "list the phrase pairs of links"
+    ),
+    "tags": Command(
+        "pairweave.pipelines.commands.tags.tags_command", "learn, encode, decode and project tags"
+    ),
+    "evaluate": Command(
+        "pairweave.pipelines.commands.evaluate.evaluate_command",
+        "measure results against gold data",
+    ),
     "report": Command(
-        "pairweave.pipelines.report", "write the HTML report of a finished run again"
+        "pairweave.pipelines.commands.report_command",
+        "write the HTML report of a finished run again",
     ),
-    "export": Command("pairweave.pipelines.export", "write a finished run's rows for a trainer"),
-    "preview": Command("pairweave.pipelines.preview", "print a few pairs of a finished run"),
+    "export": Command(
+        "pairweave.pipelines.commands.export_command", "write a finished run's rows for a trainer"
+    ),
+    "preview": Command(
+        "pairweave.pipelines.commands.preview", "print a few pairs of a finished run"
+    ),
     "demo": Command(
-        "pairweave.pipelines.demo",
+        "pairweave.pipelines.commands.demo",
         "run the main job on a small real corpus",
-        "pairweave.pipelines.command_options:DemoOptions",
+        "pairweave.pipelines.options.command_options:DemoOptions",
     ),
-    "doctor": Command("pairweave.pipelines.doctor", "say what this machine has"),
+    "doctor": Command("pairweave.pipelines.commands.doctor", "say what this machine has"),
 }
 
 
@@ -185,7 +193,7 @@ def _run(words: list[str]) -> int:
 
 def show_help(name: str) -> NoReturn:
     """Print a job's help and leave, as its own parser does."""
-    from pairweave.pipelines import flags
+    from pairweave.pipelines.options import flags
 
     command = COMMANDS[name]
     module, _, model = command.options.partition(":")

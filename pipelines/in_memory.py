@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+from pairweave.transforms.arrow.flat_lists import list_column
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.flat_lists import list_column
-from pairweave.transforms.pharaoh import parse_links, symmetrize_files
+from pairweave.transforms.links.pharaoh import parse_links, symmetrize_files
 
 Pairs: TypeAlias = Any
 """An Arrow table or record batch, a pandas or Polars frame, or an iterable of tuples."""

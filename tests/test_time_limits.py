@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests import conftest
-from tests.runs import ROOT
+from tests.makers.runs import ROOT
 
 HANGING = """
 import time

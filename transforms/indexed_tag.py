@@ -23,7 +23,7 @@ MOST_TAGS = 9
 """Most tags that a job makes in a pair (Ryu et al. 2022, section 3.4)."""
 
 MOST_DIGITS = 9
-"""Digits of the largest number that `transforms.kernels.indexed_tags` reads."""
+"""Digits of the largest number that `transforms.kernels.tags.indexed_tags` reads."""
 
 _DIGIT = "[0-9]"
 _DIGITS = f"{_DIGIT}+"

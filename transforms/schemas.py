@@ -81,12 +81,12 @@ ROWS = pa.schema(
         pa.field("reason", _NAME),
         pa.field("detail", pa.string()),
         pa.field("raw", pa.binary()),
-        # The inline tags taken out of source and target (`transforms.pair_markup`).
+        # The inline tags taken out of source and target (`transforms.markup.pair_markup`).
         pa.field("markup", pa.string()),
-        # What the input says of the pair's quality (`transforms.read.scores`).
+        # What the input says of the pair's quality (`transforms.reading.given_scores`).
         pa.field("score", pa.float32()),
-        # The links that came with the pair (`transforms.read.given`), of tokens that nobody has cut
-        # yet: in any order, perhaps repeated. One set of links has no reverse.
+        # The links that came with the pair (`transforms.reading.links_of_rows`), of tokens that
+        # nobody has cut yet: in any order, perhaps repeated. One set of links has no reverse.
         pa.field("forward_links", list_of(GIVEN_LINK)),
         pa.field("reverse_links", list_of(GIVEN_LINK)),
     ]
@@ -143,7 +143,8 @@ COMPARED = pa.schema(
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
 
 # What the job `align` writes. Tokens are those that their tokenizer counts, and links use its
-# numbers: a piece that shows nothing of the text has an empty span (`transforms.piece_numbers`).
+# numbers: a piece that shows nothing of the text has an empty span
+# (`transforms.text.piece_numbers`).
 ALIGNED = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -182,8 +183,8 @@ TAGGED_MARKUP = pa.schema([*TAGGED, pa.field("markup", pa.string())])
 
 # `start` and `end` are of what the mask replaced: in the machine translation for the method
 # `alignment`, in the reference for the others. `confidence` is the least probability of the links
-# that a mask of the method `alignment` rests on; `score` is of `transforms.suggestion_scores`, or
-# the input's own of the pair.
+# that a mask of the method `alignment` rests on; `score` is of
+# `transforms.suggestions.suggestion_scores`, or the input's own of the pair.
 SUGGESTIONS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),

@@ -9,16 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from pairweave.transforms import codepoints, files, schemas
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.flat_texts import texts_of
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
-from pairweave.transforms.kernels.utf8 import any_visible
-from pairweave.transforms.rejected_texts import leave_out_long_texts
+from pairweave.transforms.kernels.text.utf8 import any_visible
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.span_lengths import MASK
-from pairweave.transforms.text_lines import read_text_lines
-from pairweave.transforms.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
+from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_text_lines
+from pairweave.transforms.suggestions.span_lengths import MASK
+from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
 
 RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """What a text must not hold, since a job's output uses it (RE2)."""
@@ -229,7 +231,7 @@ DETAILS: dict[Reject, Detail] = {
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     """Give a reason to each pair that a rule turns away; rows rejected before keep theirs.
 
-    Rejected rows lose their long texts (`transforms.rejected_texts`): they go no further.
+    Rejected rows lose their long texts (`transforms.shards.rejected_texts`): they go no further.
 
     Args:
         batch: Rows (`schemas.ROWS`).

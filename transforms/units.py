@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.markup import find_syntax
+from pairweave.transforms.markup.markup import find_syntax
 
 FORMATS = ("moses", "tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm")
 """``moses`` is line-parallel text: one sentence a line, one file a side; ``lxm`` is a JSON file a
@@ -81,7 +81,7 @@ class CorpusInput:
         links: None or as many files of links in Pharaoh form, a line for each line of text.
         forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
         reverse_links: Likewise, of the other direction, as source-target too.
-        attention: None or as many files of attention (`transforms.attention.Attention`).
+        attention: None or as many files of attention (`transforms.links.attention.Attention`).
         source_field: TSV: a column number from 1, or a name in the header line. JSONL and Parquet:
             a field. Default 1 or ``source``.
         target_field: Default 2 or ``target``.
@@ -97,11 +97,11 @@ class CorpusInput:
             ``strip`` takes them out, ``index`` takes them out and keeps them beside the pair,
             ``reject`` rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
         inline_syntax: What is a tag in a format whose tags are characters of its texts
-            (`transforms.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
+            (`transforms.markup.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
         tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
             other lacks, or kept.
-        html_entities: What becomes of ``&#39;`` and the like (`transforms.read.characters`): they
-            are made characters by ``decode``, stay by ``keep``, or ``reject`` the pair.
+        html_entities: What becomes of ``&#39;`` and the like (`transforms.reading.characters`):
+            they are made characters by ``decode``, stay by ``keep``, or ``reject`` the pair.
         c1_controls: What becomes of U+0080 to U+009F: ``mend`` reads them as windows-1252.
     """
 
@@ -245,7 +245,7 @@ class Part:
     """What a unit reads of one file.
 
     Attributes:
-        name: The file as the user named it (see `transforms.locate`).
+        name: The file as the user named it (see `transforms.planning.locate`).
         path: Its absolute path or URI.
         compression: ``none``, ``gzip`` or ``zstd``.
         ranges: Half-open byte ranges of the file as stored, ascending.

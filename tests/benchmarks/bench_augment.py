@@ -15,17 +15,18 @@ from pathlib import Path
 import pytest
 
 from pairweave.models import store
-from pairweave.pipelines import augment, flags
-from pairweave.pipelines.job_options import AugmentOptions
-from pairweave.pipelines.prepare import prepare
-from pairweave.transforms.phrases import PhraseConfig, extract_phrases
-from pairweave.transforms.read.unit import read_unit
+from pairweave.pipelines.jobs import augment
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.output.write import write_shard
 from pairweave.transforms.screen import screen
 from pairweave.transforms.shards.shuffle import make_shard, split_rows
-from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.tokens import add_tokens
-from pairweave.transforms.write import write_shard
-from tests import runs
+from pairweave.transforms.text.tokens import add_tokens
+from tests.makers import runs
 
 PAIRS = int(os.environ.get("PAIRWEAVE_BENCH_PAIRS", "200000"))
 LANGS = ("--source_lang", "en", "--target_lang", "de")

@@ -10,10 +10,9 @@ import time
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm import HmmConfig, fit
 from tests.benchmarks.peers import run_peer
-from tests.links import symmetrize_slowly
-from tests.models.corpora import (
+from tests.makers.hmm_corpora import (
     english_french,
     error_rate,
     gold_pairs,
@@ -21,6 +20,7 @@ from tests.models.corpora import (
     plain_table,
     tokens_table,
 )
+from tests.makers.links import symmetrize_slowly
 
 HEURISTICS = ("intersection", "grow-diag", "grow-diag-final-and", "union")
 

@@ -19,19 +19,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import HmmConfig, fit
-from pairweave.models.lexical_translator import LexicalTranslator
-from pairweave.models.phrase_table import build_phrase_table, pack
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.phrase_table import build_phrase_table, pack
+from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms import schemas
-from pairweave.transforms.confidence import BELIEF, ConfidenceConfig, keep_likely, score_phrases
-from pairweave.transforms.flat_lists import list_column
-from pairweave.transforms.fragments import FragmentConfig, find_fragments
-from pairweave.transforms.phrases import PhraseConfig, extract_phrases
-from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.tag_config import TagConfig
-from pairweave.transforms.tags import inject_tags
-from pairweave.transforms.tokens import TokenConfig, add_tokens
-from tests.rows import row
+from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.links.confidence import (
+    BELIEF,
+    ConfidenceConfig,
+    keep_likely,
+    score_phrases,
+)
+from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tags import inject_tags
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from tests.makers.rows import row
 
 pytestmark = pytest.mark.bench
 

@@ -9,12 +9,12 @@ import time
 
 import pytest
 
-from pairweave.models.hmm import HmmConfig, fit
+from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
-from pairweave.transforms.monolingual import as_monolingual
-from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.tokens import TokenConfig, add_tokens
-from tests.translations import pairs_table, real_triples
+from pairweave.transforms.links.monolingual import as_monolingual
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from tests.makers.translations import pairs_table, real_triples
 
 pytestmark = pytest.mark.bench
 
@@ -96,9 +96,9 @@ def test_a_fitted_model(triples, tokens):
 
 def test_an_encoder_of_random_weights(triples, tokens, tmp_path):
     pytest.importorskip("torch", reason="needs the extra `neural`")
-    from pairweave.models.encoder_config import EncoderConfig, HeadConfig
-    from pairweave.models.neural import load_aligner
-    from tests.encoders import write_bert
+    from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
+    from pairweave.models.encoder.neural import load_aligner
+    from tests.makers.encoders import write_bert
 
     texts = itertools.chain.from_iterable(triple[1:] for triple in triples[:SOME])
     write_bert(tmp_path / "bert", list(texts), layers=4, hidden=64)

@@ -21,17 +21,17 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 import transformers  # noqa: E402
 from scipy import sparse  # noqa: E402
 
-from pairweave.models.encoder import load_encoder  # noqa: E402
-from pairweave.models.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from pairweave.models.finetune_config import FinetuneConfig  # noqa: E402
-from pairweave.models.finetune_model import pad_rows  # noqa: E402
-from pairweave.models.finetune_objectives import attention, self_training_loss  # noqa: E402
-from pairweave.models.finetune_pairs import prepare_pairs  # noqa: E402
-from pairweave.models.hmm import HmmConfig, fit  # noqa: E402
-from pairweave.models.neural import load_aligner  # noqa: E402
+from pairweave.models.encoder.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.encoder.neural import load_aligner  # noqa: E402
+from pairweave.models.finetune.finetune_config import FinetuneConfig  # noqa: E402
+from pairweave.models.finetune.finetune_model import pad_rows  # noqa: E402
+from pairweave.models.finetune.finetune_objectives import attention, self_training_loss  # noqa: E402
+from pairweave.models.finetune.finetune_pairs import prepare_pairs  # noqa: E402
+from pairweave.models.hmm.hmm import HmmConfig, fit  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
-from tests.encoders import both_directions, write_bert  # noqa: E402
-from tests.models.corpora import (  # noqa: E402
+from tests.makers.encoders import both_directions, write_bert  # noqa: E402
+from tests.makers.hmm_corpora import (  # noqa: E402
     english_french,
     error_rate,
     gold_pairs,

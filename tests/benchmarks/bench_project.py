@@ -17,15 +17,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import HmmConfig, fit
-from pairweave.transforms.markup import XLIFF, find_elements, parse_markup
-from pairweave.transforms.project import cut_tokens, project_tags
-from pairweave.transforms.soft_links import SoftLinks, harden, soften
-from pairweave.transforms.tag_spans import score_spans
-from pairweave.transforms.tokens import TokenConfig, tokenize
-from tests.links import symmetrize_slowly
-from tests.models.corpora import tokens_table
-from tests.slow_projection import place_proportionally
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.markup.markup import XLIFF, find_elements, parse_markup
+from pairweave.transforms.metrics.tag_spans import score_spans
+from pairweave.transforms.projection.project import cut_tokens, project_tags
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from tests.makers.hmm_corpora import tokens_table
+from tests.makers.links import symmetrize_slowly
+from tests.oracles.slow_projection import place_proportionally
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("eurlex", "glossary")

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from pairweave.transforms.plan import make_plan
-from pairweave.transforms.read.unit import read_unit
-from tests.reading import LIMITS, moses, single
+from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.planning.plan import make_plan
+from tests.makers.reading import LIMITS, moses, single
 
 pytestmark = pytest.mark.bench
 

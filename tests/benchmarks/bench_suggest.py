@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.ter_aligner import TerAligner
-from pairweave.pipelines.mono_aligner import compare_by_edits
+from pairweave.pipelines.steps.mono_aligner import compare_by_edits
 from pairweave.transforms import schemas
-from pairweave.transforms.hints import HintConfig
-from pairweave.transforms.random_masks import RandomConfig
-from pairweave.transforms.suggestions import SuggestionConfig, make_suggestions
-from pairweave.transforms.symmetrize import SymmetrizeConfig
-from pairweave.transforms.tokens import TokenConfig
-from tests.rows import row
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig
+from pairweave.transforms.suggestions.hints import HintConfig
+from pairweave.transforms.suggestions.random_masks import RandomConfig
+from pairweave.transforms.suggestions.suggestions import SuggestionConfig, make_suggestions
+from pairweave.transforms.text.tokens import TokenConfig
+from tests.makers.rows import row
 
 pytestmark = pytest.mark.bench
 

@@ -18,16 +18,16 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.phrases import PhraseConfig, extract_phrases
-from pairweave.transforms.representations import find_representation
+from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.tag_rendering import render_columns
-from pairweave.transforms.tags import TagConfig, inject_tags
-from pairweave.transforms.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
+from pairweave.transforms.symbols.representations import find_representation
+from pairweave.transforms.tags.tag_rendering import render_columns
+from pairweave.transforms.tags.tags import TagConfig, inject_tags
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
 from tests.benchmarks.peers import run_peer
-from tests.rows import batch, row
-from tests.slow_rendering import render_pair
+from tests.makers.rows import batch, row
+from tests.oracles.slow_rendering import render_pair
 
 pytestmark = pytest.mark.bench
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines import engines
+from pairweave.pipelines.engines import engines
 from tests.cluster import toy_shards
 
 TOY = Path(toy_shards.__file__)

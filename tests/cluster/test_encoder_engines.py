@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from pairweave.models.encoder_config import EncoderConfig
-from pairweave.models.neural import find_digest
-from tests import poisoned, runs
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.neural import find_digest
+from tests.makers import poisoned, runs
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines import descendants
-from tests import corpora, runs, terminals
+from pairweave.pipelines.process import descendants
 from tests.cluster.conftest import ready
+from tests.makers import corpora, runs, terminals
 
 SERVERS = {"flink": ("java", "Flink's Java process"), "prism": ("prism", "Beam's prism program")}
 

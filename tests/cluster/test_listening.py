@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines import private_network
-from tests import corpora, runs, terminals
+from pairweave.pipelines.engines import private_network
 from tests.cluster.conftest import ready
-from tests.listening import listeners
+from tests.makers import corpora, runs, terminals
+from tests.makers.listening import listeners
 
 
 @pytest.fixture(scope="module")

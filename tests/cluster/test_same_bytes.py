@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tests import corpora, runs, suggesting
 from tests.cluster.conftest import ready
+from tests.makers import corpora, runs, suggesting
 
 COMMON = ("--source_lang", "en", "--target_lang", "de")
 PUBLISHED = ("augment", "suggest", "suggest_ter")

@@ -25,7 +25,14 @@ def worker_pool() -> Iterator[int]:
     """One pool, which both task managers of this machine ask for workers."""
     port = free_port()
     pool = subprocess.Popen(
-        [sys.executable, "-m", "pairweave.pipelines.worker_pool", "--port", str(port)], cwd=ROOT
+        [
+            sys.executable,
+            "-m",
+            "pairweave.pipelines.engines.flink.worker_pool",
+            "--port",
+            str(port),
+        ],
+        cwd=ROOT,
     )
     try:
         yield port
@@ -39,7 +46,8 @@ def boot(tmp_path) -> Path:
     """The program that PROCESS workers are started with."""
     path = tmp_path / "boot"
     path.write_text(
-        f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m pairweave.pipelines.worker "$@"\n'
+        f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} "
+        '-m pairweave.pipelines.engines.local.worker "$@"\n'
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path

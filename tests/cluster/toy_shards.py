@@ -23,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.pipelines import engines, forks, worker
-from pairweave.transforms.arrow_coder import TableCoder
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.local import forks, worker
+from pairweave.transforms.arrow.arrow_coder import TableCoder
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 

@@ -1,0 +1,1 @@
+"""Numbers only: NumPy and Numba on flat arrays and offsets."""

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import ids, schemas
+from pairweave.transforms.arrow.flat_lists import MOST_ITEMS
+from pairweave.transforms.arrow.take_rows import gather, longest_column
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.flat_lists import MOST_ITEMS
-from pairweave.transforms.gather import gather, longest_column
-from pairweave.transforms.rejected_texts import leave_out_of_table
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.rejected_texts import leave_out_of_table
 
 
 def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
@@ -136,7 +136,7 @@ def mark_rejected(
 ) -> pa.Table:
     """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each.
 
-    Their long texts are left out (`transforms.rejected_texts`).
+    Their long texts are left out (`transforms.shards.rejected_texts`).
     """
     size = rows.num_rows
     columns = {

@@ -12,8 +12,8 @@ import orjson
 import pyarrow as pa
 from apache_beam.coders import BytesCoder, Coder, TupleCoder, VarIntCoder
 
-from pairweave.transforms.agreement import Agreement
-from pairweave.transforms.arrow_coder import TableCoder
+from pairweave.transforms.arrow.arrow_coder import TableCoder
+from pairweave.transforms.links.agreement import Agreement
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pairs_of
 

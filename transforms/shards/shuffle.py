@@ -8,7 +8,8 @@ import pyarrow as pa
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
-from pairweave.transforms import arrow_coder, ids, schemas
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.arrow import arrow_coder
 from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 

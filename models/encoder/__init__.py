@@ -1,0 +1,1 @@
+"""The neural word aligner: encoders, alignment heads, and how workers hold them."""

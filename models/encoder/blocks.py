@@ -1,0 +1,197 @@
+"""Blocks of pairs: as many as have their hidden states held at once."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.models.encoder.encoder import Encoder
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.pieces import (
+    TOO_LONG_FOR_ENCODER,
+    Pieces,
+    Sequences,
+    Tokens,
+    cut_pieces,
+    cut_windows,
+    pieces_of,
+    tokens_of,
+)
+from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.kernels.text.encoder_pieces import token_links
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a block's pairs, as what is compared: pieces, or words.
+
+    Attributes:
+        offsets: Where each pair's units start, int64 ``[pair + 1]``.
+        first: First token of each unit, counted inside the pair, int32 ``[unit]``.
+        last: The token after its last, int32 ``[unit]``.
+        tokens: Number of tokens of each pair, int64 ``[pair]``.
+        begin: Where the side's pieces begin in the block.
+        pooled: For words, the pieces of all of them, one after the other; else None.
+        counts: For words, how many pieces each has; else None.
+    """
+
+    offsets: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    tokens: np.ndarray
+    begin: int
+    pooled: np.ndarray | None = None
+    counts: np.ndarray | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FoundLinks:
+    """Links of units, grouped by pair.
+
+    Attributes:
+        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        sources: Source unit, counted inside the pair, int32 ``[link]``.
+        targets: Target unit, counted inside the pair, int32 ``[link]``.
+        directions: 1 forward, 2 reverse, 3 both, uint8 ``[link]``.
+        forward: Probability of the forward link, float32 ``[link]``.
+        reverse: Probability of the reverse link, float32 ``[link]``.
+    """
+
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    directions: np.ndarray
+    forward: np.ndarray
+    reverse: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
+    """Some pairs, ready for the encoder.
+
+    Attributes:
+        rows: Their rows in the table, int64 ``[pair]``.
+        ids: Pieces of all sources, then of all targets, int64 ``[piece]``.
+        sequences: What the encoder is given of them.
+        source: The sources' units.
+        target: The targets' units.
+        rejected: Reason and detail of pairs that were taken out, by row.
+    """
+
+    rows: np.ndarray
+    ids: np.ndarray
+    sequences: Sequences
+    source: Side
+    target: Side
+    rejected: dict[int, tuple[str, str]]
+
+    def token_links(self, found: FoundLinks) -> tuple[np.ndarray, ...]:
+        """Turn links of units into links of tokens, in both directions."""
+        source, target = self.source, self.target
+        return token_links(
+            found.offsets,
+            found.sources,
+            found.targets,
+            found.directions,
+            found.forward,
+            found.reverse,
+            source.offsets,
+            source.first,
+            source.last,
+            target.offsets,
+            target.first,
+            target.last,
+            source.tokens,
+            target.tokens,
+        )
+
+
+def cut_blocks(table: pa.Table, characters: int) -> Iterator[np.ndarray]:
+    """Yield the rows of each block, the longest pairs first.
+
+    Args:
+        table: Pairs with token offsets.
+        characters: Characters of text in a block; a longer pair is a block of its own.
+    """
+    sizes = np.zeros(table.num_rows, dtype=np.int64)
+    for side in ("source", "target"):
+        sizes += np.asarray(pc.utf8_length(table[side]), dtype=np.int64)
+    order = np.argsort(-sizes, kind="stable")
+    ends = np.cumsum(sizes[order])
+    start = 0
+    while start < len(order):
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + characters, side="right")), start + 1)
+        yield order[start:stop]
+        start = stop
+
+
+def prepare_block(
+    table: pa.Table, rows: np.ndarray, encoder: Encoder, config: EncoderConfig
+) -> Block:
+    """Cut the texts of some rows into pieces, windows and units.
+
+    Args:
+        table: Pairs with token offsets.
+        rows: Which of them.
+        encoder: Its tokenizer and limit.
+        config: What is compared, and what becomes of long pairs.
+    """
+    pieces = [_pieces(table, side, rows, encoder) for side in ("source", "target")]
+    rejected = {}
+    if config.long_pairs == "reject":
+        fits = np.ones(len(rows), dtype=np.bool_)
+        for side, cut in zip(("source", "target"), pieces, strict=True):
+            for place in np.flatnonzero(fits & (cut.lengths > encoder.limit)).tolist():
+                detail = f"{side}: {cut.lengths[place]} pieces, the encoder takes {encoder.limit}"
+                rejected[int(rows[place])] = (TOO_LONG_FOR_ENCODER, detail)
+                fits[place] = False
+        if rejected:
+            rows = rows[fits]
+            pieces = [_pieces(table, side, rows, encoder) for side in ("source", "target")]
+    source, target = pieces
+    shift = len(source.ids)
+    overlap = min(config.window_overlap, encoder.limit // 2)
+    offsets = np.concatenate([source.offsets, shift + target.offsets[1:]])
+    return Block(
+        rows,
+        np.concatenate([source.ids, target.ids]),
+        cut_windows(offsets, encoder.limit, overlap),
+        _side(source, _tokens(table["source_tokens"], rows), config.unit, 0),
+        _side(target, _tokens(table["target_tokens"], rows), config.unit, shift),
+        rejected,
+    )
+
+
+def _pieces(table: pa.Table, side: str, rows: np.ndarray, encoder: Encoder) -> Pieces:
+    """Cut one side of some rows."""
+    return cut_pieces(encoder.tokenizer, table[side].take(pa.array(rows)).to_pylist())
+
+
+def _tokens(column: pa.ChunkedArray, rows: np.ndarray) -> Tokens:
+    """Return the tokens of some rows."""
+    offsets, fields = flat_lists.fields_of(column.take(pa.array(rows)))
+    start, stop = int(offsets[0]), int(offsets[-1])
+    return Tokens(
+        offsets - start,
+        fields["start"][start:stop].astype(np.int32),
+        fields["end"][start:stop].astype(np.int32),
+    )
+
+
+def _side(pieces: Pieces, tokens: Tokens, unit: str, shift: int) -> Side:
+    """Say what is compared on one side, whose pieces begin at ``shift`` in the block."""
+    first, last = tokens_of(pieces, tokens)
+    sizes = np.diff(tokens.offsets)
+    if unit == "pieces":
+        return Side(pieces.offsets, first, last, sizes, shift)
+    pooled, counts = pieces_of(first, last, pieces.offsets, tokens.offsets)
+    real = np.flatnonzero(counts)
+    text = np.repeat(np.arange(len(sizes)), sizes)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(text[real], minlength=len(sizes)))])
+    inside = (real - tokens.offsets[:-1][text[real]]).astype(np.int32)
+    return Side(
+        offsets.astype(np.int64), inside, inside + 1, sizes, shift, shift + pooled, counts[real]
+    )

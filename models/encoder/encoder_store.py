@@ -1,0 +1,141 @@
+"""The neural aligner of a job: what travels to workers, and how they load it.
+
+Importable without torch, which is loaded when an encoder is looked for.
+"""
+
+import dataclasses
+import functools
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pairweave.models.encoder.batching import allowed_threads
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.transforms.errors import ConfigError
+
+_EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
+
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderReference:
+    """Which encoder aligns and what it must be.
+
+    Attributes:
+        config: Its settings; a local directory is absolute.
+        digest: The digest that the loaded aligner must have; None where the directory is watched
+            and every shard takes what is published there when the shard begins.
+        threads: Batches that a CPU works on at once; changes no byte.
+    """
+
+    config: EncoderConfig
+    digest: str | None
+    threads: int = 1
+
+
+def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
+    """Look for an encoder; its weights are hashed and not loaded.
+
+    Args:
+        config: Its settings.
+        watch: Whether another model may take its place while the run goes on.
+
+    Raises:
+        ConfigError: The extra ``neural`` is not installed, a hub model is to be watched, or see
+            `models.encoder.neural.find_digest`.
+    """
+    neural = _neural()
+    path = Path(config.model).expanduser()
+    if path.is_dir():
+        config = dataclasses.replace(config, model=str(path.absolute()))
+    elif watch:
+        raise ConfigError(f"--watch_model: --model must be a directory, got {config.model}")
+    digest = neural.find_digest(config)
+    return EncoderReference(config, None if watch else digest)
+
+
+def check_device(reference: EncoderReference) -> None:
+    """Check that this machine can run an encoder as it is configured.
+
+    Raises:
+        ConfigError: See `models.encoder.encoder.check_device`.
+    """
+    _neural()
+    from pairweave.models.encoder import encoder
+
+    encoder.check_device(reference.config)
+
+
+def stamp(directory: str) -> Stamp:
+    """Return what changes when a directory's files do, without reading them; empty if it is gone.
+
+    A symbolic link to a directory stands for that directory.
+    """
+    try:
+        found = [(entry.name, entry.stat()) for entry in os.scandir(directory) if entry.is_file()]
+    except FileNotFoundError:
+        return ()
+    return tuple(sorted((name, it.st_ino, it.st_size, it.st_mtime_ns) for name, it in found))
+
+
+def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder.neural.EncoderAligner
+    """Load an encoder with its head.
+
+    Raises:
+        ConfigError: It cannot be loaded, or is not the one that is meant.
+    """
+    neural = _neural()
+    import torch
+
+    # Sums that several threads share are rounded in another order: one thread for each batch,
+    # whatever the number of cores or workers.
+    torch.set_num_threads(1)
+    aligner = neural.load_aligner(reference.config, allowed_threads(reference.threads))
+    if aligner.digest != reference.digest:
+        raise ConfigError(
+            f"{reference.config.model}: not the encoder that the run was planned with; "
+            "its files changed, or a hub model's branch moved (name a commit by --revision)"
+        )
+    return aligner
+
+
+def load_tokenizer(reference: EncoderReference) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
+    """Load an encoder's tokenizer without its weights, once for each state of its directory.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    return _tokenizer(reference.config, stamp(reference.config.model))
+
+
+@functools.lru_cache(maxsize=2)
+def _tokenizer(config: EncoderConfig, _stamp: Stamp) -> Any:  # noqa: ANN401 - as above
+    _neural()
+    from pairweave.models.encoder import encoder
+
+    return encoder.load_tokenizer(config)
+
+
+def out_of_memory() -> tuple[type[BaseException], ...]:
+    """Return the errors that mean that the device's memory ran out."""
+    return tuple(_neural().OUT_OF_MEMORY)
+
+
+def _neural() -> ModuleType:
+    """Import what needs torch.
+
+    Raises:
+        ConfigError: The extra is not installed.
+    """
+    try:
+        from pairweave.models.encoder import neural
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise ConfigError(
+            f"--aligner encoder needs {error.name}, which is not installed; "
+            "install it with: pip install 'pairweave[neural]'"
+        ) from error
+    return neural

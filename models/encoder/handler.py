@@ -1,0 +1,143 @@
+"""The encoder under Beam's `RunInference`."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
+
+from pairweave.models.encoder import shared_key
+from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.encoder.loaded_encoder import Alignment, HostedAligner
+from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.shards.shard import Shard, Shards
+
+shared_key.use()  # in each process of a run, before it shares an encoder
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Hosting:
+    """Where the encoder is held; changes no byte.
+
+    Attributes:
+        large_model: Whether a machine's worker processes share one copy, which one of them holds.
+        model_copies: How many copies they share instead; None for one in each process, or the
+            one of ``large_model``.
+        accelerator: Beam's resource hint for the step that aligns, and for no other.
+    """
+
+    large_model: bool = False
+    model_copies: int | None = None
+    accelerator: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number of copies."""
+        if self.model_copies is not None and self.model_copies < 1:
+            raise ConfigError(f"model_copies must be 1 or more, got {self.model_copies}")
+
+
+class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
+    """Loads the encoder on a worker and aligns shards with it, each a batch of its own."""
+
+    def __init__(self, reference: EncoderReference, hosting: Hosting) -> None:
+        """Keep what is to be loaded; nothing is, before a worker needs it."""
+        super().__init__(
+            min_batch_size=1,
+            max_batch_size=1,
+            large_model=hosting.large_model,
+            model_copies=hosting.model_copies,
+        )
+        self._reference = reference
+        self._hosting = hosting
+
+    def load_model(self) -> HostedAligner:
+        """Load the encoder, on the worker."""
+        return HostedAligner(self._reference)
+
+    def run_inference(
+        self,
+        batch: Sequence[Shard],
+        model: HostedAligner,
+        inference_args: dict[str, Any] | None = None,  # noqa: ARG002 - Beam's signature
+    ) -> list[Shard]:
+        """Align shards; what cannot be aligned moves to their rejected rows.
+
+        ``model`` is a proxy where processes share it: then tables travel as Arrow streams, since
+        anything else would be pickled.
+        """
+        aligned = []
+        for shard in batch:
+            if self.share_model_across_processes():
+                stream, given_up, digest = model.align_stream(to_stream(shard.table).to_pybytes())
+                alignment = Alignment(from_stream(stream), given_up, digest)
+            else:
+                alignment = model.align(shard.table)
+            aligned.append(_with_alignment(shard, alignment))
+        return aligned
+
+    def get_num_bytes(self, batch: Sequence[Shard]) -> int:
+        """Return the bytes of the shards' tables; Beam would pickle them to measure."""
+        return sum(shard.nbytes for shard in batch)
+
+    def get_metrics_namespace(self) -> str:
+        """Name the metrics of this step."""
+        return "pairweave"
+
+    def get_resource_hints(self) -> dict[str, str]:
+        """Ask for the accelerator; Beam hands this on to the step that holds the model alone."""
+        accelerator = self._hosting.accelerator
+        return {} if accelerator is None else {"accelerator": accelerator}
+
+    def update_model_path(self, model_path: str | None = None) -> None:
+        """Load from another directory from now on, which a side input named."""
+        if model_path:
+            config = dataclasses.replace(self._reference.config, model=model_path)
+            self._reference = dataclasses.replace(self._reference, config=config, digest=None)
+
+
+class AlignShards(beam.PTransform[Shards, Shards]):
+    """Aligns the working table of every shard with an encoder that the workers hold."""
+
+    def __init__(
+        self,
+        reference: EncoderReference,
+        hosting: Hosting | None = None,
+        metadata: beam.PCollection[ModelMetadata] | None = None,
+    ) -> None:
+        """Say which encoder, and where it is held.
+
+        Args:
+            reference: Which encoder.
+            hosting: Where it is held.
+            metadata: A side input that names the directory of the model in use, for a streaming
+                graph; the model changes between shards. None takes the reference's.
+
+        Raises:
+            ConfigError: A side input names the model and processes are to share it: Beam would
+                keep its own files beside the model's.
+        """
+        super().__init__()
+        self._handler = AlignerHandler(reference, hosting or Hosting())
+        self._metadata = metadata
+        if metadata is not None and self._handler.share_model_across_processes():
+            raise ConfigError(
+                "a model that a side input names cannot be shared between processes; leave "
+                "large_model and model_copies out"
+            )
+
+    def expand(self, shards: Shards) -> Shards:
+        """Align each shard."""
+        metadata = self._metadata
+        inference = RunInference(self._handler, model_metadata_pcoll=metadata)  # type: ignore[arg-type]
+        return shards | "RunInference" >> inference.with_output_types(Shard)
+
+
+def _with_alignment(shard: Shard, alignment: Alignment) -> Shard:
+    """Reject what was given up, and note which model made the links.
+
+    Kept rows, rejected rows and working table stay in step.
+    """
+    aligned = shard.give_up(alignment.rejected).with_table(alignment.linked)
+    return aligned.with_notes(model=alignment.digest)

@@ -1,0 +1,130 @@
+"""An encoder as a worker holds it: loaded once, asked for one shard at a time."""
+
+import dataclasses
+import logging
+import os
+import threading
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from pairweave.models.encoder import encoder_store
+from pairweave.models.encoder.encoder_store import EncoderReference, Stamp
+from pairweave.models.encoder.failing_pairs import Rejected, align_isolated, check_sound
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+_log = logging.getLogger(__name__)
+
+
+class Alignment(NamedTuple):
+    """What became of one shard's pairs.
+
+    Attributes:
+        linked: The LINKED rows (`transforms.schemas`), in order, without the rejected ones.
+        rejected: Reason and detail of these, by row.
+        digest: The digest of the aligner that did it.
+    """
+
+    linked: pa.Table
+    rejected: Rejected
+    digest: str
+
+
+class HostedAligner:
+    """The encoder of a worker; what Beam shares between threads, or by a proxy between processes.
+
+    One call at a time: the device's memory is planned for one. Where the model's directory is
+    watched, another model is taken up when a call begins and never during one.
+    """
+
+    def __init__(self, reference: EncoderReference) -> None:
+        """Load the encoder, and check that it can align anything.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+            WorkerError: It fails on whatever it is given.
+        """
+        self._reference = reference
+        self._lock = threading.Lock()
+        self._aligner: Any = None
+        self._stamp: Stamp = ()
+        if reference.digest is None:
+            self._refresh()
+        else:
+            self._take(reference)
+
+    def align(self, table: pa.Table) -> Alignment:
+        """Align one shard's pairs.
+
+        Args:
+            table: What `models.encoder.neural.EncoderAligner.align_or_reject` takes.
+
+        Raises:
+            ConfigError: What is published in a watched directory cannot be used.
+            WorkerError: See `models.encoder.failing_pairs.align_isolated`.
+        """
+        with self._lock:
+            if self._reference.digest is None:
+                self._refresh()
+            linked, rejected = align_isolated(self._align, table, self._fatal)
+            return Alignment(linked, rejected, self._aligner.digest)
+
+    def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:
+        """Do what `align` does with tables as Arrow streams, for a caller in another process."""
+        linked, rejected, digest = self.align(from_stream(stream))
+        return to_stream(linked).to_pybytes(), rejected, digest
+
+    def _align(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
+        """Align; an error names no path, for it becomes a rejected pair's detail."""
+        try:
+            return self._aligner.align_or_reject(table)
+        except WorkerError as error:
+            raise WorkerError(str(error).removeprefix(f"{self._model}: ")) from None
+
+    @property
+    def _model(self) -> str:
+        return self._aligner.config.model
+
+    @property
+    def _fatal(self) -> tuple[type[BaseException], ...]:
+        return (ConfigError, OSError, MemoryError, *encoder_store.out_of_memory())
+
+    def _take(self, reference: EncoderReference) -> None:
+        self._aligner = None  # its memory is free before the next one measures what is
+        self._aligner = encoder_store.load(reference)
+        given = reference.config.tokens == "given"
+        columns = (schemas.TOKENS if given else schemas.PAIRS).names
+        try:
+            check_sound(self._align, columns, self._fatal)
+        except WorkerError as error:
+            raise WorkerError(f"{self._model}: {error}") from None
+
+    def _refresh(self) -> None:
+        """Take up what is published in the watched directory, if that is another model.
+
+        While its files are being written, the model in use stays.
+        """
+        watched = self._reference.config.model
+        before = encoder_store.stamp(watched)
+        if before == self._stamp and self._aligner is not None:
+            return
+        # A link that moves on while its files are read must not mix two models.
+        config = dataclasses.replace(self._reference.config, model=os.path.realpath(watched))
+        try:
+            found = encoder_store.find(config)
+            if before == encoder_store.stamp(watched):
+                if self._aligner is None or found.digest != self._aligner.digest:
+                    self._take(found)
+                    _log.info("%s: aligning with %s from here on", watched, found.digest)
+                self._stamp = before
+                return
+        except ConfigError:
+            if before == encoder_store.stamp(watched):
+                raise
+        if self._aligner is None:
+            raise WorkerError(
+                f"{watched}: changes while it is read; publish a model by moving a link or "
+                "renaming a directory"
+            )

@@ -1,0 +1,310 @@
+"""The neural word aligner: an encoder and a head, from tokens to directed links."""
+
+import dataclasses
+import hashlib
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from pairweave.models.aligner import require_countable
+from pairweave.models.encoder.batching import Budget, cut_batches, prefetch, run_batches
+from pairweave.models.encoder.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
+from pairweave.models.encoder.encoder import (
+    OUT_OF_MEMORY,
+    Encoder,
+    inference,
+    inspect_encoder,
+    load_encoder,
+    measure_budget,
+)
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.heads import extract
+from pairweave.models.encoder.pieces import add_piece_tokens
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.errors import WorkerError
+
+VERSION = 1
+"""Rises when the same model and settings give other links."""
+
+_BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
+"""Text whose hidden states are held at once: about 0.2 GB in fp32 on a CPU."""
+
+_BLOCK_CELLS = {"cpu": 1 << 18, "cuda": 1 << 21}
+"""Cells of similarity that a head works on at once."""
+
+Tensor: TypeAlias = torch.Tensor
+
+
+class EncoderAligner:
+    """An encoder with a head; implements `models.aligner.Aligner`.
+
+    One call of `align` at a time: the device's memory is planned for one.
+    """
+
+    def __init__(self, config: EncoderConfig, encoder: Encoder, threads: int = 1) -> None:
+        """Keep the parts (`load_aligner` makes them) and measure the device.
+
+        Args:
+            config: The settings.
+            encoder: The encoder.
+            threads: Batches that a CPU works on at once, each on one thread, so that no sum
+                hangs on their number. A GPU takes one.
+        """
+        self.config = config
+        self.encoder = encoder
+        self._threads = threads if encoder.device.type == "cpu" else 1
+        budget = config.token_budget
+        limit = measure_budget(encoder) if isinstance(budget, str) else budget
+        self.budget = Budget(limit, OUT_OF_MEMORY)
+        self._cells = Budget(_BLOCK_CELLS[encoder.device.type], OUT_OF_MEMORY)
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of all that decides the links.
+
+        Where and in what batches the encoder runs is left out: it moves links by no more than
+        the precision does.
+        """
+        return _digest(self.config, self.encoder.layer, self.encoder.digest)
+
+    def align(self, table: pa.Table) -> pa.Table:
+        """Turn TOKENS rows (PAIRS rows, if pieces are the tokens) into LINKED rows, in order.
+
+        Raises:
+            WorkerError: A side has more tokens than links can number, or a pair is to be
+                rejected (`align_or_reject` does that).
+        """
+        linked, rejected = self.align_or_reject(table)
+        for row, (reason, detail) in rejected.items():
+            raise WorkerError(f"pair {table['id'][row]}: {reason}: {detail}")
+        return linked
+
+    def align_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+        """Turn TOKENS rows into LINKED rows, and give up those that the encoder cannot take.
+
+        Args:
+            table: Pairs with token offsets (`transforms.schemas.TOKENS`), or without
+                (`transforms.schemas.PAIRS`) if the encoder's pieces are the tokens.
+
+        Returns:
+            The LINKED rows, in the same order and without the rejected ones; and of these the
+            reason and a detail, by row of ``table``.
+
+        Raises:
+            WorkerError: A side has more tokens than links can number, or the encoder made
+                something that is no number.
+        """
+        if self.config.tokens == "pieces":
+            table = add_piece_tokens(table, self.encoder.tokenizer)
+        schemas.require(table, schemas.TOKENS)
+        table = table.combine_chunks()
+        require_countable(table)
+        rejected: dict[int, tuple[str, str]] = {}
+        rows, made = [], []
+        characters = _BLOCK_CHARACTERS[self.encoder.device.type]
+        blocks = prefetch(
+            cut_blocks(table, characters),
+            lambda rows: prepare_block(table, rows, self.encoder, self.config),
+        )
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            for block in blocks:
+                rejected |= block.rejected
+                rows.append(block.rows)
+                made.append(pool.submit(block.token_links, self.find_links(block)))
+            links = [future.result() for future in made]
+        kept = table
+        if rejected:
+            gone = np.zeros(table.num_rows, dtype=np.bool_)
+            gone[list(rejected)] = True
+            kept = table.filter(pa.array(~gone))
+        forward, reverse = _in_row_order(rows, links)
+        columns = [pa.chunked_array([column]) for column in (forward, reverse)]
+        return (
+            pa.Table.from_arrays([*kept.columns, *columns], schema=schemas.LINKED),
+            dict(sorted(rejected.items())),
+        )
+
+    @inference()
+    def find_links(self, block: Block) -> FoundLinks:
+        """Encode a block and read its links off.
+
+        Raises:
+            WorkerError: The encoder made something that is no number, as fp16 may.
+        """
+        hidden = self.encode(block)
+        if not bool(torch.isfinite(hidden).all()):
+            precision = self.config.precision
+            cure = "; use bf16 or fp32" if precision == "fp16" else ""
+            raise WorkerError(
+                f"{self.config.model}: hidden states are not finite in {precision}{cure}"
+            )
+        return self._read_off(block, hidden)
+
+    def encode(self, block: Block) -> Tensor:
+        """Return the vector of every piece of a block, ``[piece, hidden]``."""
+        encoder, sequences = self.encoder, block.sequences
+        before, after = len(encoder.prefix), len(encoder.suffix)
+        lengths = sequences.lengths + before + after
+        hidden: Tensor | None = None
+        first = threading.Lock()
+
+        @inference()  # each thread has its own
+        def work(members: np.ndarray) -> None:
+            nonlocal hidden
+            width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
+            columns = np.arange(width)
+            ends = lengths[members][:, None]
+            places = sequences.starts[members][:, None] + columns - before
+            inside = (columns >= before) & (columns < ends - after)
+            ids = np.where(inside, block.ids[np.where(inside, places, 0)], encoder.padding)
+            ids[:, :before] = encoder.prefix
+            for place, special in enumerate(encoder.suffix):
+                np.put_along_axis(ids, ends - after + place, special, axis=1)
+            kept = inside & (places >= sequences.kept_from[members][:, None])
+            kept &= places < sequences.kept_to[members][:, None]
+            mask = self._send(columns < ends) if (ends < width).any() else None
+            output = encoder.encode(self._send(ids), mask).flatten(0, 1)
+            with first:
+                if hidden is None:
+                    hidden = output.new_empty((len(block.ids), output.shape[1]))
+            hidden[self._send(places[kept])] = output[self._send(np.flatnonzero(kept))]
+
+        batches = cut_batches(lengths, self.budget.limit, encoder.multiple)
+        run_batches(batches, self.budget, work, encoder.free, self._threads)
+        if hidden is None:
+            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
+        return hidden
+
+    def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
+        """Read the links of all pairs off their hidden states, in batches of similar size."""
+        source, target = block.source, block.target
+        source_units = self._units(source, hidden)
+        target_units = self._units(target, hidden)
+        sizes = np.diff(source.offsets), np.diff(target.offsets)
+        real = np.flatnonzero((sizes[0] > 0) & (sizes[1] > 0))
+        widest = np.maximum(*sizes)[real]
+        found: list[tuple[np.ndarray, ...]] = []
+
+        @inference()
+        def work(members: np.ndarray) -> None:
+            pairs = real[members]
+            links = extract(
+                _padded(
+                    source_units, self._send(source.offsets[pairs]), int(sizes[0][pairs].max())
+                ),
+                _padded(
+                    target_units, self._send(target.offsets[pairs]), int(sizes[1][pairs].max())
+                ),
+                self._send(sizes[0][pairs]),
+                self._send(sizes[1][pairs]),
+                self.config.head,
+            )
+            either = (links.forward | links.reverse).nonzero(as_tuple=True)
+            directions = links.forward[either].byte() + 2 * links.reverse[either].byte()
+            columns = (
+                *either,
+                directions,
+                links.forward_probability[either],
+                links.reverse_probability[either],
+            )
+            pair, *others = (column.cpu().numpy() for column in columns)
+            found.append((pairs[pair], *others))
+
+        batches = cut_batches(widest * widest, self._cells.limit)
+        run_batches(batches, self._cells, work, self.encoder.free, self._threads)
+        return _grouped(found, len(block.rows))
+
+    def _units(self, side: Side, hidden: Tensor) -> Tensor:
+        """Return the vectors that are compared: of pieces, or of words, their pieces' mean."""
+        if side.pooled is None or side.counts is None:
+            return hidden[side.begin :][: int(side.offsets[-1])]
+        vectors = hidden[self._send(side.pooled)].float()
+        return torch.segment_reduce(vectors, "mean", lengths=self._send(side.counts), axis=0)
+
+    def _send(self, values: np.ndarray) -> Tensor:
+        """Copy to the device, without waiting for it."""
+        tensor = torch.from_numpy(np.ascontiguousarray(values))
+        if self.encoder.device.type == "cpu":
+            return tensor
+        return tensor.pin_memory().to(self.encoder.device, non_blocking=True)
+
+
+def load_aligner(config: EncoderConfig, threads: int = 1) -> EncoderAligner:
+    """Load an encoder and make an aligner of it.
+
+    Args:
+        config: The settings.
+        threads: See `EncoderAligner`.
+
+    Raises:
+        ConfigError: See `models.encoder.encoder.load_encoder`.
+    """
+    return EncoderAligner(config, load_encoder(config), threads)
+
+
+def find_digest(config: EncoderConfig) -> str:
+    """Return the digest that the aligner will have, without loading its weights.
+
+    Raises:
+        ConfigError: See `models.encoder.encoder.inspect_encoder`.
+    """
+    return _digest(config, *inspect_encoder(config))
+
+
+def _digest(config: EncoderConfig, layer: int, files: str) -> str:
+    settings = dataclasses.asdict(config)
+    for name in ("model", "revision", "token_budget", "device"):
+        del settings[name]
+    settings["layer"] = layer
+    settings["head"]["threshold"] = config.head.effective_threshold
+    named = {"aligner": "encoder", "version": VERSION, "files": files, **settings}
+    return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+
+def _padded(units: Tensor, starts: Tensor, width: int) -> Tensor:
+    """Gather the vectors of some pairs, ``[pair, width, hidden]``; the padding is arbitrary."""
+    places = starts[:, None] + torch.arange(width, device=units.device)
+    return units[places.clamp(max=len(units) - 1)]
+
+
+def _grouped(found: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
+    """Sort links by pair."""
+    kinds = (np.int64, np.int32, np.int32, np.uint8, np.float32, np.float32)
+    columns = [
+        np.concatenate([part[place] for part in found]) if found else np.empty(0)
+        for place in range(len(kinds))
+    ]
+    order = np.argsort(columns[0], kind="stable")
+    pair, *others = (
+        column[order].astype(kind) for column, kind in zip(columns, kinds, strict=True)
+    )
+    return FoundLinks(np.searchsorted(pair, np.arange(pairs + 1)).astype(np.int64), *others)
+
+
+def _in_row_order(
+    rows: list[np.ndarray], links: list[tuple[np.ndarray, ...]]
+) -> tuple[pa.Array, pa.Array]:
+    """Put the blocks' links into two columns, in the order of the table."""
+    order = np.argsort(np.concatenate([np.empty(0, dtype=np.int64), *rows]))
+    columns = []
+    for start in (0, 4):
+        parts = [part[start : start + 4] for part in links]
+        sizes = np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(part[0]) for part in parts)])
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        fields = {
+            name: np.concatenate([np.empty(0, dtype=kind), *(part[place] for part in parts)])
+            for place, name, kind in (
+                (1, "source", np.int16),
+                (2, "target", np.int16),
+                (3, "probability", np.float32),
+            )
+        }
+        kind = schemas.LINKED.field("forward").type
+        columns.append(flat_lists.list_column(offsets, fields, kind).take(pa.array(order)))
+    return columns[0], columns[1]

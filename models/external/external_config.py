@@ -1,0 +1,176 @@
+"""Which aligner of someone else is used, and what such programs are like."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Literal
+
+from pairweave.models.weights.weights import inspect_model, require_safetensors
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import require_choice
+
+ProgramName = Literal["fast_align", "systran-align", "eflomal", "awesome-align", "simalign", "giza"]
+Way = Literal["fitted", "pair by pair", "whole corpus"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a program.
+
+    Attributes:
+        way: ``fitted``: it learns from a sample, and what it learned aligns each shard alike.
+            ``pair by pair``: it learns nothing here. ``whole corpus``: its links for a pair depend
+            on all pairs that it is given with it, so that no shard can be aligned alone.
+        executable: What it is called on the search path; None where it is a package without one.
+        package: The Python package that holds it, if one does.
+        install: How a user gets it.
+        why_whole: Why it takes a whole corpus, for messages.
+        heads: Its own ways to read links off, the default first.
+        weights: The file of weights that it reads in an encoder's directory, where it knows but
+            one. It gets this file, made of safetensors, in a private directory
+            (`models.external.external_encoders`).
+        family: The ``model_type`` of the encoders that it can read, where it knows but one.
+        vocabulary: The file of the vocabulary that it reads, likewise.
+        module: What a Python that has the package runs in place of the executable.
+    """
+
+    way: Way
+    executable: str | None
+    package: str | None
+    install: str
+    why_whole: str = ""
+    heads: tuple[str, ...] = ()
+    weights: str | None = None
+    family: str | None = None
+    vocabulary: str | None = None
+    module: str | None = None
+
+
+ABOUT: dict[str, About] = {
+    "fast_align": About(
+        "fitted",
+        "fast_align",
+        None,
+        "build it from github.com/clab/fast_align, or take --program systran-align, the same "
+        "method as a Python package",
+    ),
+    "systran-align": About("fitted", None, "systran-align", "pip install systran-align"),
+    "eflomal": About(
+        "whole corpus",
+        "eflomal-align",
+        "eflomal",
+        "pip install eflomal, in an environment of its own: it is under the GPL",
+        "it samples links at random and takes no seed, so that the same shard would not give the "
+        "same bytes twice",
+    ),
+    "awesome-align": About(
+        "pair by pair",
+        "awesome-align",
+        "awesome-align",
+        "pip install 'pairweave[awesome]'",
+        heads=("softmax", "entmax15"),
+        weights="pytorch_model.bin",
+        family="bert",
+        vocabulary="vocab.txt",
+        module="awesome_align.run_align",
+    ),
+    "simalign": About(
+        "pair by pair",
+        None,
+        "simalign",
+        "pip install simalign",
+        heads=("itermax", "argmax", "match"),
+    ),
+    "giza": About(
+        "whole corpus",
+        "GIZA++",
+        None,
+        "build GIZA++ and mkcls from github.com/moses-smt/giza-pp",
+        "it is trained on the very pairs that it aligns, so that a pair's links would depend on "
+        "the other pairs of its shard",
+    ),
+}
+PROGRAMS = tuple(ABOUT)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExternalConfig:
+    """Settings of someone else's aligner.
+
+    Attributes:
+        program: One of `PROGRAMS`.
+        path: Its executable, or the Python in which its package is; by default what the search
+            path or this Python has.
+        model: Directory of an encoder, for the programs that need one.
+        layer: Layer of the encoder.
+        head: How links are read off an encoder; None for the program's own default.
+        timeout_seconds: How long one call may take.
+    """
+
+    program: str
+    path: str | None = None
+    model: str | None = None
+    layer: int = 8
+    head: str | None = None
+    timeout_seconds: int = 3600
+
+    def __post_init__(self) -> None:
+        """Check every setting; files are looked at when the program is."""
+        require_choice("program", self.program, PROGRAMS)
+        about = self.about
+        if self.timeout_seconds < 1:
+            raise ConfigError(f"program_timeout must be at least 1, got {self.timeout_seconds}")
+        if self.head is not None and self.head not in about.heads:
+            known = " or ".join(about.heads) or "no head at all"
+            raise ConfigError(f"--program {self.program} knows {known}, got --head {self.head}")
+        if about.heads and self.model is None:
+            raise ConfigError(f"--program {self.program} needs --model DIRECTORY of an encoder")
+        if about.heads and self.layer < 0:
+            raise ConfigError(
+                f"--program {self.program} counts layers from 0, got --layer {self.layer}"
+            )
+
+    @property
+    def about(self) -> About:
+        """Return what is known of the program."""
+        return ABOUT[self.program]
+
+    @property
+    def extraction(self) -> str:
+        """Return how links are read off an encoder; empty for a program without one."""
+        return self.head or next(iter(self.about.heads), "")
+
+    def model_path(self) -> Path:
+        """Return the encoder's directory.
+
+        Raises:
+            ConfigError: There is none (what a hub name stands for may change between two shards),
+                its weights are damaged or would have to be unpickled, or the program cannot read
+                such an encoder.
+        """
+        path = Path(self.model or "").expanduser()
+        if not path.is_dir():
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} needs the directory of an "
+                "encoder, with the files that its own package reads"
+            )
+        require_safetensors(path)
+        if self.about.weights is not None:
+            inspect_model(path)
+            self._require_readable(path)
+        return path.absolute()
+
+    def _require_readable(self, path: Path) -> None:
+        """Refuse an encoder of which the program would read something else, or nothing."""
+        about = self.about
+        found = json.loads((path / "config.json").read_bytes()).get("model_type", about.family)
+        if about.family is not None and found != about.family:
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} reads encoders of the type "
+                f"{about.family} alone, this is {found}; align it with --aligner encoder"
+            )
+        if about.vocabulary is not None and not (path / about.vocabulary).is_file():
+            raise ConfigError(
+                f"--model {self.model}: --program {self.program} reads the vocabulary from "
+                f"{about.vocabulary}, and there is none; fetch it from where the model is from"
+            )

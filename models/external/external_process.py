@@ -1,0 +1,214 @@
+"""Other people's programs as processes: found, named by what they are, run, and watched."""
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_text import last_line
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+# One thread and one order of hash tables: sums are rounded alike on every machine. Nothing is
+# fetched while a shard is aligned.
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONIOENCODING": "utf-8",
+    "PYTHONUTF8": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+}
+
+_VERSIONS = """
+import importlib.metadata, json, sys
+found = {}
+for name in sys.argv[1:]:
+    try:
+        found[name] = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+print(json.dumps(found))
+"""
+_BESIDE = {"awesome-align": ("torch",), "simalign": ("torch", "transformers")}
+"""Packages whose version can change a package's links."""
+
+
+def find_program(config: ExternalConfig, executable: str | None = None) -> str:
+    """Return the path of a program, or of the Python that has its package.
+
+    Args:
+        config: Which program; its path wins over the search path.
+        executable: Another executable of the program, beside its main one or on the search path.
+
+    Raises:
+        ConfigError: It is not there; says how to get it.
+    """
+    about = config.about
+    name = executable or about.executable
+    if config.path is not None:
+        given = shutil.which(config.path)
+        if given is None:
+            raise ConfigError(
+                f"--program_path {config.path}: no such program that may be run; "
+                f"{config.program}: {about.install}"
+            )
+        path = Path(given).absolute()
+        return str(path) if executable is None else str(path.with_name(executable))
+    if name is None:
+        if not _has_module((about.package or "").replace("-", "_")):
+            raise ConfigError(
+                f"--program {config.program}: this Python has no package {about.package}; "
+                f"{about.install}, or name the Python that has it by --program_path"
+            )
+        return sys.executable
+    if executable is None and about.module is not None and _has_module(about.module):
+        return sys.executable
+    found = shutil.which(name)
+    if found is None:
+        raise ConfigError(
+            f"--program {config.program}: no {name} on the search path; {about.install}, or say "
+            "where it is by --program_path"
+        )
+    return str(Path(found).absolute())
+
+
+def _has_module(name: str) -> bool:
+    """Tell whether this Python has the package of a module; nothing is imported."""
+    return importlib.util.find_spec(name.partition(".")[0]) is not None
+
+
+def identity(config: ExternalConfig) -> str:
+    """Return what tells a program from its other versions; names no path.
+
+    A Python package is its version, with those of the packages that it computes with; anything
+    else is the SHA-256 of its executable.
+
+    Raises:
+        ConfigError: The program is not there, or its Python lacks the package.
+    """
+    path = find_program(config)
+    package = config.about.package
+    python = python_of(path)
+    if package is None or python is None:
+        return _sha256(path)
+    wanted = (package, *_BESIDE.get(config.program, ()))
+    versions = _versions(python, wanted)
+    missing = [name for name in wanted if name not in versions]
+    if missing and config.about.executable is None:
+        raise ConfigError(
+            f"--program_path {path}: this Python has no package {missing[0]}; "
+            f"{config.about.install}"
+        )
+    if package not in versions:
+        return _sha256(path)
+    return " ".join(f"{name}=={versions[name]}" for name in sorted(versions))
+
+
+def run(
+    name: str,
+    command: Sequence[str],
+    timeout_seconds: int,
+    directory: Path,
+    stdin: bytes = b"",
+) -> tuple[bytes, bytes]:
+    """Run a program to its end.
+
+    Args:
+        name: What to call it in messages.
+        command: The program and its arguments.
+        timeout_seconds: After this it is killed with all that it started.
+        directory: Where it runs.
+        stdin: What it reads.
+
+    Returns:
+        What it wrote, and what it said on standard error.
+
+    Raises:
+        WorkerError: It cannot be started, takes too long, or ends with a failure; repeats the last
+            line that it said.
+    """
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=directory,
+            env={**os.environ, **_ENVIRONMENT},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise WorkerError(f"{name}: {command[0]} cannot be started: {error.strerror}") from error
+    try:
+        out, said = process.communicate(stdin, timeout=timeout_seconds)
+    except subprocess.TimeoutExpired as error:
+        raise WorkerError(
+            f"{name}: not done after {timeout_seconds} s and killed; give a larger "
+            "--program_timeout or smaller --shard_pairs"
+        ) from error
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    if process.returncode:
+        ending = (
+            f"was killed by signal {-process.returncode}"
+            if process.returncode < 0
+            else f"failed with status {process.returncode}"
+        )
+        raise WorkerError(f"{name} {ending}: {last_line(said) or 'it said nothing'}")
+    return out, said
+
+
+def read_answer(path: Path, name: str) -> bytes:
+    """Return the file that a program was told to write.
+
+    Raises:
+        WorkerError: It wrote none.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WorkerError(f"{name} ended well, but wrote no {path.name}") from error
+
+
+def python_of(path: str) -> str | None:
+    """Return the Python that a path is, or that runs the script there; None if there is none."""
+    if Path(path).name.startswith("python"):
+        return path
+    with Path(path).open("rb") as file:
+        first = file.readline(1024)
+    if not first.startswith(b"#!"):
+        return None
+    words = first[2:].decode("utf-8", "replace").split()
+    if words and Path(words[0]).name == "env" and len(words) > 1:
+        words = words[1:]
+    if not words or not Path(words[0]).name.startswith("python"):
+        return None
+    return shutil.which(words[0])
+
+
+@functools.lru_cache(maxsize=16)
+def _versions(python: str, packages: tuple[str, ...]) -> dict[str, str]:
+    command = [python, "-c", _VERSIONS, *packages]
+    out, _ = run(Path(python).name, command, 60, Path.cwd())
+    return dict(json.loads(out))
+
+
+def _sha256(path: str) -> str:
+    try:
+        return f"sha256:{hashlib.sha256(Path(path).read_bytes()).hexdigest()}"
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,153 @@
+"""Someone else's aligner in a job: what travels to workers, and what a process has ready."""
+
+import dataclasses
+import hashlib
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from pairweave.models.external.external import ExternalAligner, find_digest
+from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_process import identity
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage import files, hashed_files
+
+FORMAT = 1
+ALIGNER = "external"
+
+_ready: dict[tuple[str, str | None], ExternalAligner] = {}
+_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class ExternalReference:
+    """Which program aligns and what it must be.
+
+    Attributes:
+        config: Its settings.
+        digest: The digest that the aligner must have.
+        directory: Where what it learned lies; None if it learns nothing beforehand.
+    """
+
+    config: ExternalConfig
+    digest: str
+    directory: str | None = None
+
+
+def find(config: ExternalConfig) -> ExternalReference:
+    """Look for a program that learns nothing beforehand; its encoder is hashed.
+
+    Raises:
+        ConfigError: The program or its encoder is not there.
+    """
+    return ExternalReference(config, find_digest(config, {}))
+
+
+def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
+    """Return what a program learned in an earlier run.
+
+    Raises:
+        ConfigError: The directory holds no such thing, another program's, or a damaged one.
+    """
+    try:
+        packed = hashed_files.read(directory)
+    except WorkerError as error:
+        raise ConfigError(
+            f"--model {directory}: nothing that {config.program} learned ({error}); leave --model "
+            f"out to let it learn from the input, which keeps it under models/{config.program}"
+        ) from error
+    about = hashed_files.parse_about(packed.pop(hashed_files.ABOUT))
+    if about.get("aligner") != ALIGNER or about.get("program") != config.program:
+        found = about.get("program") or about.get("aligner")
+        raise ConfigError(f"--model {directory}: was learned by {found}, not by {config.program}")
+    return ExternalReference(config, find_digest(config, packed), files.absolute(directory))
+
+
+def find_whole(config: ExternalConfig, directory: str) -> ExternalReference | None:
+    """Return what an earlier attempt of a run learned, or None if it cannot be used as it lies."""
+    try:
+        return find_learned(config, directory)
+    except ConfigError:
+        return None
+
+
+def save(
+    config: ExternalConfig,
+    directory: str,
+    learned: Mapping[str, bytes],
+    facts: Mapping[str, object],
+) -> ExternalReference:
+    """Write what a program learned, ``about.json`` last.
+
+    Args:
+        config: The program.
+        directory: Where to.
+        learned: What it learned, by file name.
+        facts: What else to say of it, such as languages and the number of pairs.
+    """
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "aligner": ALIGNER,
+        "program": config.program,
+        "identity": identity(config),
+        **facts,
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(learned.items())},
+    }
+    for name, data in learned.items():
+        files.write_bytes(files.join(directory, name), data)
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    files.write_bytes(
+        files.join(directory, hashed_files.ABOUT), orjson.dumps(about, option=options)
+    )
+    return ExternalReference(config, find_digest(config, learned), files.absolute(directory))
+
+
+def load(reference: ExternalReference) -> ExternalAligner:
+    """Make an aligner ready, once in a process.
+
+    Raises:
+        ConfigError: The program is not there, or is not the one that the run was planned with.
+    """
+    key = (reference.digest, reference.directory)
+    with _lock:
+        aligner = _ready.get(key)
+        if aligner is None:
+            aligner = _load(reference)
+            _ready[key] = aligner
+        return aligner
+
+
+def align(
+    reference: ExternalReference, table: pa.Table
+) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+    """Align with a program that is looked for once in a process.
+
+    Args:
+        reference: Which program.
+        table: Pairs with tokens (`transforms.schemas.TOKENS`).
+
+    Returns:
+        What `models.external.external.ExternalAligner.align_or_reject` does.
+
+    Raises:
+        ConfigError: The program is not there, or is not the one that is meant.
+        WorkerError: The program fails.
+    """
+    return load(reference).align_or_reject(table)
+
+
+def _load(reference: ExternalReference) -> ExternalAligner:
+    learned: dict[str, bytes] = {}
+    if reference.directory is not None:
+        learned = hashed_files.read(reference.directory)
+        del learned[hashed_files.ABOUT]
+    aligner = ExternalAligner(reference.config, learned)
+    if aligner.digest != reference.digest:
+        raise ConfigError(
+            f"--program {reference.config.program}: not the program that the run was planned "
+            "with; another version is installed here, or its files changed"
+        )
+    return aligner

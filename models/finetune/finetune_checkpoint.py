@@ -1,0 +1,99 @@
+"""The state of a training that is under way: weights, moments of AdamW, losses. No pickle."""
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.storage import temporary_files
+
+CHECKPOINT = "_checkpoint.safetensors"
+
+
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+
+
+@dataclasses.dataclass
+class State:
+    """How far a training is.
+
+    Attributes:
+        key: Digest of all that decides the weights.
+        updates: Updates made.
+        losses: Loss of each objective ``[update]``.
+    """
+
+    key: str
+    updates: int
+    losses: dict[str, list[float]]
+
+
+def write_state(
+    path: Path, state: State, model: torch.nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Write the state in one step; a reader sees the old one or this one.
+
+    Raises:
+        WorkerError: It cannot be written.
+    """
+    tensors = {}
+    for name, weight in model.named_parameters():
+        tensors[f"weight.{name}"] = weight.detach()
+        for moment in _MOMENTS:
+            if moment in optimizer.state[weight]:
+                tensors[f"{moment}.{name}"] = optimizer.state[weight][moment]
+    said = {"state": json.dumps(dataclasses.asdict(state))}
+    temporary = path.with_name(temporary_files.name_for(path.name))
+    try:
+        save_file(tensors, temporary, metadata=said)
+        put(temporary, path)
+    except (OSError, SafetensorError) as error:
+        temporary.unlink(missing_ok=True)
+        raise WorkerError(f"{path}: the state cannot be written: {error}") from error
+
+
+def put(temporary: Path, path: Path) -> None:
+    """Give a written file its final name, once it is on the disk.
+
+    Raises:
+        OSError: It cannot be done.
+    """
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def read_state(
+    path: Path, key: str, model: torch.nn.Module, optimizer: torch.optim.Optimizer
+) -> State | None:
+    """Read a saved state into a model and its optimizer.
+
+    Returns:
+        The state; None if there is none, or one of another training, or a damaged one.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            state = State(**json.loads((file.metadata() or {})["state"]))
+            if state.key != key:
+                return None
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+        return None
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.copy_(tensors[f"weight.{name}"])
+            if f"{_MOMENTS[0]}.{name}" not in tensors:
+                continue
+            moments = {moment: tensors[f"{moment}.{name}"] for moment in _MOMENTS}
+            optimizer.state[weight] = {
+                moment: value if moment == "step" else value.to(weight.device)
+                for moment, value in moments.items()
+            }
+    return state

@@ -1,0 +1,1 @@
+"""The statistical word aligner, its files and its phrase table."""

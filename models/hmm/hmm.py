@@ -1,0 +1,146 @@
+"""The statistical word aligner: IBM Model 1, then HMMs of both directions trained to agree.
+
+Source: Vogel, Ney and Tillmann (1996) for the HMM, Liang, Taskar and Klein (2006) for the
+agreement. `fit` trains, `HmmModel.align` aligns; neither sees Beam.
+"""
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.aligner import require_countable
+from pairweave.models.hmm.hmm_config import HmmConfig
+from pairweave.models.hmm.hmm_parts import Parts
+from pairweave.models.hmm.hmm_storage import HEADER, digest_of, pack, unpack
+from pairweave.models.hmm.hmm_training import train
+from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm import agreement
+
+__all__ = ["HmmConfig", "HmmModel", "fit"]
+
+
+class HmmModel:
+    """A fitted aligner; implements `models.aligner.Aligner`."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Keep the parts; they are never changed."""
+        self._parts = parts
+
+    @functools.cached_property
+    def _files(self) -> dict[str, bytes]:
+        return pack(self._parts)
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of all that decides the links."""
+        return digest_of(self._files[HEADER])
+
+    @property
+    def parts(self) -> Parts:
+        """Return what was fitted; it must not be changed."""
+        return self._parts
+
+    @property
+    def config(self) -> HmmConfig:
+        """Return the settings that the model was fitted with."""
+        return self._parts.config
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Return pairs, tokens, vocabularies and log-likelihoods (forward, reverse) of the fit."""
+        return dict(json.loads(self._files[HEADER])["fit"])
+
+    def with_threshold(self, threshold: float) -> "HmmModel":
+        """Return the same model, linking whatever has at least this posterior probability.
+
+        Nothing is copied. A low threshold gives all that the model believes of the links.
+
+        Raises:
+            ConfigError: The threshold is out of its range (`models.hmm.hmm_config`).
+        """
+        config = dataclasses.replace(self._parts.config, decode="posterior", threshold=threshold)
+        return HmmModel(dataclasses.replace(self._parts, config=config))
+
+    def align(self, table: pa.Table) -> pa.Table:
+        """Turn TOKENS rows into LINKED rows, in the same order.
+
+        Raises:
+            WorkerError: A side has more tokens than links can number.
+        """
+        schemas.require(table, schemas.TOKENS)
+        require_countable(table)
+        forward, reverse = [], []
+        parts = self._parts
+        for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+            made = agreement.align_pairs(
+                parts.source.side(*source),
+                parts.target.side(*target),
+                parts.source_words,
+                parts.target_words,
+                parts.lexicon,
+                parts.jumps,
+                parts.config.null_probability,
+                parts.config.threshold,
+                parts.config.decode == "viterbi",
+            )
+            forward.append(_links(*made[:4]))
+            reverse.append(_links(*made[4:]))
+        kind = schemas.LINKED.field("forward").type
+        return pa.Table.from_arrays(
+            [*table.columns, pa.chunked_array(forward, kind), pa.chunked_array(reverse, kind)],
+            schema=schemas.LINKED,
+        )
+
+    def to_files(self) -> dict[str, bytes]:
+        """Return the files that hold the model, by name; the same model gives the same bytes."""
+        return dict(self._files)
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> "HmmModel":
+        """Read a model.
+
+        Raises:
+            ConfigError: A file is missing, damaged or of another version.
+        """
+        return cls(unpack(files))
+
+
+def fit(table: pa.Table, config: HmmConfig, threads: int = 1) -> HmmModel:
+    """Fit an aligner to the pairs of a TOKENS table.
+
+    Args:
+        table: Pairs with token offsets; only texts and tokens are used.
+        config: The settings.
+        threads: Threads to use; their number changes no bit of the model.
+
+    Returns:
+        The model. It aligns other pairs as well as these.
+
+    Raises:
+        ConfigError: There are no pairs, or no threads.
+    """
+    schemas.require(table, schemas.TOKENS)
+    if table.num_rows == 0:
+        raise ConfigError("an aligner needs pairs to be fitted on, got none")
+    if threads < 1:
+        raise ConfigError(f"threads must be at least 1, got {threads}")
+    return HmmModel(train(table, config, threads))
+
+
+def _links(
+    offsets: np.ndarray, source: np.ndarray, target: np.ndarray, probability: np.ndarray
+) -> pa.Array:
+    """Build a column of links from flat arrays."""
+    struct = pa.StructArray.from_arrays(
+        [pa.array(source), pa.array(target), pa.array(probability)], fields=list(schemas.LINK)
+    )
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), struct, type=schemas.LINKED.field("forward").type
+    )

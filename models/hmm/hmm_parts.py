@@ -1,0 +1,73 @@
+"""All that a fitted statistical aligner is, in memory."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from pairweave.models.hmm.hmm_config import HmmConfig
+from pairweave.models.hmm.hmm_vocabulary import Vocabulary
+from pairweave.transforms.kernels.hmm.emissions import Lexicon
+from pairweave.transforms.kernels.hmm.model1 import Words
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """A fitted model.
+
+    Attributes:
+        config: The settings.
+        source: Words of the source side.
+        target: Words of the target side.
+        source_words: What is known of the source words.
+        target_words: What is known of the target words.
+        lexicon: Which words and stems translate which.
+        jumps: Weights of the jump distances, float32 ``[direction, distance]``.
+        report: Counts and likelihoods of the fit; they decide no link.
+    """
+
+    config: HmmConfig
+    source: Vocabulary
+    target: Vocabulary
+    source_words: Words
+    target_words: Words
+    lexicon: Lexicon
+    jumps: np.ndarray
+    report: dict[str, Any]
+
+
+def know_words(
+    vocabulary: Vocabulary,
+    mass: np.ndarray,
+    null: np.ndarray,
+    prior: float,
+    stem_mass: np.ndarray | None = None,
+) -> Words:
+    """Put together what is known of the words of one side.
+
+    Args:
+        vocabulary: The words.
+        mass: Expected links of each word, float32.
+        null: Probability of each word, and last of an unseen one, given nothing, float32.
+        prior: Occurrences that the back-off is worth.
+        stem_mass: Expected links of each stem; by default the sum of its words'.
+
+    Returns:
+        Arrays with an unseen word, as if seen once, at their end.
+    """
+    stems = vocabulary.stems
+    count = vocabulary.stem_count
+    if stem_mass is None:
+        stem_mass = np.bincount(stems, mass, minlength=count)
+    stem_total = np.bincount(stems, vocabulary.counts, minlength=count)
+    total = int(vocabulary.counts.sum()) + 1
+    return Words(
+        np.append(stems, np.int32(-1)),
+        np.append(mass, np.float32(0.0)),
+        np.append(vocabulary.counts / stem_total[stems], 1.0).astype(np.float32),
+        np.append(vocabulary.counts / total, 1.0 / total).astype(np.float32),
+        null,
+        np.append(stem_mass, 0.0).astype(np.float32),
+        np.append(1.0 / (stem_total + 1.0), 1.0).astype(np.float32),
+        np.float32(prior),
+    )

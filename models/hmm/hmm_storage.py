@@ -1,0 +1,252 @@
+"""The files of a fitted aligner: Arrow tables and a JSON header, no pickle."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.hmm.hmm_config import HmmConfig
+from pairweave.models.hmm.hmm_parts import Parts, know_words
+from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm.emissions import Lexicon
+from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.model1 import Words
+
+VERSION = 1
+"""Rises when the meaning of a file changes."""
+
+HEADER = "model.json"
+
+_WORDS = pa.schema(
+    [("word", pa.string()), ("count", pa.int64()), ("mass", pa.float32()), ("null", pa.float32())]
+)
+_STEMS = pa.schema([("mass", pa.float32())])
+_LEXICON = pa.schema(
+    [
+        ("source", pa.int32()),
+        ("target", pa.int32()),
+        ("forward", pa.float32()),
+        ("reverse", pa.float32()),
+    ]
+)
+_STEM_LEXICON = pa.schema([("source", pa.int32()), ("target", pa.int32()), ("count", pa.float32())])
+_JUMPS = pa.schema([("forward", pa.float32()), ("reverse", pa.float32())])
+
+# Of words, the last row is an unseen word.
+_TABLES = {
+    "jumps.arrow": _JUMPS,
+    "lexicon.arrow": _LEXICON,
+    "source_stems.arrow": _STEMS,
+    "source_words.arrow": _WORDS,
+    "stem_lexicon.arrow": _STEM_LEXICON,
+    "target_stems.arrow": _STEMS,
+    "target_words.arrow": _WORDS,
+}
+
+
+def pack(parts: Parts) -> dict[str, bytes]:
+    """Return the files of a model; the same model gives the same bytes."""
+    lexicon = parts.lexicon
+    columns: dict[str, list[Any]] = {
+        "jumps.arrow": [*parts.jumps],
+        "lexicon.arrow": [
+            _rows(lexicon.row_offsets),
+            lexicon.columns,
+            *np.ascontiguousarray(lexicon.probabilities.T),
+        ],
+        "stem_lexicon.arrow": [
+            _rows(lexicon.stem_offsets),
+            lexicon.stem_columns,
+            lexicon.stem_counts,
+        ],
+    }
+    for side, vocabulary, words in (
+        ("source", parts.source, parts.source_words),
+        ("target", parts.target, parts.target_words),
+    ):
+        columns[f"{side}_stems.arrow"] = [words.stem_mass[:-1]]
+        columns[f"{side}_words.arrow"] = [
+            pa.concat_arrays([vocabulary.words, pa.array([""], pa.string())]),
+            np.append(vocabulary.counts, 0),
+            words.mass,
+            words.null,
+        ]
+    files = {name: _write(_TABLES[name], columns[name]) for name in sorted(columns)}
+    header = {
+        "aligner": "hmm",
+        "version": VERSION,
+        "config": dataclasses.asdict(parts.config),
+        "files": {
+            name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for name, data in files.items()
+        },
+        "fit": {
+            **parts.report,
+            "source_vocabulary": len(parts.source),
+            "target_vocabulary": len(parts.target),
+            "lexicon": len(lexicon.columns),
+        },
+    }
+    text = json.dumps(header, indent=1, sort_keys=True, allow_nan=False) + "\n"
+    return {HEADER: text.encode(), **files}
+
+
+def digest_of(header: bytes) -> str:
+    """Return the hex SHA-256 of a header, which holds that of every file."""
+    return hashlib.sha256(header).hexdigest()
+
+
+def unpack(files: Mapping[str, bytes]) -> Parts:
+    """Read a model from its files.
+
+    Raises:
+        ConfigError: Says which file is missing, damaged or not of this version.
+    """
+    header = _read_header(files)
+    tables = {
+        name: _read(name, files, header["files"].get(name), schema)
+        for name, schema in _TABLES.items()
+    }
+    try:
+        config = HmmConfig(**header["config"])
+    except TypeError as error:
+        raise ConfigError(f"{HEADER}: config: {error}; fit the model again") from error
+    source, source_words = _read_words(tables, "source", config)
+    target, target_words = _read_words(tables, "target", config)
+    row_offsets, columns = _read_matrix(tables, "lexicon.arrow", len(source), len(target))
+    stem_offsets, stem_columns = _read_matrix(
+        tables, "stem_lexicon.arrow", source.stem_count, target.stem_count
+    )
+    lexicon = tables["lexicon.arrow"]
+    jumps = np.stack([_numbers(tables["jumps.arrow"], name) for name in _JUMPS.names])
+    if jumps.shape[1] != 2 * JUMPS + 1:
+        raise ConfigError(f"jumps.arrow: expected {2 * JUMPS + 1} rows, found {jumps.shape[1]}")
+    if not np.all(jumps > 0):
+        raise ConfigError("jumps.arrow is damaged: a jump's weight is not above 0; fit it again")
+    return Parts(
+        config,
+        source,
+        target,
+        source_words,
+        target_words,
+        Lexicon(
+            row_offsets,
+            columns,
+            np.stack([_numbers(lexicon, "forward"), _numbers(lexicon, "reverse")], axis=1),
+            stem_offsets,
+            stem_columns,
+            _numbers(tables["stem_lexicon.arrow"], "count"),
+        ),
+        jumps,
+        dict(header["fit"]),
+    )
+
+
+def _rows(offsets: np.ndarray) -> np.ndarray:
+    """Return the row of each entry of a matrix in compressed rows, int32."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+
+
+def _write(schema: pa.Schema, columns: list[Any]) -> bytes:
+    """Encode one table as an Arrow IPC file."""
+    arrays = [
+        column if isinstance(column, pa.Array) else pa.array(column, field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+    return sink.getvalue().to_pybytes()
+
+
+def _read_header(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the header, checked for its kind and version."""
+    if HEADER not in files:
+        raise ConfigError(f"not a fitted aligner: {HEADER} is missing")
+    try:
+        header = json.loads(files[HEADER])
+    except ValueError as error:
+        raise ConfigError(f"{HEADER} is damaged: {error}; fit the model again") from error
+    if not isinstance(header, dict) or header.get("aligner") != "hmm":
+        raise ConfigError(f"{HEADER}: not the header of an aligner of kind hmm")
+    if header.get("version") != VERSION:
+        raise ConfigError(
+            f"{HEADER}: expected version {VERSION}, found {header.get('version')!r}; "
+            "fit the model again"
+        )
+    for name in ("config", "files", "fit"):
+        if not isinstance(header.get(name), dict):
+            raise ConfigError(f"{HEADER} is damaged: {name} is missing; fit the model again")
+    return header
+
+
+def _read(name: str, files: Mapping[str, bytes], entry: object, schema: pa.Schema) -> pa.Table:
+    """Decode one table and check its digest and columns."""
+    if name not in files or not isinstance(entry, dict):
+        raise ConfigError(f"not a whole fitted aligner: {name} is missing")
+    digest = hashlib.sha256(files[name]).hexdigest()
+    if digest != entry.get("sha256"):
+        raise ConfigError(
+            f"{name} is damaged: its SHA-256 is {digest}, {HEADER} says {entry.get('sha256')}"
+        )
+    try:
+        table = pa.ipc.open_file(pa.BufferReader(files[name])).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        raise ConfigError(f"{name} is damaged: {error}") from error
+    if not table.schema.equals(schema):
+        raise ConfigError(f"{name}: expected columns {schema.names}, found {table.schema}")
+    if any(column.null_count for column in table.columns):
+        raise ConfigError(f"{name} has empty cells")
+    return table
+
+
+def _numbers(table: pa.Table, name: str) -> np.ndarray:
+    """Return a column as an array of its own; a probability or count is finite and not below 0."""
+    column = table[name].to_numpy().copy()
+    if not np.all(np.isfinite(column)) or (len(column) and column.min() < 0):
+        raise ConfigError(f"column {name} of a fitted aligner has a number below 0 or none")
+    return column
+
+
+def _read_words(
+    tables: Mapping[str, pa.Table], side: str, config: HmmConfig
+) -> tuple[Vocabulary, Words]:
+    """Return the words of one side and what is known of them."""
+    name = f"{side}_words.arrow"
+    table = tables[name]
+    if table.num_rows < 1:
+        raise ConfigError(f"{name} has no row for unseen words")
+    words = pa.concat_arrays(table["word"].chunks)[:-1]
+    vocabulary = build_vocabulary(words, _numbers(table, "count")[:-1])
+    stem_mass = _numbers(tables[f"{side}_stems.arrow"], "mass")
+    if len(stem_mass) != vocabulary.stem_count:
+        raise ConfigError(
+            f"{side}_stems.arrow: expected {vocabulary.stem_count} stems, found {len(stem_mass)}"
+        )
+    return vocabulary, know_words(
+        vocabulary,
+        _numbers(table, "mass")[:-1],
+        _numbers(table, "null"),
+        config.word_prior,
+        stem_mass,
+    )
+
+
+def _read_matrix(
+    tables: Mapping[str, pa.Table], name: str, sources: int, targets: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return row offsets and columns; refuse entries that are out of order or name no word."""
+    rows, columns = (_numbers(tables[name], column) for column in ("source", "target"))
+    keys = rows.astype(np.int64) * max(targets, 1) + columns
+    fine = bool(np.all(np.diff(keys) > 0))
+    for numbers, limit in ((rows, sources), (columns, targets)):
+        fine &= len(numbers) == 0 or int(numbers.max()) < limit
+    if not fine:
+        raise ConfigError(f"{name}: entries are not sorted, or name no word")
+    return np.searchsorted(rows, np.arange(sources + 1)).astype(np.int64), columns

@@ -1,0 +1,132 @@
+"""Words of a table as numbers: folding, counting and looking up."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm.emissions import Side
+from pairweave.transforms.kernels.text import words as kernels
+
+ROWS = 65_536
+"""Rows whose letters are in memory at a time."""
+
+_WHOLE = 1 << 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Vocabulary:
+    """Known words of one side, the commonest first, and their stems.
+
+    Attributes:
+        words: Folded words, string.
+        counts: How often each occurred, int64.
+        letter_offsets: Where each word's letters begin, int64 ``[word + 1]``.
+        letters: Folded code points, int32.
+        stems: Stem of each word, int32; numbered as they appear.
+        word_table: Hashes and numbers of the words.
+        stem_table: Hashes and numbers of the stems.
+        stem_count: Stems.
+    """
+
+    words: pa.Array
+    counts: np.ndarray
+    letter_offsets: np.ndarray
+    letters: np.ndarray
+    stems: np.ndarray
+    word_table: tuple[np.ndarray, np.ndarray]
+    stem_table: tuple[np.ndarray, np.ndarray]
+    stem_count: int
+
+    def __len__(self) -> int:
+        """Return the number of words."""
+        return len(self.counts)
+
+    def number(self, letter_offsets: np.ndarray, letters: np.ndarray) -> np.ndarray:
+        """Return the number of each token; see `transforms.kernels.text.words.look_up`."""
+        return kernels.look_up(letter_offsets, letters, *self.word_table, *self.stem_table)
+
+    def side(self, pair_offsets: np.ndarray, offsets: np.ndarray, letters: np.ndarray) -> Side:
+        """Return one side of some pairs as the kernels want it."""
+        return Side(pair_offsets, self.number(offsets, letters), offsets, letters)
+
+
+def cut(table: pa.Table, side: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield the folded tokens of a table's ``source`` or ``target``, some rows at a time.
+
+    Yields:
+        Where each pair's tokens begin, int64 ``[pair + 1]``; where each token's letters begin,
+        int64 ``[token + 1]``; and the letters, int32.
+    """
+    folding = kernels.folding()
+    for batch in table.select([side, f"{side}_tokens"]).to_batches(max_chunksize=ROWS):
+        data, text_offsets = texts_of(batch.column(0))
+        pair_offsets, spans = fields_of(batch.column(1))
+        tokens = slice(pair_offsets[0], pair_offsets[-1])
+        pair_offsets -= pair_offsets[0]
+        yield (
+            pair_offsets,
+            *kernels.fold_tokens(
+                data,
+                text_offsets,
+                pair_offsets,
+                spans["start"][tokens],
+                spans["end"][tokens],
+                *folding,
+            ),
+        )
+
+
+def build_vocabulary(words: pa.Array, counts: np.ndarray) -> Vocabulary:
+    """Make the look-up tables of distinct words.
+
+    Raises:
+        ConfigError: Two words have one hash, or one word is there twice.
+    """
+    offsets = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(np.asarray(pc.utf8_length(words)), out=offsets[1:])
+    letters = np.frombuffer("".join(words.to_pylist()).encode("utf-32-le"), dtype=np.int32).copy()
+    hashes = kernels.hash_tokens(offsets, letters, _WHOLE)
+    word_table = _empty_table(len(words))
+    twice = kernels.fill_table(*word_table, hashes)
+    if twice >= 0:
+        raise ConfigError(f"the word {words[twice].as_py()!r} is twice in the vocabulary")
+    stem_hashes = kernels.hash_tokens(offsets, letters, kernels.STEM_LETTERS)
+    stems, _, _ = kernels.count_distinct(stem_hashes)
+    stem_table = _empty_table(len(stems))
+    kernels.fill_table(*stem_table, stems)
+    numbers = kernels.numbers_of(stem_hashes, *stem_table)
+    return Vocabulary(words, counts, offsets, letters, numbers, word_table, stem_table, len(stems))
+
+
+def collect_vocabulary(table: pa.Table, side: str, most: int) -> Vocabulary:
+    """Count the words of one side and keep the ``most`` commonest; of equals, by hash."""
+    hashes = [np.empty(0, dtype=np.uint64)]
+    counts = [np.empty(0, dtype=np.int64)]
+    texts = [pa.array([], pa.string())]
+    for _, offsets, letters in cut(table, side):
+        found, times, firsts = kernels.count_distinct(kernels.hash_tokens(offsets, letters, _WHOLE))
+        hashes.append(found)
+        counts.append(times)
+        text = letters.tobytes().decode("utf-32-le")
+        ends = zip(offsets[firsts].tolist(), offsets[firsts + 1].tolist(), strict=True)
+        texts.append(pa.array([text[start:end] for start, end in ends], pa.string()))
+    distinct, first, inverse = np.unique(
+        np.concatenate(hashes), return_index=True, return_inverse=True
+    )
+    totals = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(totals, inverse, np.concatenate(counts))
+    order = np.lexsort((distinct, -totals))[:most]
+    words = pa.chunked_array(texts, pa.string()).take(pa.array(first[order]))
+    return build_vocabulary(pa.concat_arrays(words.chunks), totals[order])
+
+
+def _empty_table(items: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return an empty open-addressing table that ``items`` fill by half at most."""
+    size = 1 << (2 * items + 1).bit_length()
+    return np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.int32)

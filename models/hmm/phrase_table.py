@@ -1,0 +1,256 @@
+"""Phrases and their translations, counted in the pairs that an aligner was fitted on.
+
+Phrase pairs as of Och, Tillmann and Ney (1999), weighed by relative frequencies (Koehn, Och and
+Marcu 2003, section 2): here the geometric mean of both directions'.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm import phrase_table as kernel
+from pairweave.transforms.kernels.text import words as word_kernels
+from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+
+MOST_WORDS = 6
+"""Longest phrase on either side (Hanneman and Dinu 2020, section 5.1: fragments of up to 6)."""
+
+LEAST_COUNT = 2
+"""Fewest occurrences of a phrase pair: one that was seen once may be a mistake of the aligner."""
+
+LEAST_WEIGHT = 0.3
+"""Least weight of a phrase pair (below, tags were less often right beside gold links)."""
+
+MOST_CHOICES = 4
+"""Translations of a phrase."""
+
+MOST_ENTRIES = 500_000
+"""Phrase pairs of a table, the commonest first: a table stays under some 30 MB."""
+
+MOST_PAIRS = 100_000
+"""Pairs that phrases are counted in, the first by id: this bounds time and memory of counting."""
+
+FILE = "phrases.arrow"
+"""Its name in a model's directory."""
+
+_CHUNK_PAIRS = 8_192
+
+_SCHEMA = pa.schema(
+    [
+        ("source", pa.list_(pa.field("item", pa.int32(), nullable=False))),
+        ("target", pa.list_(pa.field("item", pa.int32(), nullable=False))),
+        ("count", pa.int32()),
+        ("weight", pa.float32()),
+    ]
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class PhraseTable:
+    """Phrases and their translations, as numbers of words in an aligner's vocabularies.
+
+    Attributes:
+        table: Phrase pairs; those of one source phrase follow each other, best first. ``source``
+            and ``target`` are words, ``count`` how often they are a phrase pair, ``weight`` the
+            geometric mean of the shares that this is of the source's and of the target's.
+    """
+
+    table: pa.Table
+
+    def __len__(self) -> int:
+        """Return the number of phrase pairs."""
+        return int(self.table.num_rows)
+
+    @functools.cached_property
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the words of each target begin, int64, and their numbers, int32."""
+        return _flat(self.table, "target")
+
+    @functools.cached_property
+    def choice_offsets(self) -> np.ndarray:
+        """Return where the phrase pairs of each source phrase begin, int64 ``[phrase + 1]``."""
+        offsets, words = _flat(self.table, "source")
+        hashes = kernel.hash_runs(words, offsets[:-1], offsets[1:])
+        changes = np.flatnonzero(hashes[1:] != hashes[:-1]) + 1
+        return np.concatenate([[0], changes, [len(self)]])[len(self) == 0 :].astype(np.int64)
+
+    def find(self, offsets: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return the number of each run of words among the source phrases, or -1, int64.
+
+        Args:
+            offsets: Where each run begins, int64 ``[run + 1]``.
+            numbers: Words in the aligner's source vocabulary, int32; those of others are below 0.
+        """
+        return kernel.find_runs(offsets, numbers, *self._sources)
+
+    @functools.cached_property
+    def _sources(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return a hash table of the source phrases, where each begins, and their words."""
+        offsets, words = _flat(self.table, "source")
+        firsts = self.choice_offsets[:-1]
+        phrases = _runs(words, offsets[:-1][firsts], offsets[1:][firsts])
+        starts = phrases.offsets.to_numpy().astype(np.int64)
+        words = phrases.values.to_numpy()
+        hashes = kernel.hash_runs(words, starts[:-1], starts[1:])
+        size = 1 << (2 * len(hashes) + 1).bit_length()
+        keys, ids = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+        if word_kernels.fill_table(keys, ids, hashes) >= 0:
+            raise ConfigError(f"{FILE}: the phrase pairs of a source do not follow each other")
+        return keys, ids, starts, words
+
+
+class _Counted(NamedTuple):
+    """Phrase pairs of some pairs: hashes of both sides and where their words are."""
+
+    source: np.ndarray
+    target: np.ndarray
+    spans: np.ndarray
+
+
+def build_phrase_table(model: HmmModel, table: pa.Table, threads: int = 1) -> PhraseTable:
+    """Count the phrase pairs of the model's own links.
+
+    Pairs of one word each are left out: of these, the aligner's lexicon knows more.
+
+    Args:
+        model: The fitted aligner.
+        table: Pairs with tokens (`transforms.schemas.TOKENS`), by id.
+        threads: Threads to use; their number changes nothing.
+    """
+    table = table.slice(0, MOST_PAIRS)
+    source, target = (_number(model, table, side) for side in ("source", "target"))
+    with ThreadPoolExecutor(threads) as pool:
+        links = pool.map(lambda chunk: _boxes(model, chunk), _chunks(table))
+        found = list(_count(links, source, target))
+    hashes, others, spans = (
+        np.concatenate([part[field] for part in found], axis=-1) for field in range(3)
+    )
+    _, own = np.unique(hashes, return_inverse=True)
+    partners, their = np.unique(others, return_inverse=True)
+    _, firsts, counts = np.unique(
+        own * len(partners) + their, return_index=True, return_counts=True
+    )
+    shares = [counts / np.bincount(side)[side[firsts]] for side in (own, their)]
+    weights = np.sqrt(shares[0] * shares[1])
+    sizes = (spans[1] - spans[0])[firsts], (spans[3] - spans[2])[firsts]
+    fit = (counts >= LEAST_COUNT) & (weights >= LEAST_WEIGHT) & (np.maximum(*sizes) > 1)
+    common = np.flatnonzero(fit)
+    common = common[np.lexsort((others[firsts[common]], hashes[firsts[common]], -counts[common]))]
+    kept = common[:MOST_ENTRIES]
+    kept = kept[np.lexsort((others[firsts[kept]], -weights[kept], hashes[firsts[kept]]))]
+    rank = np.arange(len(kept)) - np.searchsorted(hashes[firsts[kept]], hashes[firsts[kept]])
+    kept = kept[rank < MOST_CHOICES]
+    at = spans[:, firsts[kept]]
+    columns = [
+        _runs(source[1], at[0], at[1]),
+        _runs(target[1], at[2], at[3]),
+        pa.array(counts[kept], pa.int32()),
+        pa.array(weights[kept], pa.float32()),
+    ]
+    return PhraseTable(pa.Table.from_arrays(columns, schema=_SCHEMA))
+
+
+def pack(phrases: PhraseTable) -> bytes:
+    """Return a table as an Arrow IPC file; the same table gives the same bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, _SCHEMA) as writer:
+        writer.write_table(phrases.table.combine_chunks())
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def unpack(data: bytes, model: HmmModel) -> PhraseTable:
+    """Read what `pack` wrote.
+
+    Args:
+        data: The file.
+        model: The aligner whose words it numbers.
+
+    Raises:
+        ConfigError: It is damaged, or names no word of the model.
+    """
+    try:
+        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        raise ConfigError(f"{FILE} is damaged: {error}; fit the model again") from error
+    if not table.schema.equals(_SCHEMA) or any(column.null_count for column in table.columns):
+        raise ConfigError(f"{FILE}: expected columns {_SCHEMA.names}, found {table.schema}")
+    for side, vocabulary in (("source", model.parts.source), ("target", model.parts.target)):
+        offsets, words = _flat(table, side)
+        inside = len(words) == 0 or (words.min() >= 0 and words.max() < len(vocabulary))
+        if not inside or (len(offsets) > 1 and np.diff(offsets).min() < 1):
+            raise ConfigError(f"{FILE}: a {side} names no words of the model; fit it again")
+    return PhraseTable(table)
+
+
+def _flat(table: pa.Table, side: str) -> tuple[np.ndarray, np.ndarray]:
+    column = table.column(side).combine_chunks()
+    lists = column if isinstance(column, pa.ListArray) else column.chunk(0)
+    offsets = lists.offsets.to_numpy().astype(np.int64)
+    return offsets - offsets[0], lists.flatten().to_numpy()
+
+
+def _number(model: HmmModel, table: pa.Table, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each pair's words of a side begin, int64, and their numbers, int32."""
+    vocabulary = model.parts.source if side == "source" else model.parts.target
+    numbers, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+    for pair_offsets, letter_offsets, letters in cut(table, side):
+        numbers.append(vocabulary.number(letter_offsets, letters))
+        sizes.append(np.diff(pair_offsets))
+    return np.cumsum(np.concatenate(sizes)), np.concatenate(numbers)
+
+
+def _chunks(table: pa.Table) -> Iterator[pa.Table]:
+    for first in range(0, table.num_rows, _CHUNK_PAIRS):
+        yield table.slice(first, _CHUNK_PAIRS)
+
+
+def _boxes(model: HmmModel, table: pa.Table) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return where each pair's phrase pairs begin, and the ends of both sides."""
+    linked = symmetrize(model.align(table.combine_chunks()), SymmetrizeConfig())
+    found = extract_phrases(linked, PhraseConfig(max_words=MOST_WORDS))
+    offsets, fields = fields_of(found.column("phrases"))
+    ends = ("source_start", "source_end", "target_start", "target_end")
+    return offsets, [fields[name] for name in ends]
+
+
+def _count(
+    links: Iterator[tuple[np.ndarray, list[np.ndarray]]],
+    source: tuple[np.ndarray, np.ndarray],
+    target: tuple[np.ndarray, np.ndarray],
+) -> Iterator[_Counted]:
+    first = 0
+    for offsets, boxes in links:
+        pair = first + np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        first += len(offsets) - 1
+        spans = np.stack(
+            [
+                side[0][pair] + box
+                for side, box in zip((source, source, target, target), boxes, strict=True)
+            ]
+        )
+        hashes = kernel.hash_runs(source[1], spans[0], spans[1])
+        others = kernel.hash_runs(target[1], spans[2], spans[3])
+        known = (hashes != 0) & (others != 0)
+        yield _Counted(hashes[known], others[known], spans[:, known].astype(np.int32))
+
+
+def _runs(numbers: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:
+    """Return runs of words as lists."""
+    sizes = ends - starts
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    inside = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+    kind = _SCHEMA.field("source").type
+    return pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)), pa.array(numbers[inside]), type=kind
+    )

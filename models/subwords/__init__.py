@@ -1,0 +1,1 @@
+"""Subword models that keep tags whole."""

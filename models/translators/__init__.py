@@ -1,0 +1,1 @@
+"""Translators of sentences and fragments."""

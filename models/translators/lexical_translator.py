@@ -1,0 +1,97 @@
+"""A fitted aligner's lexicon and phrase table as a translator of fragments: no download."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.hmm.hmm_parts import Parts
+from pairweave.models.hmm.phrase_table import PhraseTable
+from pairweave.transforms.kernels.hmm import lexical, phrase_table
+from pairweave.transforms.kernels.text import words as word_kernels
+from pairweave.transforms.tags.fragments import Translations, hash_words
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+
+MOST_CHOICES = 8
+"""Translations of a word."""
+
+LEAST_WEIGHT = 0.02
+"""Least weight of a word's translation."""
+
+MOST_TRANSLATIONS = 16
+"""Translations of a fragment."""
+
+
+class LexicalTranslator:
+    """Translates fragments as wholes, then by the best translations of their words, combined.
+
+    A fragment that the phrase table has is translated by it first (`models.hmm.phrase_table`).
+    A word's translation weighs as much as the geometric mean of its probability given the word and
+    of the word's given it, in the lexicon of both directions that agree
+    (`transforms.kernels.hmm.model1`). A word that the lexicon has never seen is translated as
+    itself. It implements `transforms.tags.fragments.FragmentTranslator`, for one pair of languages:
+    those that the model was fitted on.
+    """
+
+    def __init__(
+        self, parts: Parts, tokens: TokenConfig, phrases: PhraseTable | None = None
+    ) -> None:
+        """Pick the best translations of every word.
+
+        Args:
+            parts: The fitted model.
+            tokens: How its text was cut.
+            phrases: Its phrase table, if it has one.
+        """
+        self._tokens = tokens
+        self._source = parts.source
+        lexicon = parts.lexicon
+        ahead, back = lexicon.probabilities.astype(np.float64).T
+        weights = np.sqrt(ahead * back)
+        rows = np.repeat(np.arange(len(parts.source)), np.diff(lexicon.row_offsets))
+        order = np.lexsort((lexicon.columns, -weights, rows))
+        rank = np.arange(len(order)) - lexicon.row_offsets[rows]
+        best = order[(rank < MOST_CHOICES) & (weights[order] >= LEAST_WEIGHT)]
+        self._weights = weights[best].astype(np.float32)
+        vocabulary = parts.target
+        hashes = word_kernels.hash_tokens(vocabulary.letter_offsets, vocabulary.letters, 1 << 30)
+        self._choices = hashes[lexicon.columns[best]]
+        self._choice_offsets = np.searchsorted(rows[best], np.arange(len(parts.source) + 1))
+        self._phrases = phrases
+        if phrases is not None:
+            offsets, words = phrases.targets
+            self._phrase_words = phrases.choice_offsets, offsets, hashes[words]
+
+    @property
+    def knows_words(self) -> bool:
+        """Return True: a word is looked up."""
+        return True
+
+    def translate(
+        self,
+        fragments: Sequence[str],
+        source_lang: str,
+        target_lang: str,  # noqa: ARG002 - the model has one
+    ) -> Translations:
+        """Return the translations of each fragment, then those put together of its words."""
+        texts = pa.array(fragments, pa.string())
+        words, begins, letters = hash_words(texts, tokenize(texts, self._tokens, source_lang))
+        known_numbers = self._source.number(begins, letters)
+        numbers = known_numbers.astype(np.int64)
+        # An unseen word has a row of its own, behind those of the lexicon.
+        unseen = np.flatnonzero(numbers < 0)
+        known = len(self._choice_offsets) - 1
+        numbers[unseen] = known + np.arange(len(unseen))
+        ends = self._choice_offsets[-1] + np.arange(1, len(unseen) + 1)
+        combined = lexical.combine_words(
+            words.offsets,
+            numbers,
+            np.concatenate([self._choice_offsets, ends]),
+            np.concatenate([self._choices, words.hashes[unseen]]),
+            np.concatenate([self._weights, np.ones(len(unseen), np.float32)]),
+            MOST_TRANSLATIONS,
+        )
+        if self._phrases is None:
+            return Translations(*combined)
+        rows = self._phrases.find(words.offsets, known_numbers)
+        return Translations(*phrase_table.put_before(rows, *self._phrase_words, *combined))

@@ -1,0 +1,185 @@
+"""Texts to translations by way of pieces: limits, batches, what has no translation. No torch."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+import regex
+
+from pairweave.models.encoder.batching import Batch, Budget, cut_batches, run_batches
+from pairweave.models.translators.translation_pieces import END, Languages, PieceModel
+from pairweave.models.translators.translator import Rejection, TranslatorConfig
+from pairweave.transforms.rejects import Reject
+
+_VISIBLE = regex.compile(r"[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}]")
+
+# What no reader lets in (`transforms.reading.rows`).
+_CONTROL = regex.compile("[\x00-\x08\x0a-\x1f]")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """The best translation of a beam.
+
+    Attributes:
+        pieces: Its pieces, without languages and end.
+        ended: Whether it came to its end by itself.
+    """
+
+    pieces: Sequence[str]
+    ended: bool
+
+
+class Engine(Protocol):
+    """A model that turns pieces into pieces, batch by batch."""
+
+    @property
+    def threads(self) -> int:
+        """Return how many batches it works on at once."""
+        ...
+
+    @property
+    def source_limit(self) -> int:
+        """Return the most pieces of a source, special ones counted."""
+        ...
+
+    @property
+    def target_limit(self) -> int:
+        """Return the most pieces of a translation, languages and end counted."""
+        ...
+
+    @property
+    def out_of_memory(self) -> tuple[type[BaseException], ...]:
+        """Return the errors that mean that the device's memory ran out."""
+        ...
+
+    def search(
+        self, sources: list[list[str]], prefix: list[str], beam_size: int, max_tokens: int
+    ) -> list[Found]:
+        """Translate a batch.
+
+        Args:
+            sources: Pieces with special ones.
+            prefix: What every translation begins with.
+            beam_size: Width of the beam.
+            max_tokens: Most pieces of a translation, the prefix not counted.
+        """
+        ...
+
+    def force(
+        self, sources: list[list[str]], targets: list[list[str]], prefix: list[str]
+    ) -> list[float]:
+        """Return the mean log-probability of the pieces of each target and its end."""
+        ...
+
+    def free(self) -> None:
+        """Give unused memory back to the device."""
+        ...
+
+
+class PieceTranslator:
+    """A model with its pieces and languages; implements `translator.Translator`."""
+
+    def __init__(
+        self,
+        config: TranslatorConfig,
+        engine: Engine,
+        pieces: PieceModel,
+        languages: Languages,
+        ends_source: bool,  # noqa: FBT001 - passed by name
+        digest: str,
+    ) -> None:
+        """Keep the parts; the backends' `load` makes them."""
+        self._config = config
+        self._engine = engine
+        self._pieces = pieces
+        self._languages = languages
+        self._suffix = [END] if ends_source else []
+        self._digest = digest
+        self.budget = Budget(config.batch_tokens, engine.out_of_memory)
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of all that decides the translations."""
+        return self._digest
+
+    @property
+    def source_limit(self) -> int:
+        """Return the most pieces of a source, special ones counted."""
+        return min(self._config.max_source_tokens, self._engine.source_limit)
+
+    def translate(
+        self, texts: Sequence[str], source_lang: str, target_lang: str
+    ) -> list[str | Rejection]:
+        """Translate texts; see `models.translators.translator.Translator.translate`."""
+        before, prefix = self._languages.prefixes(source_lang, target_lang)
+        sources = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(texts)]
+        lengths = np.array([len(source) for source in sources], dtype=np.int64)
+        limit = self.source_limit
+        longest = min(self._config.max_tokens, self._engine.target_limit - len(prefix) - 1)
+        results: list[str | Rejection] = [
+            Rejection(
+                Reject.TOO_LONG_FOR_TRANSLATOR,
+                f"{length} pieces with the special ones; the translator takes {limit}",
+            )
+            for length in lengths.tolist()
+        ]
+
+        def work(members: np.ndarray) -> None:
+            batch = [sources[member] for member in members]
+            # One more than may stay, so that what just fits is told from what goes on.
+            found = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
+            for member, one in zip(members.tolist(), found, strict=True):
+                results[member] = self._checked(one, longest)
+
+        self._in_batches(np.flatnonzero(lengths <= limit), lengths, work)
+        return results
+
+    def score(
+        self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
+    ) -> np.ndarray:
+        """Return how likely translations are; see `translator.Translator.score`."""
+        before, prefix = self._languages.prefixes(source_lang, target_lang)
+        given = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(sources)]
+        wanted = self._pieces.cut_target(targets)
+        lengths = np.array([len(source) for source in given], dtype=np.int64)
+        target_lengths = np.array([len(target) + len(prefix) + 1 for target in wanted], np.int64)
+        scores = np.full(len(given), np.nan, dtype=np.float32)
+
+        def work(members: np.ndarray) -> None:
+            scores[members] = self._engine.force(
+                [given[member] for member in members],
+                [wanted[member] for member in members],
+                prefix,
+            )
+
+        fits = (lengths <= self.source_limit) & (target_lengths <= self._engine.target_limit)
+        self._in_batches(np.flatnonzero(fits), np.maximum(lengths, target_lengths), work)
+        return scores
+
+    def _in_batches(
+        self, members: np.ndarray, lengths: np.ndarray, work: Callable[[np.ndarray], None]
+    ) -> None:
+        """Do some work in batches of similar length, the longest first."""
+        batches = [
+            Batch(members[batch.members], batch.width)
+            for batch in cut_batches(lengths[members], self.budget.limit)
+        ]
+        run_batches(batches, self.budget, work, self._engine.free, self._engine.threads)
+
+    def _checked(self, found: Found, longest: int) -> str | Rejection:
+        """Return the text of a translation, or why it is none."""
+        if not found.ended or len(found.pieces) > longest:
+            return Rejection(
+                Reject.UNFINISHED_TRANSLATION, f"goes on after {longest} pieces, the limit"
+            )
+        text = self._pieces.join(found.pieces)
+        if not _VISIBLE.search(text):
+            return Rejection(
+                Reject.EMPTY_TRANSLATION, f"{len(found.pieces)} pieces, no visible text"
+            )
+        if control := _CONTROL.search(text):
+            where = f"the translation has U+{ord(control[0]):04X} at {control.start()}"
+            return Rejection(Reject.CONTROL_CHAR, where)
+        return text

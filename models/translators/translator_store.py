@@ -1,0 +1,135 @@
+"""The translator of a job: what travels to workers, and the one that a process has loaded.
+
+Importable without torch and CTranslate2, which are loaded when a translator is looked for.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from pairweave.models.encoder.batching import allowed_threads
+from pairweave.models.translators.translator import Rejection, Translator, TranslatorConfig
+from pairweave.transforms.errors import ConfigError
+
+_EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
+
+_loaded: dict[str, Translator] = {}
+_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True)
+class TranslatorReference:
+    """Which model translates and what it must be.
+
+    Attributes:
+        config: Its settings; a local directory is absolute.
+        digest: The digest that the loaded translator must have.
+        threads: Batches that a CPU works on at once; changes no byte.
+    """
+
+    config: TranslatorConfig
+    digest: str
+    threads: int = 1
+
+
+def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> TranslatorReference:
+    """Look for a translator; its weights are hashed and not loaded.
+
+    Args:
+        config: Which one.
+        languages: BCP 47 tags of sources and translations, every pair that is to be translated.
+
+    Raises:
+        ConfigError: There is no such model, it does not know a language, or what runs it is not
+            installed.
+    """
+    path = Path(config.model).expanduser()
+    if path.is_dir():
+        config = dataclasses.replace(config, model=str(path.absolute()))
+    found = _backend(config).inspect(config)
+    for source_lang, target_lang in languages:
+        found.languages.prefixes(source_lang, target_lang)
+    return TranslatorReference(config, found.digest)
+
+
+def translate(
+    reference: TranslatorReference, texts: Sequence[str], source_lang: str, target_lang: str
+) -> list[str | Rejection]:
+    """Translate with a model that is loaded once in a process, one call at a time.
+
+    Raises:
+        ConfigError: The model cannot be loaded, or is not the one that is meant.
+    """
+    with _lock:
+        return _load(reference).translate(texts, source_lang, target_lang)
+
+
+def score(
+    reference: TranslatorReference,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    source_lang: str,
+    target_lang: str,
+) -> np.ndarray:
+    """Return how likely translations are; see `models.translators.translator.Translator.score`.
+
+    Raises:
+        ConfigError: The model cannot be loaded, or is not the one that is meant.
+    """
+    with _lock:
+        return _load(reference).score(sources, targets, source_lang, target_lang)
+
+
+def packages(reference: TranslatorReference) -> tuple[str, ...]:
+    """Return the names of the distributions that run a translator."""
+    if reference.config.backend == "ctranslate2":
+        return ("ctranslate2", "sentencepiece")
+    return ("torch", "transformers", "sentencepiece")
+
+
+def _load(reference: TranslatorReference) -> Translator:
+    found = _loaded.get(reference.digest)
+    if found is not None:
+        return found
+    config = reference.config
+    backend = _backend(config)
+    if config.backend == "transformers":
+        import torch
+
+        # Sums that several threads share are rounded in another order
+        # (`models.encoder.encoder_store`).
+        torch.set_num_threads(1)
+    translator: Translator = backend.load(config, allowed_threads(reference.threads))
+    if translator.digest != reference.digest:
+        raise ConfigError(
+            f"{config.model}: not the translator that the run was planned with; its files changed, "
+            "or a hub model's branch moved (name a commit by --translator_revision)"
+        )
+    _loaded[reference.digest] = translator
+    return translator
+
+
+def _backend(config: TranslatorConfig) -> ModuleType:
+    """Import what runs the model.
+
+    Raises:
+        ConfigError: The extra is not installed.
+    """
+    if config.backend == "ctranslate2":
+        from pairweave.models.translators import translator_ctranslate2
+
+        return translator_ctranslate2
+    try:
+        from pairweave.models.translators import translator_transformers
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise ConfigError(
+            f"--translator transformers needs {error.name}, which is not installed; "
+            "install it with: pip install 'pairweave[neural]'"
+        ) from error
+    return translator_transformers

@@ -1,0 +1,1 @@
+"""Where a model's weights lie, and which of them are safe to read."""

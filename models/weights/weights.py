@@ -1,0 +1,184 @@
+"""Where an encoder's files lie, and which of them are safe to read. No torch."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+from pairweave.models.model_directory import require_regular
+from pairweave.models.weights.pickled_weights import (
+    OF_TORCH,
+    looks_pickled,
+    refuse_directory,
+    refuse_file,
+    refuse_named,
+)
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage.disk_paths import on_disk
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+_WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
+_MOST_HEADER_BYTES = 100_000_000
+"""What the safetensors format allows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """An encoder on a disk.
+
+    Attributes:
+        directory: Where it lies.
+        weights: Its safetensors files, sorted.
+        others: Configuration and tokenizer, sorted.
+    """
+
+    directory: Path
+    weights: tuple[Path, ...]
+    others: tuple[Path, ...]
+
+
+def find_model(name: str, revision: str | None = None) -> ModelFiles:
+    """Find an encoder, and refuse one whose weights would have to be unpickled.
+
+    Args:
+        name: A directory, or a hub name, which is downloaded (or taken from the hub's cache).
+        revision: Branch, tag or commit of a hub model.
+
+    Raises:
+        ConfigError: There is no such model, or no safetensors weights; says how to convert.
+    """
+    path = on_disk(name).expanduser()
+    if path.is_file():
+        raise refuse_file(path)
+    if not path.is_dir():
+        if not _HUB_NAME.fullmatch(name) or name.startswith(("./", "../")):
+            raise ConfigError(f"{name}: no such directory, and no hub name (OWNER/MODEL)")
+        path = _download(name, revision)
+    elif revision is not None:
+        raise ConfigError(f"{name}: a local directory has no revision, got {revision!r}")
+    return inspect_model(path)
+
+
+def require_safetensors(directory: Path) -> None:
+    """Refuse a model's directory whose weights are all pickled; one without weights passes.
+
+    Raises:
+        ConfigError: Says how to convert them; or something there is no regular file.
+    """
+    require_regular(directory)
+    files = sorted(path for path in directory.iterdir() if path.is_file())
+    pickled = any(path.suffix in OF_TORCH for path in files)
+    if pickled and not any(path.suffix == ".safetensors" for path in files):
+        raise refuse_directory(directory, files)
+
+
+def inspect_model(directory: Path) -> ModelFiles:
+    """List a directory's files and look into its weights.
+
+    Raises:
+        ConfigError: A file is missing, no regular file, pickled or damaged.
+    """
+    require_regular(directory)
+    files = sorted(path for path in directory.iterdir() if path.is_file())
+    if not (directory / "config.json").is_file():
+        inner = sorted(path.parent for path in directory.glob("*/config.json"))
+        inner = [path for path in inner if (path / "model.safetensors").is_file()]
+        hint = f"; give {inner[0]}, which has one" if inner else ""
+        raise ConfigError(f"{directory}: no config.json; expected a model of transformers{hint}")
+    weights = _weight_files(directory)
+    if not weights:
+        raise refuse_directory(directory, files)
+    for path in weights:
+        _check_safetensors(path)
+    # What begins with a line is a run's record and no part of the model.
+    others = tuple(
+        path
+        for path in files
+        if path.suffix in (".json", ".txt", ".model", ".spm") and not path.name.startswith("_")
+    )
+    return ModelFiles(directory, weights, others)
+
+
+def _weight_files(directory: Path) -> tuple[Path, ...]:
+    """Return the files of the weights: one, or those that the index names."""
+    single, index = directory / "model.safetensors", directory / "model.safetensors.index.json"
+    if single.is_file():
+        return (single,)
+    if not index.is_file():
+        return ()
+    try:
+        names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{index}: no index of weights: {error!r}") from error
+    for name in names:
+        if not isinstance(name, str) or "/" in name or name.startswith("."):
+            raise ConfigError(f"{index}: names a file outside the model: {name!r}")
+        if not name.endswith(".safetensors"):
+            raise refuse_named([directory / name for name in names])
+        if not (directory / name).is_file():
+            raise ConfigError(f"{directory / name}: missing; {index.name} names it")
+    return tuple(directory / name for name in names)
+
+
+def _check_safetensors(path: Path) -> None:
+    """Refuse a file that only calls itself safetensors, or that is not all there.
+
+    Raises:
+        ConfigError: Says which of these it is.
+    """
+    bytes_there = path.stat().st_size
+    with path.open("rb") as file:
+        size, brace = int.from_bytes(file.read(8), "little"), file.read(1)
+        # The first bytes of a whole header may be those of a pickle, so the header is asked first.
+        if brace == b"{" and size <= _MOST_HEADER_BYTES and 8 + size <= bytes_there:
+            file.seek(8)
+            expected = 8 + size + _data_bytes(path, file.read(size))
+            if bytes_there != expected:
+                raise ConfigError(
+                    f"{path}: damaged: it should be of {expected:,} bytes and is of "
+                    f"{bytes_there:,}; copy or fetch it again"
+                )
+            return
+    if looks_pickled(path):
+        raise ConfigError(
+            f"{path}: named safetensors, but its content is pickled, which can run any code; "
+            "get the weights from where they were made, as safetensors"
+        )
+    if _begins(path, b"version https://git-lfs"):
+        raise ConfigError(f"{path}: a pointer of Git LFS and no weights; run: git lfs pull")
+    raise ConfigError(
+        f"{path}: damaged: it does not begin with a safetensors header; copy or fetch it again"
+    )
+
+
+def _begins(path: Path, head: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(head)) == head
+
+
+def _data_bytes(path: Path, header: bytes) -> int:
+    """Return how many bytes of weights a safetensors header tells of."""
+    try:
+        entries = json.loads(header)
+        ends = [it["data_offsets"][1] for name, it in entries.items() if name != "__metadata__"]
+        return int(max(ends, default=0))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ConfigError(f"{path}: damaged: no safetensors header: {error!r}") from error
+
+
+def _download(name: str, revision: str | None) -> Path:
+    """Fetch the wanted files of a hub model; never a pickle or a program.
+
+    Raises:
+        ConfigError: The hub cannot be reached, or has no such model.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+
+    try:
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(_WANTED)))
+    except (OSError, ValueError) as error:
+        endpoint = HfApi().endpoint
+        why = " ".join(str(error).split())
+        raise ConfigError(
+            f"{name}: no such directory here, and it cannot be fetched from {endpoint}: {why}"
+        ) from error

@@ -1,0 +1,1 @@
+"""From options to the aligner that a job uses."""

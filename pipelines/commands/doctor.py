@@ -1,0 +1,51 @@
+"""The command ``doctor``: what this machine has, and what is missing for each engine."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Sequence
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import DoctorOptions
+
+PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
+EXTRAS = {
+    "neural": "torch",
+    "gcp": "google-cloud-storage",
+    "aws": "boto3",
+    "flink": "apache-flink-libraries",
+}
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Print the report; fail if not even the local engine can run."""
+    flags.parse(DoctorOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    disk = shutil.disk_usage(".").free / (1 << 30)
+    lines = [
+        f"python {platform.python_version()} on {platform.platform()}",
+        f"{os.cpu_count()} cores, {memory:.1f} GiB of memory, {disk:.0f} GiB free on this disk",
+        "",
+        "packages",
+        *(f"  {package} {_version(package)}" for package in PACKAGES),
+        "",
+        "extras",
+        *(f"  {extra}: {package} {_version(package)}" for extra, package in EXTRAS.items()),
+        "",
+        "engines",
+    ]
+    report = engines.engine_report()
+    lines += [f"  {state.render()}" for state in report]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if next(state.ready for state in report if state.engine == "local") else 1
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,1 @@
+"""The commands `evaluate links`, `aligners`, `tags`, `judgements` and `suggestions`."""

@@ -1,0 +1,351 @@
+"""The command ``evaluate aligners``: several aligners on one gold set, side by side."""
+
+import dataclasses
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pairweave.models import store
+from pairweave.models.aligner import Aligner
+from pairweave.models.attention_aligner import AttentionAligner
+from pairweave.models.external.external import ExternalAligner, find_digest, learn
+from pairweave.models.external.external_config import PROGRAMS
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.pipelines.aligners.aligner_names import AlignerName, read_name
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import EvaluateAlignersOptions
+from pairweave.pipelines.process import terminal
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.links.pharaoh import format_links
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+
+ABOUT = "error rate and speed of several aligners on one gold set"
+_COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
+_ABOUT_SPEED = (
+    "pairs/s: one run; of a program with its own start, and of eflomal and giza with all learning"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Texts:
+    """What is aligned and what is learned from.
+
+    Attributes:
+        gold: The pairs of the gold set (`transforms.schemas.TOKENS`), tokens as the gold counts
+            them.
+        training: Those pairs, then the training text.
+    """
+
+    gold: pa.Table
+    training: pa.Table
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What one aligner made of the gold set.
+
+    Attributes:
+        name: The aligner as the user named it.
+        digest: Of all that decides its links.
+        scores: Its links against the gold.
+        learn_seconds: How long it learned; 0 for one that came with what it knows, or that learns
+            while it aligns.
+        pairs_per_second: How fast it aligned. A program's own start counts; a program that takes a
+            whole corpus is timed on the gold set and the training text together.
+        signature: The line that names all that decides the figures.
+    """
+
+    name: str
+    digest: str
+    scores: LinkScores
+    learn_seconds: float
+    pairs_per_second: float
+    signature: str
+
+
+Make = Callable[[Texts], Aligner]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
+    )
+    names = [name for text in options.aligners or ("hmm",) for name in read_name(text).each()]
+    # An aligner that is not there is found out before the others have worked for an hour.
+    makers = [maker(name, options) for name in names]
+    texts = read_texts(options)
+    check_gold(options, texts.gold.num_rows)
+    outcomes: list[Outcome] = []
+    try:
+        for name, make in zip(names, makers, strict=True):
+            outcomes.append(evaluate(name, make, texts, options))
+            terminal.warn(f"{name.text}: done")
+    finally:
+        # An aligner that fails does not take the figures of the others with it.
+        if outcomes:
+            terminal.say(render(outcomes, texts).removesuffix("\n"))
+    return 0
+
+
+def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
+    """Refuse a gold that nothing can be compared with, before anything is aligned.
+
+    A gold that seems to count words from 1, and is not said to, gets a warning.
+
+    Raises:
+        InputError: It is not of as many lines as there are pairs; or see `evaluate_links`.
+    """
+    gold = files.on_disk(options.gold)
+    lines = text_lines.count_lines(str(gold))
+    if lines != pairs:
+        raise InputError(
+            "line_count_mismatch",
+            str(gold),
+            f"has {lines} lines, but the gold set has {pairs} pairs: one line of links for each",
+        )
+    warning = _compare("\n" * pairs, options).warning
+    if warning is not None:
+        terminal.warn(f"warning: {gold}: {warning}")
+
+
+def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
+    """Compare lines of links with the gold."""
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
+        path = Path(directory) / "links"
+        path.write_text(links)
+        return evaluate_links(path, files.on_disk(options.gold), options.one_based)
+
+
+def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
+    """Return what makes an aligner ready, which may be to let it learn.
+
+    Raises:
+        ConfigError: The aligner is not there, or a setting is not one of its own.
+    """
+    if name.aligner == "hmm":
+        name.require_settings("decode")
+        if name.model is not None:
+            name.require_settings()
+            fitted = store.read(name.model).model
+            return lambda _: fitted
+        config = HmmConfig(decode=name.settings.get("decode", "posterior"))
+        return lambda texts: fit(texts.training, config, threads=os.cpu_count() or 1)
+    if name.aligner == "encoder":
+        return _encoder(name)
+    if name.aligner == "attention":
+        return _attention(name)
+    external = name.program_config(options.program_timeout)
+    find_digest(external, {})
+    return lambda texts: ExternalAligner(external, learn(external, texts.training))
+
+
+def _encoder(name: AlignerName) -> Make:
+    from pairweave.models.encoder import encoder_store
+
+    reference = encoder_store.find(name.encoder_config())
+    return lambda _: encoder_store.load(reference)
+
+
+def _attention(name: AlignerName) -> Make:
+    source = name.attention_source()
+    aligner = AttentionAligner(source)
+
+    def make(texts: Texts) -> Aligner:
+        if len(aligner) != texts.gold.num_rows:
+            raise InputError(
+                "line_count_mismatch",
+                source.path,
+                f"has attention of {len(aligner)} lines, but the gold set has "
+                f"{texts.gold.num_rows} pairs",
+            )
+        return aligner
+
+    return make
+
+
+def _attention_settings(name: AlignerName) -> dict[str, object]:
+    """Return what a signature says of attention beside its digest."""
+    if name.aligner != "attention":
+        return {}
+    source = name.attention_source()
+    return {
+        "method": source.method,
+        "layer": "only" if source.layer is None else source.layer,
+        "head": "mean" if source.head is None else source.head,
+    }
+
+
+def read_texts(options: EvaluateAlignersOptions) -> Texts:
+    """Read the gold set's pairs and the training text.
+
+    Raises:
+        ConfigError: Neither or both ways to name the pairs are used, or a side is missing.
+        InputError: A file cannot be read, or the sides differ in their number of lines.
+    """
+    if (options.pairs is None) == (options.source_input is None):
+        raise ConfigError(
+            "name the pairs of the gold set by --pairs FILE, one 'source ||| target' a line, or "
+            "by --source_input FILE and --target_input FILE"
+        )
+    if options.pairs is not None:
+        sides = _read_joined(files.on_disk(options.pairs))
+    elif options.target_input is None:
+        raise ConfigError("--source_input needs --target_input")
+    else:
+        sides = _read_sides([str(options.source_input)], [options.target_input])
+    languages = options.source_lang, options.target_lang
+    gold = token_table(*sides, TokenConfig("whitespace"), languages)
+    training = _read_sides(options.train_source_input, options.train_target_input)
+    more = token_table(*training, TokenConfig(options.train_tokens), languages)
+    full = pa.compute.and_(
+        *(pa.compute.greater(pa.compute.list_value_length(more[f"{side}_tokens"]), 0)
+          for side in ("source", "target"))
+    )  # fmt: skip
+    return Texts(gold, pa.concat_tables([gold, more.filter(full)]).combine_chunks())
+
+
+def token_table(
+    source: list[str], target: list[str], tokens: TokenConfig, languages: tuple[str, str]
+) -> pa.Table:
+    """Return sentence pairs as a TOKENS table, numbered from 1."""
+    count = len(source)
+    columns: dict[str, Any] = {
+        "id": [f"{line:032x}" for line in range(1, count + 1)],
+        "corpus": [""] * count,
+        "source_lang": [languages[0]] * count,
+        "target_lang": [languages[1]] * count,
+        "file": [""] * count,
+        "line": range(1, count + 1),
+        "source": source,
+        "target": target,
+        "translation": [None] * count,
+    }
+    arrays = [pa.array(columns[name], schemas.TOKENS.field(name).type) for name in columns]
+    arrays += [tokenize(arrays[6 + side], tokens, languages[side]) for side in (0, 1)]
+    return pa.Table.from_arrays(arrays, schema=schemas.TOKENS)
+
+
+def evaluate(
+    name: AlignerName, make: Make, texts: Texts, options: EvaluateAlignersOptions
+) -> Outcome:
+    """Let an aligner learn and align, and compare its links with the gold."""
+    started = time.perf_counter()
+    aligner = make(texts)
+    learn_seconds = time.perf_counter() - started
+    whole = _whole_corpus(name)
+    if name.aligner not in PROGRAMS:
+        # Compiled functions and buffers are made ready by the first pairs, once in a process.
+        aligner.align(texts.gold.slice(0, 2))
+    table = texts.training if whole else texts.gold
+    started = time.perf_counter()
+    linked = aligner.align(table)
+    seconds = time.perf_counter() - started
+    linked = linked.slice(0, texts.gold.num_rows).combine_chunks()
+    links = symmetrize(linked, SymmetrizeConfig(options.heuristic)).column("links")
+    scores = _compare("".join(f"{line}\n" for line in format_links(links).to_pylist()), options)
+    learns = name.learns
+    settings = {
+        # Where a program or a model lies decides nothing; the digest names what it is.
+        "aligner": name.aligner,
+        "model": aligner.digest[:12],
+        **_attention_settings(name),
+        "heuristic": options.heuristic,
+        "tokens": "whitespace",
+        "training_pairs": texts.training.num_rows if learns else 0,
+        "gold": "one-based" if options.one_based else "zero-based",
+    }
+    return Outcome(
+        name=name.text,
+        digest=aligner.digest,
+        scores=scores,
+        learn_seconds=learn_seconds if learns and not whole else 0.0,
+        pairs_per_second=table.num_rows / seconds,
+        signature=signature(settings, version()),
+    )
+
+
+def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
+    """Return the table, a signature for each aligner, and on the last line all as JSON."""
+    rows = [_COLUMNS, *map(_cells, outcomes)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    more = texts.training.num_rows - texts.gold.num_rows
+    lines.append(f"{texts.gold.num_rows} pairs aligned, {more} more to learn from")
+    lines.append(_ABOUT_SPEED)
+    lines += [outcome.signature for outcome in outcomes]
+    figures = [
+        {
+            "aligner": outcome.name,
+            **{key: value for key, value in outcome.scores.as_dict().items() if key != "signature"},
+            "learn_seconds": round(outcome.learn_seconds, 3),
+            "pairs_per_second": round(outcome.pairs_per_second, 1),
+            "digest": outcome.digest,
+            "signature": outcome.signature,
+        }
+        for outcome in outcomes
+    ]
+    lines.append(json.dumps({"training_pairs": texts.training.num_rows, "aligners": figures}))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cells(outcome: Outcome) -> tuple[str, ...]:
+    scores = outcome.scores
+    return (
+        outcome.name,
+        *(f"{100 * share:.2f} %" for share in (scores.aer, scores.precision, scores.recall)),
+        f"{scores.links:,}",
+        f"{outcome.learn_seconds:.1f}" if outcome.learn_seconds else "-",
+        f"{outcome.pairs_per_second:,.0f}"
+        if outcome.pairs_per_second >= 10
+        else f"{outcome.pairs_per_second:.2g}",
+    )
+
+
+def _whole_corpus(name: AlignerName) -> bool:
+    return name.aligner in PROGRAMS and name.about.way == "whole corpus"
+
+
+def _read_joined(path: Path) -> tuple[list[str], list[str]]:
+    source, target = [], []
+    for number, line in enumerate(text_lines.read_text_lines(str(path)), 1):
+        parts = line.split(" ||| ")
+        if len(parts) != 2:
+            raise InputError(
+                "field_count",
+                str(path),
+                f"expected 'source ||| target', found {len(parts)} parts",
+                number,
+            )
+        source.append(parts[0])
+        target.append(parts[1])
+    return source, target
+
+
+def _read_sides(sources: Sequence[str], targets: Sequence[str]) -> tuple[list[str], list[str]]:
+    if len(sources) != len(targets):
+        raise ConfigError(f"{len(sources)} source files, but {len(targets)} target files")
+    sides: tuple[list[str], list[str]] = ([], [])
+    for pair in zip(sources, targets, strict=True):
+        found = [text_lines.read_text_lines(str(files.on_disk(name))) for name in pair]
+        text_lines.require_equal_lines(pair, [len(lines) for lines in found])
+        sides[0].extend(found[0])
+        sides[1].extend(found[1])
+    return sides

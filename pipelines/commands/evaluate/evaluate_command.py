@@ -1,0 +1,119 @@
+"""The command ``evaluate``: results against gold data, by the field's metrics."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+from pairweave.pipelines.commands.evaluate import evaluate_tags
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import (
+    CompareExamplesOptions,
+    EvaluateLinksOptions,
+    EvaluateSuggestionsOptions,
+)
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.metrics.example_metrics import (
+    Comparison,
+    has_files,
+    profile_files,
+    profile_run,
+)
+from pairweave.transforms.metrics.link_metrics import evaluate_links
+from pairweave.transforms.metrics.suggestion_metrics import (
+    compare_suggestions,
+    evaluate_suggestions,
+)
+from pairweave.transforms.storage import files
+
+USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
+       pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
+       pairweave evaluate suggestions HYPOTHESIS GOLD [GOLD ...] --target_lang TAG
+       pairweave evaluate suggestions --data RUN --golden PREFIX
+       pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE] [--baseline FILE]
+       pairweave evaluate judgements --sample RUN --output SHEET
+       pairweave evaluate judgements --sheets SHEET ...
+"""
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        sys.stdout.write(USAGE)
+        return 0 if arguments else 2
+    kinds: dict[str, Callable[[Sequence[str]], int]] = {
+        "links": _links,
+        "aligners": _aligners,
+        "suggestions": _suggestions,
+        "tags": evaluate_tags.main,
+        "judgements": evaluate_tags.judgements,
+    }
+    if arguments[0] not in kinds:
+        names = ", ".join(f"evaluate {name}" for name in kinds)
+        raise ConfigError(f"cannot evaluate {arguments[0]!r}; there are: {names}")
+    return kinds[arguments[0]](arguments[1:])
+
+
+def _aligners(arguments: Sequence[str]) -> int:
+    from pairweave.pipelines.commands.evaluate import evaluate_aligners
+
+    return evaluate_aligners.main(arguments)
+
+
+def _links(arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        EvaluateLinksOptions,
+        "pairweave evaluate links",
+        "alignment error rate, precision and recall of links (Och and Ney 2003)",
+        arguments,
+        beam=False,
+    )
+    scores = evaluate_links(
+        files.on_disk(options.hypothesis), files.on_disk(options.gold), options.one_based
+    )
+    if scores.warning is not None:
+        terminal.warn(f"warning: {options.gold}: {scores.warning}")
+    return _say(scores.render())
+
+
+def _suggestions(arguments: Sequence[str]) -> int:
+    if any(word.partition("=")[0] in ("--data", "--golden") for word in arguments):
+        return _examples(arguments)
+    options, _ = flags.parse(
+        EvaluateSuggestionsOptions,
+        "pairweave evaluate suggestions",
+        "BLEU and exact match of suggestions (Yang et al. 2022); with --data and --golden instead, "
+        "how far examples are from a golden set's",
+        arguments,
+        beam=False,
+    )
+    files = options.hypothesis, options.gold, options.target_lang
+    config = options.config()
+    if config is None or options.baseline is None:
+        return _say(evaluate_suggestions(*files).render())
+    return _say(compare_suggestions(*files, options.baseline, config).render())
+
+
+def _examples(arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        CompareExamplesOptions,
+        "pairweave evaluate suggestions",
+        "how far suggestion examples are from a golden set's (Jensen-Shannon distances)",
+        arguments,
+        beam=False,
+    )
+    language = options.target_lang
+    if has_files(options.data):
+        made = {"all": profile_files(options.data, language)}
+    else:
+        found = finished_run.open_manifest(options.data)
+        made = profile_run(options.data, found)
+        tags = {corpus["target_lang"] for corpus in found["corpora"].values()}
+        if language is None and len(tags) == 1:
+            (language,) = tags
+    return _say(Comparison(made, profile_files(options.golden, language)).render())
+
+
+def _say(text: str) -> int:
+    terminal.say(text)
+    return 0

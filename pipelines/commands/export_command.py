@@ -1,0 +1,88 @@
+"""The command ``export``: a finished run's rows as the files that trainers read."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.commands import export_markup
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import ExportOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.export import Exported, ExportFormat, export
+from pairweave.transforms.output.export_rows import Selection
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Export a run from the command line."""
+    options, _ = flags.parse(
+        ExportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    found = finished_run.open_manifest(options.directory)
+    run = finished_run.run_of(f"{options.output.rstrip('/')}/file")
+    if run is not None:
+        raise ConfigError(
+            f"{options.output} lies in the run {run}, which stays as its manifest says; "
+            "give another directory: --output DIR"
+        )
+    selection = selection_of(options, str(found["job"]))
+    if options.format in export_markup.FORMATS:
+        done = export_markup.export_markup(
+            options.directory,
+            options.format,
+            options.output,
+            options.rows,
+            options.unfit,
+            options.inline_syntax,
+            selection,
+        )
+        return _say(done, options.sample)
+    form = cast("ExportFormat", options.format)
+    if options.inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has the tags of the run; leave it out")
+    done = export(
+        options.directory,
+        found,
+        form,
+        options.output,
+        options.unfit,
+        selection,
+        alignment=options.alignment,
+        header=options.header,
+    )
+    return _say(done, options.sample)
+
+
+def selection_of(options: ExportOptions, job: str) -> Selection:
+    """Return which rows the options ask for.
+
+    Raises:
+        ConfigError: They contradict each other, or say something that the format ignores.
+    """
+    said = options.model_fields_set
+    in_markup = options.format in export_markup.FORMATS
+    if "header" in said and options.format != "tsv":
+        raise ConfigError(f"--header: {options.format} has none; leave it out")
+    if "alignment" in said and in_markup:
+        raise ConfigError(f"--alignment: {options.format} has no links; leave it out")
+    if "seed" in said and options.sample is None and not options.shuffle:
+        raise ConfigError("--seed: nothing is drawn; give --sample or --shuffle, or leave it out")
+    kinds = options.kinds
+    if options.rows is not None:
+        if kinds:
+            raise ConfigError("--rows and --kinds say the same; give one of them")
+        if job != "augment" and not in_markup:
+            raise ConfigError(f"--rows: rows of {job} have no tags; leave it out")
+        if options.rows != "all" and job == "augment":
+            kinds = (options.rows,)
+    return Selection(options.methods, kinds, options.sample, options.shuffle, options.seed)
+
+
+def _say(done: Exported, wanted: int | None) -> int:
+    for path in done.paths:
+        terminal.say(path)
+    out = f", {done.left_out} left out" if done.left_out else ""
+    few = f", fewer than the {wanted} asked for" if done.rows < (wanted or 0) else ""
+    terminal.say(f"{done.rows} rows{out}{few}")
+    return 0

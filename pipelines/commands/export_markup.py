@@ -1,0 +1,168 @@
+"""A finished run's pairs with their inline markup, as TMX, XLIFF, PO, LXM or HTML fragments."""
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
+from pairweave.transforms.formats.markup_texts import misread
+from pairweave.transforms.formats.write_html import write_html
+from pairweave.transforms.formats.write_lxm import write_lxm
+from pairweave.transforms.formats.write_po import write_po
+from pairweave.transforms.formats.write_tmx import write_tmx
+from pairweave.transforms.formats.write_xliff import write_xliff
+from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.output.export import Exported, data_bytes, wanted_batches
+from pairweave.transforms.output.export_rows import Selection, select
+from pairweave.transforms.storage import files
+
+_ALL = Selection()
+ROWS = ("tagged", "plain", "all")
+UNFIT = ("refuse", "leave_out")
+
+Rows = Iterable[MarkupRow]
+_Unfit = Callable[[MarkupRow], str | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Format:
+    """A format of pairs with inline markup.
+
+    Attributes:
+        endings: Of each file's name.
+        syntax: What is a tag in its texts, if nothing else is said; None of an XML format.
+        write: Turns rows into pieces of each file; the second argument is the language of all
+            sources, or None.
+    """
+
+    endings: tuple[str, ...]
+    syntax: str | None
+    write: Callable[[Rows, str | None], Iterator[tuple[bytes, ...]]]
+
+
+def _not_xml(row: MarkupRow) -> str | None:
+    reasons = (not_xml(side, text) for side, text in zip(SIDES, row.texts, strict=True))
+    return next(filter(None, reasons), None)
+
+
+def _misread_as(syntax: str) -> _Unfit:
+    return functools.partial(misread, syntax=find_syntax(syntax))
+
+
+def _alone(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """Yield the pieces of a format that has one file."""
+    return ((chunk,) for chunk in chunks)
+
+
+_FORMATS = {
+    "tmx": _Format(
+        (".tmx",), None, lambda rows, source: _alone(write_tmx(rows, source or "*all*"))
+    ),
+    "xliff": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "1.2"))),
+    "xliff2": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "2.1"))),
+    "po": _Format((".po",), "html", lambda rows, _: _alone(write_po(rows))),
+    "lxm": _Format((".source.json", ".target.json"), "xml", lambda rows, _: write_lxm(rows)),
+    "html": _Format((".jsonl",), "html", lambda rows, _: _alone(write_html(rows))),
+}
+FORMATS = tuple(_FORMATS)
+
+
+def export_markup(
+    directory: str,
+    form: str,
+    output: str,
+    rows: str | None = None,
+    unfit: str = "refuse",
+    inline_syntax: str | None = None,
+    selection: Selection = _ALL,
+) -> Exported:
+    """Write a finished run's rows, in the order of its shards, shard by shard.
+
+    Args:
+        directory: The run's, of ``augment`` with indexed tags, or of ``align``.
+        form: ``tmx`` (1.4b), ``xliff`` (1.2), ``xliff2`` (2.1), ``po``, ``lxm`` (JSON, a file a
+            side) or ``html`` (fragments, JSON lines).
+        output: Directory of the files, which are not there yet; on a disk.
+        rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
+        unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
+        inline_syntax: What readers of ``po``, ``lxm`` and ``html`` will take for a tag; by default
+            XML's of ``lxm``, HTML's of others.
+        selection: Which of these rows, and in which order. A sample is drawn before unfit rows are
+            left out.
+
+    Raises:
+        ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
+        WorkerError: A shard is missing or not what the manifest says.
+    """
+    require_choice("format", form, FORMATS)
+    if unfit not in UNFIT:
+        raise ConfigError(f"--unfit {unfit}: {form} has no escapes for tags; give leave_out")
+    found = finished_run.open_manifest(directory)
+    rows = rows or ("tagged" if found["job"] == "augment" else "all")
+    require_choice("rows", rows, ROWS)
+    selection.check(str(found["job"]))
+    if found["job"] == "augment" and rows != "all" and not selection.kinds:
+        # So that a sample is one of the rows that are written.
+        selection = dataclasses.replace(selection, kinds=(rows,))
+    configuration = found["configuration"]
+    representation = configuration.get("representation", "indexed")
+    if representation != "indexed":
+        raise ConfigError(
+            f"{directory}: the tags are written as {representation}; only those of a run with "
+            "--representation indexed can be exported"
+        )
+    how = _FORMATS[form]
+    if how.syntax is None and inline_syntax is not None:
+        raise ConfigError(f"--inline_syntax: {form} has elements for tags; leave it out")
+    syntax = inline_syntax or how.syntax
+    unfit_reason = _not_xml if syntax is None else _misread_as(syntax)
+    paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
+    for path in paths:
+        if files.exists(path):
+            raise ConfigError(f"{path}: is there already; give another --output, or delete it")
+    shifted = bool(configuration.get("whitespace_shift"))
+    batches = select(
+        lambda: wanted_batches(directory, found, selection), selection, data_bytes(found)
+    )
+    read = markup_rows(batches, rows, shifted=shifted)
+    fitting = _Fitting(read, unfit_reason, form, leave_out=unfit == "leave_out")
+    sources = sorted({corpus["source_lang"] for corpus in found["corpora"].values()})
+    _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
+    return Exported(paths, fitting.rows, fitting.left_out)
+
+
+class _Fitting:
+    """Rows on their way, those that a format can carry, and how many have passed."""
+
+    def __init__(
+        self, rows: Iterator[MarkupRow], unfit: _Unfit, form: str, *, leave_out: bool
+    ) -> None:
+        self._rows, self._unfit, self._form, self._leave_out = rows, unfit, form, leave_out
+        self.rows = self.left_out = 0
+
+    def __iter__(self) -> Iterator[MarkupRow]:
+        for row in self._rows:
+            reason = self._unfit(row)
+            if reason is None:
+                self.rows += 1
+                yield row
+            elif self._leave_out:
+                self.left_out += 1
+            else:
+                raise ConfigError(
+                    f"pair {row.id}: {reason}; {self._form} cannot carry it: export the run in "
+                    "another format, or with --unfit leave_out"
+                )
+
+
+def _write(paths: Sequence[str], chunks: Iterator[tuple[bytes, ...]]) -> None:
+    """Write files in pieces; they get their names when they are whole."""
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(files.open_write(path)) for path in paths]
+        for chunk in chunks:
+            for file, data in zip(opened, chunk, strict=True):
+                file.write(data)

@@ -1,0 +1,38 @@
+"""The commands ``symmetrize`` and ``phrases``: Pharaoh files in, text on standard output."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import PhrasesOptions, SymmetrizeOptions
+from pairweave.transforms.links.pharaoh import phrase_files, symmetrize_files
+from pairweave.transforms.storage import files
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    prog, about = f"pairweave {name}", COMMANDS[name].about
+    out = sys.stdout.buffer
+    if name == "symmetrize":
+        combine, _ = flags.parse(SymmetrizeOptions, prog, about, arguments, beam=False)
+        symmetrize_files(
+            files.on_disk(combine.forward), files.on_disk(combine.reverse), combine.heuristic, out
+        )
+    else:
+        listing, _ = flags.parse(PhrasesOptions, prog, about, arguments, beam=False)
+        phrase_files(
+            files.on_disk(listing.links),
+            listing.max_words,
+            listing.unaligned_words,
+            out,
+            _path(listing.source_text),
+            _path(listing.target_text),
+        )
+    out.flush()
+    return 0
+
+
+def _path(name: str | None) -> Path | None:
+    return None if name is None else files.on_disk(name)

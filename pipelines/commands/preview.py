@@ -1,0 +1,79 @@
+"""The command ``preview``: a few pairs of a finished run in the terminal, in colour."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import rich.console
+import rich.text
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import PreviewOptions
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.report import run_samples
+from pairweave.transforms.report.shown_text import linked_words, pieces
+from pairweave.transforms.text.control_characters import visible_line
+
+COLOURS = (
+    *("bold red", "bold green", "bold yellow", "bold blue", "bold magenta"),
+    *("bold cyan", "bold bright_red", "bold bright_green", "bold bright_yellow", "bold white"),
+)
+
+Row = Mapping[str, Any]
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Print pairs from the command line."""
+    options, _ = flags.parse(
+        PreviewOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    found = finished_run.open_manifest(options.directory)
+    show(run_samples.drawn_kept(options.directory, found, options.pairs, options.seed))
+    return 0
+
+
+def show(rows: Iterable[Row]) -> None:
+    """Print rows: both sides, each tag in its own colour, and links or suggestion if there are any.
+
+    Where the output is no terminal the text is plain.
+    """
+    console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for number, row in enumerate(rows):
+        if number:
+            console.print()
+        for side in ("source", "target", "masked"):
+            if side in row:
+                console.print(coloured(row[side]))
+        if "suggestion" in row:
+            console.print(suggestion(row))
+        if "links" in row:
+            console.print(links(row))
+
+
+def coloured(text: str) -> rich.text.Text:
+    """Return tagged text with a colour for each tag; control characters as their pictures."""
+    shown = rich.text.Text()
+    for piece in pieces(text):
+        style = (
+            COLOURS[piece.tag % len(COLOURS)] if piece.is_token and piece.tag is not None else ""
+        )
+        shown.append(visible_line(piece.text), style)
+    return shown
+
+
+def suggestion(row: Row) -> rich.text.Text:
+    """Return what may stand in place of a row's mask, and what made it."""
+    shown = rich.text.Text()
+    shown.append(f"{row['method']}, {row['operation']}: ", "dim")
+    shown.append(visible_line(row["suggestion"]) or "nothing", "bold green")
+    return shown
+
+
+def links(row: Row) -> rich.text.Text:
+    """Return the linked words of a row, in two colours by turns."""
+    shown = rich.text.Text()
+    for number, words in enumerate(linked_words(row)):
+        shown.append("  " if number else "")
+        shown.append("→".join(map(visible_line, words)), "cyan" if number % 2 else "green")
+    return shown

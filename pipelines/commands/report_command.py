@@ -1,0 +1,57 @@
+"""The command ``report``: the report of a finished run again, with times and speeds."""
+
+from collections.abc import Sequence
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import ReportOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import receipt_files, run_files
+from pairweave.transforms.report import report, run_samples
+from pairweave.transforms.storage import files
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Write the report from the command line."""
+    options, _ = flags.parse(
+        ReportOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    page = render(options.directory)
+    write(options.output, page)
+    terminal.say(f"report: {options.output}")
+    return 0
+
+
+def render(directory: str) -> str:
+    """Render the report of a finished run, with what its ``_run.json`` says if that is there.
+
+    Raises:
+        ConfigError: There is no finished run.
+        WorkerError: One of its files is missing or broken.
+    """
+    found = finished_run.open_manifest(directory)
+    receipts = receipt_files.read_receipts(directory, found["plan_sha256"], int(found["shards"]))
+    samples = run_samples.gather(directory, found, receipts)
+    path = files.join(directory, run_files.RUN)
+    run = run_files.read_json(path) if files.exists(path) else None
+    return report.render(found, receipts, samples, run)
+
+
+def write(path: str, page: str) -> None:
+    """Write a page, but never into a run, whose files are what its manifest says.
+
+    Raises:
+        ConfigError: The page cannot be written there.
+    """
+    run = finished_run.run_of(path)
+    if run is not None:
+        raise ConfigError(
+            f"{path} lies in the run {run}, which stays as its manifest says; "
+            "give another file: --output FILE"
+        )
+    try:
+        files.write_bytes(path, page.encode())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""The commands `tags encode`, `decode`, `project`, `profile` and `vocabulary`."""

@@ -1,0 +1,146 @@
+"""Links of the user's own for lines with tags: Pharaoh files, or attention."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from pairweave.pipelines.options.command_options import TagsProjectOptions
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.links.attention import Attention
+from pairweave.transforms.links.given_links import out_of_range
+from pairweave.transforms.links.pharaoh import read_links
+from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
+from pairweave.transforms.markup.markup import Marked
+from pairweave.transforms.projection.project import Tokens
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import Line, count_lines
+from pairweave.transforms.text.piece_numbers import number_sides, token_links
+from pairweave.transforms.text.tokens import TokenConfig
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines that follow each other.
+
+    Attributes:
+        first: Number of the first line, from 0.
+        sources: Source lines with their tags.
+        targets: Target lines without tags.
+        tagged: Which lines of the block have tags.
+        table: Texts and tokens of these, as TOKENS.
+    """
+
+    first: int
+    sources: list[Marked]
+    targets: list[Line]
+    tagged: list[int]
+    table: pa.Table
+
+    def tokens(self, side: str) -> list[Tokens]:
+        """Return the tokens of each line that has tags."""
+        offsets, fields = fields_of(self.table.column(f"{side}_tokens"))
+        spans = list(zip(fields["start"].tolist(), fields["end"].tolist(), strict=True))
+        return [spans[start:end] for start, end in itertools.pairwise(offsets.tolist())]
+
+    def pieces(self, tokens: TokenConfig) -> tuple[list[list[int]], list[list[int]]]:
+        """Return the token of each piece that the tokenizer counts, for each line that has tags."""
+        source, target = number_sides(self.table, tokens)
+        return source.tokens_by_text(), target.tokens_by_text()
+
+
+LinkBlock = Callable[[Block], list[SoftLinks]]
+"""Links of the lines of a block that have tags."""
+
+
+def own_links(options: TagsProjectOptions) -> list[str]:
+    """Return the options given that name links of the user's own."""
+    names = ("links", "forward_links", "reverse_links", "attention")
+    return [name for name in names if getattr(options, name) is not None]
+
+
+def pharaoh_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
+    """Return what reads the links of a block: of one set, or of the two directions."""
+    given = (options.links, options.forward_links, options.reverse_links)
+    paths = [files.on_disk(path) for path in given if path is not None]
+    for path in paths:
+        _require_lines(str(path), sum(len(links) for links in read_links(path)), options)
+    streams = [_link_lines(path) for path in paths]
+
+    def link(block: Block) -> list[SoftLinks]:
+        sides = [list(itertools.islice(stream, len(block.sources))) for stream in streams]
+        for path, lines in zip(paths, sides, strict=True):
+            for number, one, other in zip(block.tagged, *block.pieces(tokens), strict=True):
+                line = block.first + number + 1
+                _require_tokens(lines[number], len(one), len(other), path, line)
+                lines[number] = token_links(lines[number], one, other)
+        if len(sides) == 1:
+            return [SoftLinks.certain(sides[0][number]) for number in block.tagged]
+        table = _directed(block, *sides)
+        return soften(table) if options.rules == "best" else harden(table, options.heuristic)
+
+    return link
+
+
+def _require_tokens(
+    links: list[tuple[int, int]], sources: int, targets: int, path: Path, line: int
+) -> None:
+    for source, target in links:
+        if source >= sources or target >= targets:
+            message = out_of_range(source, target, sources, targets)
+            raise InputError("link_out_of_range", str(path), message, line)
+
+
+def _directed(
+    block: Block, forward: list[list[tuple[int, int]]], reverse: list[list[tuple[int, int]]]
+) -> pa.Table:
+    """Return the LINKED rows of the lines of a block that have tags."""
+    table = block.table
+    for name, side in (("forward", forward), ("reverse", reverse)):
+        column = [
+            [{"source": i, "target": j, "probability": 1.0} for i, j in side[number]]
+            for number in block.tagged
+        ]
+        field = schemas.LINKED.field(name)
+        table = table.append_column(field, pa.array(column, field.type))
+    return table
+
+
+def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
+    for links in read_links(path):
+        for start, end in itertools.pairwise(links.offsets.tolist()):
+            sides = links.source[start:end].tolist(), links.target[start:end].tolist()
+            yield list(zip(*sides, strict=True))
+
+
+def attention_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
+    """Return what reads the links of a block off attention."""
+    path = files.on_disk(options.attention or "")
+    attention = Attention(path, options.attention_layer, options.attention_head)
+    attention.check()
+    _require_lines(str(options.attention), len(attention), options)
+
+    def link(block: Block) -> list[SoftLinks]:
+        links = []
+        for number, one, other in zip(block.tagged, *block.pieces(tokens), strict=True):
+            line, method = block.first + number, options.attention_method
+            found = attention.links(line, len(one), len(other), method)
+            pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
+            links.append(SoftLinks.certain(token_links(pairs, one, other)))
+        return links
+
+    return link
+
+
+def _require_lines(name: str, found: int, options: TagsProjectOptions) -> None:
+    lines = count_lines(options.source_input)
+    if lines != found:
+        raise InputError(
+            "line_count_mismatch",
+            name,
+            f"has links of {found} lines, but {options.source_input} has {lines} lines",
+        )

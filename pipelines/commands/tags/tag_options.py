@@ -1,0 +1,121 @@
+"""The options of ``tags encode``, ``tags decode`` and ``tags vocabulary``."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Options
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.symbols.representations import SELF_TRANSLATED, find_representation
+from pairweave.transforms.symbols.tag_coding import Coding
+from pairweave.transforms.symbols.tag_symbols import Representation
+
+SyntaxName = Literal["xml", "html", "xliff", "indexed"]
+RepresentationName = Literal["indexed", "xliff", "masked", "html", "template"]
+
+
+class SymbolOptions(Options):
+    """What tags look like."""
+
+    representation: RepresentationName | None = Field(
+        None,
+        description="what tags become: indexed <a_0>, xliff <g id=...>, masked XLF_OPENG,1, html "
+        "<b>, or a --template (default indexed)",
+    )
+    template: tuple[str, ...] = Field(
+        (),
+        description="forms of opening, closing and self-closing tags, such as '⟦{index}⟧' "
+        "'⟦/{index}⟧' '⟦{index}/⟧'",
+    )
+
+    def find(self) -> Representation:
+        """Return the representation that is asked for."""
+        if (self.representation == "template") > bool(self.template):
+            raise ConfigError("--representation template needs --template with three forms")
+        if self.template:
+            if self.representation not in (None, "template"):
+                raise ConfigError(
+                    f"--template and --representation {self.representation} exclude each other"
+                )
+            return find_representation(self.template)
+        return find_representation(self.representation or "indexed")
+
+
+class CodingOptions(SymbolOptions):
+    """How tags are encoded."""
+
+    syntax: SyntaxName = Field("xml", description="what is a tag in the text")
+    whitespace_shift: bool = Field(
+        default=False,
+        description="move the space before a tag behind it, and put one behind tags that begin a "
+        "text, for SentencePiece; tags decode takes it back and mends what a model left undone",
+    )
+
+    def coding(self) -> Coding:
+        """Return how tags are encoded."""
+        return Coding(self.find(), find_syntax(self.syntax), self.whitespace_shift)
+
+
+class TagsEncodeOptions(CodingOptions):
+    """Options of ``tags encode``."""
+
+    input: str = Field(min_length=1, description="tagged text, one a line [.gz .zst]")
+    output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")
+    table: str = Field(
+        min_length=1, description="file of what the symbols stand for, JSON lines [.gz .zst]"
+    )
+    target_input: str | None = Field(
+        None, description="its tagged translation: what is the same tag gets the same number"
+    )
+    target_output: str | None = Field(None, description="file of the translation with symbols")
+    target_table: str | None = Field(None, description="file of the translation's table")
+    max_tags: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="tags of a line that the model has symbols for; a line with more is warned of "
+        "(default as symbols.txt of augment: 10, or 9 for xliff, masked and html)",
+    )
+
+
+class TagsDecodeOptions(CodingOptions):
+    """Options of ``tags decode``."""
+
+    input: str = Field(min_length=1, description="text with symbols, one a line [.gz .zst]")
+    output: str = Field(min_length=1, description="file of the text with real tags [.gz .zst]")
+    table: str | None = Field(
+        None, description="the table that tags encode wrote; says how tags were encoded, too"
+    )
+    source: str | None = Field(
+        None,
+        description="in its stead, the tagged text that was encoded, with the same --syntax, "
+        "--representation and --whitespace_shift",
+    )
+
+
+class TagsVocabularyOptions(SymbolOptions):
+    """Options of ``tags vocabulary``."""
+
+    max_tags: int = Field(
+        SELF_TRANSLATED, ge=1, le=10_000, description="numbers to list symbols of"
+    )
+    output: str | None = Field(None, description="file of the symbols, one a line")
+    self_translations: str | None = Field(
+        None, description="file of rows (TSV) whose two sides are one symbol, as training data"
+    )
+    sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
+    train: tuple[str, ...] = Field(
+        (),
+        description="plain text of all languages [.gz .zst], to train a SentencePiece model on "
+        "instead: one whose pieces tags do not change in text with --whitespace_shift",
+    )
+    model_type: Literal["unigram", "bpe"] = Field("unigram", description="of the trained model")
+    vocabulary: int = Field(
+        32_000, ge=256, le=1_000_000, description="pieces of the trained model, without symbols"
+    )
+    output_model: str | None = Field(None, description="file of the extended or the trained model")
+    tokenizer: str | None = Field(
+        None, description="directory of a Hugging Face tokenizer to extend"
+    )
+    output_tokenizer: str | None = Field(None, description="directory of the extended tokenizer")

@@ -1,0 +1,50 @@
+"""The command ``tags``: what is done with tags outside the jobs."""
+
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+
+from pairweave.pipelines.cli import Command
+from pairweave.transforms.errors import ConfigError
+
+SUBCOMMANDS = {
+    "encode": Command(
+        "pairweave.pipelines.commands.tags.tags_encode", "turn real tags into symbols, with a table"
+    ),
+    "decode": Command(
+        "pairweave.pipelines.commands.tags.tags_decode",
+        "turn symbols back, and repair what models did",
+    ),
+    "vocabulary": Command(
+        "pairweave.pipelines.commands.tags.tags_vocabulary", "add symbols to subword models"
+    ),
+    "profile": Command(
+        "pairweave.pipelines.commands.tags.tags_profile",
+        "learn the shapes of tags from tagged text",
+    ),
+    "project": Command(
+        "pairweave.pipelines.commands.tags.tags_project", "put a source's tags onto its translation"
+    ),
+}
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the subcommand that the first argument names."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        sys.stdout.write(usage())
+        return 0 if arguments else 2
+    name, *rest = arguments
+    if name not in SUBCOMMANDS:
+        near = difflib.get_close_matches(name, SUBCOMMANDS, 1)
+        said = f", did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"unknown subcommand tags {name!r}{said}; see pairweave tags --help")
+    module = importlib.import_module(SUBCOMMANDS[name].module)
+    return int(module.main(name, rest))
+
+
+def usage() -> str:
+    """Return the help text of the command."""
+    width = max(map(len, SUBCOMMANDS))
+    lines = [f"  {name:<{width}}  {command.about}" for name, command in SUBCOMMANDS.items()]
+    return "\n".join(["usage: pairweave tags SUBCOMMAND [--option value ...]", "", *lines, ""])

@@ -1,0 +1,37 @@
+"""The command ``tags decode``: symbols back to real tags, repaired where a model damaged them."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from pairweave.pipelines.commands.tags.tag_options import TagsDecodeOptions
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.symbols.tag_files import decode_files
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsDecodeOptions,
+        "pairweave tags decode",
+        "turn symbols into the tags they stand for: dropped ones come back at the end, others go, "
+        "order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
+        arguments,
+        beam=False,
+    )
+    said = options.model_fields_set & {"representation", "template", "whitespace_shift", "syntax"}
+    if options.table is not None and said:
+        raise ConfigError(
+            f"--table says how tags were encoded; --{min(said)} is for --source alone"
+        )
+    count = decode_files(
+        options.input,
+        options.output,
+        table=options.table,
+        source=options.source,
+        coding=options.coding(),
+    )
+    terminal.say(f"{orjson.dumps(count).decode()}")
+    return 0

@@ -1,0 +1,42 @@
+"""The command ``tags encode``: real tags to symbols, and a table of what they were."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from pairweave.pipelines.commands.tags.tag_options import TagsEncodeOptions
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsEncodeOptions,
+        "pairweave tags encode",
+        "turn the tags of text into symbols that a translation model copies",
+        arguments,
+        beam=False,
+    )
+    paths = EncodeFiles(
+        options.input,
+        options.output,
+        options.table,
+        options.target_input,
+        options.target_output,
+        options.target_table,
+    )
+    indexed = options.template or options.representation in (None, "indexed")
+    symbols = options.max_tags or (INDICES if indexed else MOST_TAGS)
+    count = encode_files(paths, options.coding(), symbols)
+    if count["lines_beyond_symbols"]:
+        lines, most = count["lines_beyond_symbols"], count["most_elements"]
+        terminal.warn(
+            f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt of "
+            f"augment lists {symbols}. A model must know the others too: add them by tags "
+            f"vocabulary --max_tags {most}, then give --max_tags {most}"
+        )
+    terminal.say(f"{orjson.dumps(count).decode()}")
+    return 0

@@ -1,0 +1,70 @@
+"""The command ``tags profile``: the shapes of the tags of real documents."""
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import TagsProfileOptions
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.markup.markup import find_syntax
+from pairweave.transforms.output.write import to_json
+from pairweave.transforms.storage import files, text_lines
+from pairweave.transforms.tags.tag_profile import learn_profile
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsProfileOptions,
+        "pairweave tags profile",
+        "learn numbers, forms, lengths, places and nesting of tags, for augment --tag_profile",
+        arguments,
+        beam=False,
+    )
+    sources = read_texts(options.input)
+    targets = None
+    if options.target_input is not None:
+        targets = _in_order(sources, options.input, options.target_input)
+    texts = list(sources.values())
+    profile = learn_profile(texts, find_syntax(options.syntax), targets, options.source_lang)
+    files.write_bytes(options.output, to_json(profile))
+    facts = {name: profile[name] for name in ("texts", "tagged_texts", "tags")}
+    terminal.say(f"{orjson.dumps({**facts, 'output': options.output}).decode()}")
+    return 0
+
+
+def read_texts(path: str) -> Mapping[str, str]:
+    """Return the lines of a text file by their numbers, or the texts of an LXM JSON file by id.
+
+    Raises:
+        InputError: The file is no UTF-8, or no such JSON.
+    """
+    if path.endswith(".json"):
+        return _read_json(b"".join(text_lines.read_blocks(path)), path)
+    return {str(number): text for number, text in enumerate(text_lines.read_text_lines(path), 1)}
+
+
+def _read_json(data: bytes, path: str) -> Mapping[str, str]:
+    try:
+        texts = orjson.loads(data)["text"]
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise TypeError("a text is no string")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            "bad_json", path, f"expected LXM JSON with texts by id under 'text': {error}"
+        ) from error
+    return texts
+
+
+def _in_order(sources: Mapping[str, str], source: str, target: str) -> list[str]:
+    targets = read_texts(target)
+    if targets.keys() != sources.keys():
+        odd = min(targets.keys() ^ sources.keys(), key=lambda key: (len(key), key))
+        raise InputError(
+            "line_count_mismatch",
+            target,
+            f"has {len(targets)} texts, {source} has {len(sources)}; {odd} is in one alone",
+        )
+    return [targets[key] for key in sources]

@@ -1,0 +1,87 @@
+"""The command ``tags vocabulary``: symbols as whole pieces of a subword model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import sentencepiece
+
+from pairweave.pipelines.commands.tags.tag_options import TagsVocabularyOptions
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.process import terminal
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_lines
+from pairweave.transforms.symbols.representations import self_translations, symbols
+from pairweave.transforms.text.piece_settings import piece_advice
+
+
+def main(_name: str, arguments: Sequence[str]) -> int:
+    """Run the command from its command line."""
+    options, _ = flags.parse(
+        TagsVocabularyOptions,
+        "pairweave tags vocabulary",
+        "list the symbols of a representation, and add them to subword models as whole pieces",
+        arguments,
+        beam=False,
+    )
+    _check(options)
+    representation = options.find()
+    listed = symbols(representation, options.max_tags)
+    facts: dict[str, Any] = {"symbols": len(listed)}
+    if options.train and options.output_model is not None:
+        facts["sentencepiece"] = _train(options, listed, options.output_model)
+    elif options.sentencepiece is not None and options.output_model is not None:
+        from pairweave.models.subwords.symbol_pieces import write_sentencepiece
+
+        facts["sentencepiece"] = write_sentencepiece(
+            options.sentencepiece, listed, options.output_model
+        )
+    if options.tokenizer is not None and options.output_tokenizer is not None:
+        from pairweave.models.subwords.symbol_pieces import extend_tokenizer
+
+        facts["tokenizer"] = extend_tokenizer(options.tokenizer, listed, options.output_tokenizer)
+    if options.output is not None:
+        files.write_bytes(options.output, "".join(f"{symbol}\n" for symbol in listed).encode())
+        terminal.warn(piece_advice(options.output, shifted=None))
+    if options.self_translations is not None:
+        rows = self_translations(representation, options.max_tags)
+        data = "".join(f"{source}\t{target}\n" for source, target in rows)
+        files.write_bytes(options.self_translations, data.encode())
+    terminal.say(f"{orjson.dumps(facts).decode()}")
+    return 0
+
+
+def _train(options: TagsVocabularyOptions, listed: Sequence[str], output: str) -> dict[str, int]:
+    from pairweave.models.subwords.symbol_training import train_with_symbols
+
+    texts = (line.text for path in options.train for line in read_lines(path))
+    model = train_with_symbols(texts, listed, options.vocabulary, options.model_type)
+    files.write_bytes(output, model)
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model).get_piece_size()
+    return {"added": len(listed), "pieces": pieces}
+
+
+def _check(options: TagsVocabularyOptions) -> None:
+    trained = sorted({"model_type", "vocabulary"} & options.model_fields_set)
+    if trained and not options.train:
+        raise ConfigError(f"--{trained[0]} is for a model that is trained; give --train FILE")
+    if options.train and options.sentencepiece is not None:
+        raise ConfigError("--train and --sentencepiece exclude each other; leave one out")
+    model = "train" if options.train else "sentencepiece"
+    for given, made in ((model, "output_model"), ("tokenizer", "output_tokenizer")):
+        if given == "train" and options.output_model is not None:
+            continue
+        if (getattr(options, given) is None) != (getattr(options, made) is None):
+            raise ConfigError(f"--{given} and --{made} go together")
+    wanted = (
+        options.output,
+        options.self_translations,
+        options.output_model,
+        options.output_tokenizer,
+    )
+    if not any(wanted):
+        raise ConfigError(
+            "nothing to write: give --output, --self_translations, --output_model or "
+            "--output_tokenizer"
+        )

@@ -1,0 +1,1 @@
+"""What each engine needs of Beam and of this machine."""

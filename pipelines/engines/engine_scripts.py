@@ -1,0 +1,72 @@
+"""The small scripts through which a runner starts its server and its workers."""
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from pairweave.pipelines.engines import server_process
+
+
+def worker_processes(scratch: Path) -> list[str]:
+    """Let the runner start our workers as programs.
+
+    `LOOPBACK` would run one in this process, for which Beam opens a port on every interface;
+    whoever reaches it can have code run here.
+    """
+    path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
+    boot = _script(
+        scratch / "worker",
+        f"PYTHONPATH={shlex.quote(path)}",
+        "export PYTHONPATH",
+        f'exec {shlex.quote(sys.executable)} -P -m pairweave.pipelines.engines.local.worker "$@"',
+    )
+    return [
+        "--environment_type=PROCESS",
+        f"--environment_config={json.dumps({'command': str(boot)})}",
+    ]
+
+
+def attach(script: Path, program: str, *arguments: str) -> Path:
+    """Write a script that runs a program and ends it when whoever called the script ends.
+
+    Arguments given here come before those of the script.
+
+    The program ends too when the script is interrupted or killed
+    (`pipelines.engines.server_process`). If it ends before that, `exit_of` tells its exit status.
+    """
+    # Without site-packages Python starts in a few hundredths of a second.
+    words = (sys.executable, "-I", "-S", server_process.__file__)
+    command = " ".join(shlex.quote(word) for word in words)
+    called = " ".join(shlex.quote(word) for word in (str(_note(script)), program, *arguments))
+    return _script(script, f'exec {command} "$PPID" {called} "$@"')
+
+
+def exit_of(script: Path, seconds: float = 0.0) -> int | None:
+    """Return the exit status of a program that ended although nobody had asked for it.
+
+    Args:
+        script: What `attach` wrote.
+        seconds: How long to wait for it.
+
+    Returns:
+        Its exit status, below 0 the number of the signal that ended it; None if it has not ended.
+    """
+    deadline = time.monotonic() + seconds
+    while not _note(script).is_file():
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(0.02)
+    return int(_note(script).read_text(encoding="ascii"))
+
+
+def _note(script: Path) -> Path:
+    return script.with_name(f"{script.name}.exit")
+
+
+def _script(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]), encoding="utf-8")
+    path.chmod(0o700)
+    return path

@@ -1,0 +1,397 @@
+"""What each engine needs of Beam and of this machine.
+
+An engine is a name for a set of Beam options. Whatever the user says with Beam's own options wins.
+Nothing is ever downloaded: what is missing is an error that names the command to run.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+import logging
+import mmap
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pairweave.pipelines.engines import engine_scripts, private_network
+from pairweave.pipelines.engines.failures import ended_server, is_lost_server
+from pairweave.pipelines.engines.failures import failure_message as failure_message
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+LOG = logging.getLogger("pairweave")
+LOCAL_RUNNER = "pairweave.pipelines.engines.local.local_runner.LocalRunner"
+FLINK_VERSION = "1.19"
+JAVA_VERSIONS = range(11, 22)
+"""What Flink 1.19 runs on; 21 is experimental there."""
+
+RESTARTS = 3
+"""How often the Flink mini cluster starts a failed job again; without a strategy it never does."""
+
+SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
+"""The scripts that start the runners' own programs, and what these are called."""
+
+OUT_OF_MEMORY = {"java": 3}
+"""The exit status of those that tell when memory runs out (``-XX:+ExitOnOutOfMemoryError``)."""
+
+EXIT_SECONDS = 2.0
+"""How long a program that no longer answers is given to turn out to have ended."""
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
+PRISM = Path(".tools", "prism")
+PRISM_INSTALL = (
+    "GOBIN=$PWD/.tools go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0 "
+    "(`make prism` in a checkout)"
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EngineState:
+    """Whether an engine can run here.
+
+    Attributes:
+        engine: Its name.
+        facts: What was found.
+        missing: What to do before it can run; empty if it can.
+    """
+
+    engine: str
+    facts: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether nothing is missing."""
+        return not self.missing
+
+    def render(self) -> str:
+        """Return one line for a person."""
+        state = "ready" if self.ready else "not ready"
+        return f"{self.engine}: {state}; {'; '.join((*self.facts, *self.missing))}"
+
+
+@contextlib.contextmanager
+def beam_options(
+    engine: str, workers: int, job_name: str, extra: Sequence[str] = ()
+) -> Iterator[list[str]]:
+    """Give the Beam flags of an engine, and what they point to for as long as the job runs.
+
+    Args:
+        engine: `local`, `prism` or `flink`.
+        workers: Processes that work at once; on `prism` a wish.
+        job_name: What the runner calls the job.
+        extra: Beam options of the user. They win, one by one.
+
+    Yields:
+        The flags, the user's among them.
+
+    Raises:
+        ConfigError: Something that the engine needs is absent, or the user's options do not fit.
+        WorkerError: The runner's own program ended while it was needed; says how it ended.
+    """
+    given = Given(extra)
+    runner = (given.value("runner") or "").rpartition(".")[2].lower()
+    if runner in {"directrunner", "direct", "switchingdirectrunner"}:
+        raise ConfigError(
+            "--runner=DirectRunner stands for one of three runners and may download one; "
+            "leave it out, or say --runner=FnApiRunner"
+        )
+    _check_runner(given.value("runner"))
+    makers: dict[str, Callable[[int, Given, Path], list[str]]] = {
+        "local": _local,
+        "prism": _prism,
+        "flink": _flink,
+    }
+    if engine not in makers:
+        raise ConfigError(f"no engine {engine!r}; there are {', '.join(makers)}")
+    # The runner's own programs may still write here while they end.
+    with tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True) as scratch:
+        flags = [f"--job_name={job_name}", *makers[engine](workers, given, Path(scratch))]
+        ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
+        try:
+            yield [*ours, *extra]
+        except Exception as error:
+            if is_lost_server(error):
+                _check_servers(Path(scratch))
+            raise
+
+
+def _check_runner(name: str | None) -> None:
+    if name is None:
+        return
+    from apache_beam.runners import create_runner
+
+    try:
+        create_runner(name)
+    except (ValueError, ImportError, AttributeError, TypeError) as error:
+        raise ConfigError(
+            f"--runner={name}: no runner that can be used: {error}; leave it out and give --engine"
+        ) from error
+
+
+def _check_servers(scratch: Path) -> None:
+    """Find out whether a program that `engine_scripts.attach` started has ended.
+
+    Raises:
+        WorkerError: It has; says how.
+    """
+    for name, program in SERVERS.items():
+        script = scratch / name
+        if not script.is_file():
+            continue
+        status = engine_scripts.exit_of(script, EXIT_SECONDS)
+        if status is not None:
+            raise WorkerError(ended_server(program, status, OUT_OF_MEMORY.get(name)))
+
+
+def works_here(engine: str, extra: Sequence[str]) -> bool:
+    """Tell whether the workers of an engine run on this machine, as far as its options say."""
+    given = Given(extra)
+    if given.has("runner"):
+        return False
+    if engine != "flink":
+        return True
+    remote = given.value("flink_master") not in {None, "[local]", "[auto]"}
+    return not remote and not given.has("environment_type")
+
+
+class Given:
+    """The Beam options that the user gave."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        """Note names and values; `--name value` and `--name=value` are the same."""
+        self._values: dict[str, str] = {}
+        for argument, after in itertools.pairwise([*arguments, "--"]):
+            if argument.startswith("--"):
+                name, equals, value = argument[2:].partition("=")
+                if not equals and not after.startswith("--"):
+                    value = after
+                self._values[name.replace("-", "_")] = value
+
+    def has(self, name: str) -> bool:
+        """Tell whether the option was given."""
+        return name in self._values
+
+    def value(self, name: str) -> str | None:
+        """Return the option's value as given."""
+        return self._values.get(name)
+
+
+def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
+    count = workers
+    if (wanted := given.value("direct_num_workers")) is not None:
+        if not wanted.isdecimal():
+            raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
+        count = int(wanted)
+    mode = "in_memory" if count == 1 else "multi_processing"
+    return [
+        f"--runner={LOCAL_RUNNER}",
+        f"--direct_num_workers={count}",
+        f"--direct_running_mode={mode}",
+    ]
+
+
+def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
+    binary = given.value("prism_location") or _find_prism()
+    if binary is None:
+        raise ConfigError(f"engine prism: no Beam prism program here; run {PRISM_INSTALL}")
+    flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
+    if not given.has("environment_type"):
+        flags += engine_scripts.worker_processes(scratch)
+    _warn_of_open_ports("prism")
+    if not given.has("prism_location"):
+        flags.append(f"--prism_location={engine_scripts.attach(scratch / 'prism', str(binary))}")
+    return flags
+
+
+def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
+    master = given.value("flink_master") or "[local]"
+    flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
+    # A started worker process serves the job's later stages too, and no step changes its input.
+    flags += [
+        f"--flink_version={FLINK_VERSION}",
+        "--environment_cache_millis=60000",
+        "--faster_copy",
+    ]
+    if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
+        flags += _job_server(given, scratch)
+        _warn_of_open_ports("flink")
+    if master in {"[local]", "[auto]"}:
+        flags.append(f"--flink_conf_dir={_flink_conf(scratch)}")
+        if not given.has("environment_type"):
+            flags += _flink_workers(workers, scratch)
+    elif not given.has("environment_type"):
+        raise ConfigError(
+            f"--flink_master={master}: say where its workers are: --environment_type=EXTERNAL "
+            "--environment_config=localhost:50000 with `python -m "
+            "pairweave.pipelines.engines.flink.worker_pool` beside each task manager, or "
+            "--environment_type=PROCESS "
+            '--environment_config=\'{"command": "PROGRAM"}\' (see deploy/flink/README.md)'
+        )
+    return flags
+
+
+def _job_server(given: Given, scratch: Path) -> list[str]:
+    jar = given.value("flink_job_server_jar") or str(CHECKOUT / JAR)
+    if not re.match(r"\w+://", jar) and not Path(jar).is_file():
+        raise ConfigError(
+            f"engine flink: no job server at {jar}; run `make flink` in a checkout, "
+            "or give --flink_job_server_jar"
+        )
+    java = given.value("job_server_java_launcher") or _find_java()
+    if java is None:
+        raise ConfigError(
+            f"engine flink: no java here; install Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]} "
+            "and put it on PATH or in JAVA_HOME"
+        )
+    version = java_version(java)
+    if version is not None and version not in JAVA_VERSIONS:
+        raise ConfigError(
+            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
+            f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
+        )
+    # Java's own default is /tmp whatever TMPDIR says; it would also note its figures there.
+    properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
+    launcher = engine_scripts.attach(scratch / "java", java, *properties)
+    return [
+        f"--flink_job_server_jar={jar}",
+        f"--job_server_java_launcher={launcher}",
+        # Tables come and go through buffers outside the heap. Where these may take no more than
+        # the heap (Java's default), 1 GB was too little for a job of 1 GB: it waited for ever.
+        f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={_memory_bytes() // 2}",
+        "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
+    ]
+
+
+def _flink_conf(scratch: Path) -> Path:
+    """Write the mini cluster's configuration and return its directory."""
+    directory = scratch / "flink-conf"
+    directory.mkdir()
+    settings = {
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": str(RESTARTS),
+        "restart-strategy.fixed-delay.delay": "1 s",
+        # What the shuffle spills goes when the job does.
+        "io.tmp.dirs": str(scratch),
+        # What Flink itself binds, where the run has no network of its own; not what Beam binds.
+        "rest.bind-address": "localhost",
+        "jobmanager.bind-host": "localhost",
+        "taskmanager.bind-host": "localhost",
+    }
+    lines = [f"{key}: {value}\n" for key, value in settings.items()]
+    (directory / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
+    return directory
+
+
+def _flink_workers(workers: int, scratch: Path) -> list[str]:
+    processes = 1 if workers == 1 else _next_prime(workers)
+    return [*engine_scripts.worker_processes(scratch), f"--sdk_worker_parallelism={processes}"]
+
+
+@functools.cache  # said once
+def _warn_of_open_ports(engine: str) -> None:
+    if not private_network.entered():
+        LOG.warning(
+            "engine %s listens on ports that whoever reaches this machine can use to run code as "
+            "you, as this run cannot have a network of its own; see SECURITY.md",
+            engine,
+        )
+
+
+def _next_prime(number: int) -> int:
+    """Return the smallest prime above a number.
+
+    Flink's runner deals its worker processes out in turn to each slot of each step that it opens.
+    With as many processes as slots, both slots of one step can fall to the same process, as was
+    seen; with a prime number of them, slots opened in any regular order fall to different ones.
+    """
+    return next(
+        candidate
+        for candidate in itertools.count(number + 1)
+        if all(candidate % divisor for divisor in range(2, candidate))
+    )
+
+
+def _find_prism() -> Path | None:
+    found = shutil.which("prism")
+    for candidate in (CHECKOUT / PRISM, found and Path(found)):
+        if candidate and candidate.is_file() and _is_beam_prism(candidate):
+            return candidate
+    return None
+
+
+def _is_beam_prism(path: Path) -> bool:
+    """Tell Beam's prism from other programs of that name."""
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(b"apache/beam/sdks") >= 0
+
+
+def _find_java() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(Path(home, "bin", "java")) if home else shutil.which("java")
+
+
+def java_version(java: str) -> int | None:
+    """Return the feature version of a java program; None if it does not tell."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    return int(match[1]) if match else None
+
+
+def engine_report() -> list[EngineState]:
+    """Tell for each engine whether it can run here, and what is missing."""
+    cores = f"{os.cpu_count()} cores"
+    return [
+        EngineState(
+            "local", (cores, f"{_memory_bytes() / (1 << 30):.1f} GiB of memory", _gpus()), ()
+        ),
+        _prism_state(),
+        _flink_state(),
+    ]
+
+
+def _prism_state() -> EngineState:
+    prism = _find_prism()
+    if prism is None:
+        return EngineState("prism", (), (f"no Beam prism program: run {PRISM_INSTALL}",))
+    return EngineState("prism", (str(prism),), ())
+
+
+def _flink_state() -> EngineState:
+    facts, missing = [], []
+    java = _find_java()
+    version = java_version(java) if java else None
+    wanted = f"Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
+    if java is None:
+        missing.append(f"no java: install {wanted}")
+    elif version in JAVA_VERSIONS:
+        facts.append(f"Java {version} at {java}")
+    else:
+        missing.append(f"{java} is Java {version or 'of unknown version'}: install {wanted}")
+    jar = CHECKOUT / JAR
+    if jar.is_file():
+        facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
+    else:
+        missing.append("no job server: run `make flink` in a checkout")
+    return EngineState("flink", tuple(facts), tuple(missing))
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _gpus() -> str:
+    cards = Path("/proc/driver/nvidia/gpus")
+    count = len(list(cards.iterdir())) if cards.is_dir() else 0
+    return f"{count} NVIDIA GPUs" if count else "no NVIDIA GPU"

@@ -1,0 +1,139 @@
+"""How a failed run reads: one message, not the stack traces of a runner and its workers."""
+
+import re
+import signal
+from collections.abc import Iterator, Sequence
+
+from pairweave.pipelines.process import memory
+from pairweave.transforms import errors
+from pairweave.transforms.errors import ConfigError, PairweaveError
+
+_STEP = re.compile(r" \[while running '([^']*)'\]\s*$")
+_RAISED = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$")
+_DETAILS = re.compile(r'details = "([^"]*)"')
+_LOST_SERVER = "RPC that terminated with"
+_FRAME = re.compile(r"^(Traceback \(|  |\s*$|During handling|The above exception|\tat |Caused by)")
+
+
+def failure_message(error: BaseException) -> tuple[str, bool]:
+    """Find what a failed run has to say, without the runner's stack traces.
+
+    A runner hands back the worker's traceback as text inside an exception of its own. The
+    first error of ours in it is the one to show; else the first error at all.
+
+    Returns:
+        The message, and whether the user must mend something (`ConfigError`) before another run.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, PairweaveError):
+            return _STEP.sub("", str(seen)), isinstance(seen, ConfigError)
+        seen = seen.__cause__
+    text = str(error)
+    found = list(_raised(text))
+    names = {kind.__name__: kind for kind in _kinds(PairweaveError)}
+    for name, message, _ in found:
+        kind = names.get(name.rpartition(".")[2])
+        if kind is not None and name in {kind.__name__, f"{errors.__name__}.{kind.__name__}"}:
+            return message, issubclass(kind, ConfigError)
+    for explain in (_lost_server, _lost_worker):
+        explained = explain(text)
+        if explained is not None:
+            return explained, False
+    message = _first_error(error, found)
+    if memory.ran_out(message):
+        return f"there is not enough memory ({message.rstrip(': ')}); {memory.REMEDY}", True
+    return message, False
+
+
+def _lost_worker(text: str) -> str | None:
+    """Explain what a runner says of a worker that is gone."""
+    if "Channel closed prematurely" not in text:
+        return None
+    return (
+        "a worker process died before its work was done; perhaps the machine ran out of memory "
+        f"(dmesg names what it killed): {memory.REMEDY}"
+    )
+
+
+def _lost_server(text: str) -> str | None:
+    """Explain what gRPC says of an engine's own program that is gone."""
+    if _LOST_SERVER not in text:
+        return None
+    found = _DETAILS.search(text)
+    details = f" ({found[1]})" if found else ""
+    return (
+        f"the engine's own program, such as Flink's job server, died or cannot be reached{details}"
+        f"; perhaps it ran out of memory: look at its log, and {memory.REMEDY}"
+    )
+
+
+def is_lost_server(error: BaseException) -> bool:
+    """Tell whether an error says that an engine's own program no longer answers."""
+    return _LOST_SERVER in str(error)
+
+
+def ended_server(program: str, status: int, out_of_memory: int | None = None) -> str:
+    """Say how an engine's own program on this machine ended, and what to do.
+
+    Args:
+        program: What it is called.
+        status: Its exit status; below 0, the number of the signal that ended it.
+        out_of_memory: The exit status that means that it ran out of memory, if there is one.
+
+    >>> ended_server("Flink's Java process", -15)
+    "Flink's Java process was ended by SIGTERM before the run was done"
+    """
+    if status == -signal.SIGKILL:
+        return (
+            f"{program} was killed (SIGKILL) before the run was done; perhaps the machine ran out "
+            f"of memory (dmesg names what it killed): {memory.REMEDY}"
+        )
+    if status < 0:
+        name = signal.Signals(-status).name
+        return f"{program} was ended by {name} before the run was done"
+    if status == out_of_memory:
+        return f"{program} ran out of memory: {memory.REMEDY}"
+    return f"{program} ended with exit status {status} before the run was done"
+
+
+def _first_error(error: BaseException, found: Sequence[tuple[str, str, str]]) -> str:
+    """Return the first error that a text of tracebacks holds, with its step."""
+    text = str(error)
+    if found:
+        name, message, _ = found[0]
+        step = next((step for _, _, step in found if step), "")
+        return f"{name}: {message}" + (f" (in step {step})" if step else "")
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {first}"
+
+
+def _raised(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, message and step of each error that ends a traceback in the text."""
+    lines = text.replace("\r", "").split("\n")
+    inside = True  # Beam drops the traceback of an error that it cannot build again
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        if "Traceback (most recent call last)" in line:
+            inside = True
+            continue
+        match = _RAISED.match(line) if inside else None
+        if match is None:
+            inside = inside and index > 1
+            continue
+        inside = False
+        message = [match[2] or ""]
+        while index < len(lines) and not _FRAME.match(lines[index]):
+            message.append(lines[index])
+            index += 1
+        whole = "\n".join(message)
+        step = _STEP.search(whole)
+        yield match[1], _STEP.sub("", whole), step[1] if step else ""
+
+
+def _kinds(kind: type[PairweaveError]) -> Iterator[type[PairweaveError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _kinds(below)

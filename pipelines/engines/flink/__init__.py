@@ -1,0 +1,1 @@
+"""The engine `flink`: workers for a cluster."""

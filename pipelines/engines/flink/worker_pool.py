@@ -1,0 +1,82 @@
+"""Workers for a Flink session cluster.
+
+    python -m pairweave.pipelines.engines.flink.worker_pool --port 50000
+
+One runs beside each task manager (a sidecar), which asks it for workers:
+`--environment_type=EXTERNAL --environment_config=localhost:50000`. Unlike Beam's own pool it
+listens on this machine only, starts workers with the interpreter it runs on, and does not mix up
+two task managers that share it: each names its first worker `1-1`, so a request to stop `1-1` says
+too little, and a worker ends when its own task manager closes the connection instead.
+"""
+
+import argparse
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+from apache_beam.portability.api import beam_fn_api_pb2, beam_fn_api_pb2_grpc
+
+from pairweave.pipelines.engines.local import forks, worker
+
+
+class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
+    """Starts a process for each worker that is asked for."""
+
+    def __init__(self) -> None:
+        """Start with no worker."""
+        self._workers: list[subprocess.Popen[bytes] | forks.Fork] = []
+
+    def StartWorker(  # noqa: N802 - Beam's name
+        self, request: beam_fn_api_pb2.StartWorkerRequest, context: grpc.ServicerContext
+    ) -> beam_fn_api_pb2.StartWorkerResponse:
+        """Start a worker for a task manager."""
+        del context
+        self._workers = [process for process in self._workers if process.poll() is None]
+        process = worker.start(
+            request.worker_id,
+            request.control_endpoint.url,
+            request.logging_endpoint.url,
+            request.provision_endpoint.url,
+        )
+        self._workers.append(process)
+        return beam_fn_api_pb2.StartWorkerResponse()
+
+    def StopWorker(  # noqa: N802 - Beam's name
+        self, request: beam_fn_api_pb2.StopWorkerRequest, context: grpc.ServicerContext
+    ) -> beam_fn_api_pb2.StopWorkerResponse:
+        """Agree: the worker ends with its connection."""
+        del request, context
+        return beam_fn_api_pb2.StopWorkerResponse()
+
+
+def serve(address: str) -> tuple[grpc.Server, int]:
+    """Start a pool at ``host:port``; port 0 takes a free one. Returns the server and its port."""
+    server = grpc.server(ThreadPoolExecutor(max_workers=4))
+    beam_fn_api_pb2_grpc.add_BeamFnExternalWorkerPoolServicer_to_server(WorkerPool(), server)
+    port = server.add_insecure_port(address)
+    server.start()
+    return server, port
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to end."""
+    parser = argparse.ArgumentParser(description="Start Beam workers for a Flink task manager.")
+    parser.add_argument("--host", default="localhost", help="where to listen")
+    parser.add_argument("--port", type=int, default=50000)
+    flags = parser.parse_args(arguments)
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    server, port = serve(f"{flags.host}:{flags.port}")
+    sys.stderr.write(f"worker pool at {flags.host}:{port}\n")
+    ended.wait()
+    server.stop(None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

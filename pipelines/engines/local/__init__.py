@@ -1,0 +1,1 @@
+"""The engine `local`: Beam's in-memory runner with forked workers."""

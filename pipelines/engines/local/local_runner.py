@@ -1,0 +1,390 @@
+"""The `local` engine: Beam's own in-memory runner, with the bundles and the shuffle of a real one.
+
+Beam's `FnApiRunner` makes one bundle a worker of each stage and holds all that is shuffled in
+memory several times over: about six times its size was measured, and elements that are sent
+together must stay under 2 GiB. Here
+
+- a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
+- a worker takes the next bundle when it is done with its last, so a slow shard holds nobody up;
+- shuffled values wait in unnamed temporary files, of which nothing is left after a kill; tables in
+  one that all workers share, so that only their places pass through here
+  (`transforms.arrow.exchange`);
+- what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
+  thread and without a lock, and what is written meanwhile is lost;
+- workers are processes that end with their launcher, forked where that is safe
+  (`pipelines.engines.local.forks`), and no port is open: they talk over sockets in a folder that
+  only their user can enter.
+
+It builds on parts of Beam that are not public, which is why Beam's minor version is pinned.
+"""
+
+# Any is what Beam says of these parts; FBT003 is how its coders are called.
+# ruff: noqa: ANN401, FBT003
+
+import collections
+import contextlib
+import copy
+import itertools
+import signal
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import grpc
+from apache_beam.coders.coder_impl import create_InputStream, create_OutputStream
+from apache_beam.portability import python_urns
+from apache_beam.portability.api import beam_fn_api_pb2
+from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, worker_handlers
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.utils import windowed_value
+
+from pairweave.pipelines.engines.local import forks, local_sockets, worker
+from pairweave.transforms.arrow import exchange
+from pairweave.transforms.errors import WorkerError
+
+BUNDLES = 256
+"""A stage has about so many bundles at most: each costs some milliseconds."""
+
+BUNDLE_BYTES = 64 << 20
+"""A bundle of several groups is closed when it holds so much."""
+
+MEMORY_BYTES = 64 << 20
+"""What one shuffle keeps in memory before it goes to its file."""
+
+WORKER_URN = "pairweave:env:worker:v1"
+"""The environment of a worker process."""
+
+_ON_TIME = windowed_value.PaneInfo(
+    is_first=True,
+    is_last=True,
+    timing=windowed_value.PaneInfoTiming.ON_TIME,
+    index=0,
+    nonspeculative_index=0,
+)
+
+Piece = list[bytes]
+
+
+class SpilledGroups:
+    """What one GroupByKey was given, grouped: values in a file, their places in memory.
+
+    It takes the place of Beam's `GroupingBuffer`, from which it has the coders.
+    """
+
+    cleared = False
+
+    def __init__(self, buffer: execution.GroupingBuffer) -> None:
+        self._decoder = buffer._pre_grouped_coder.get_impl()
+        self._key_coder = buffer._key_coder
+        self._value_coder = buffer._pre_grouped_coder.value_coder()
+        self._encoder = buffer._post_grouped_coder.get_impl()
+        self._places: dict[bytes, list[tuple[int, int]]] = collections.defaultdict(list)
+        self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - see close
+        # Closed with the run, or sooner when no stage is left that reads it.
+        self.close = weakref.finalize(self, self._file.close)
+        self._end = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def append(self, elements: bytes) -> None:
+        """Add encoded (key, value) elements.
+
+        Raises:
+            WorkerError: There is no room for them.
+        """
+        stream = create_InputStream(elements)
+        with self._lock:
+            self._file.seek(self._end)
+            while stream.size() > 0:
+                key, value = self._decoder.decode_from_stream(stream, True).value
+                encoded = self._value_coder.encode(value)
+                self._places[self._key_coder.encode(key)].append((self._end, len(encoded)))
+                try:
+                    self._file.write(encoded)
+                except OSError as error:
+                    raise exchange.unwritable(error, len(encoded)) from error
+                self._end += len(encoded)
+
+    def extend(self, other: object) -> None:
+        """Add what another buffer holds; only an empty one of another kind ever comes."""
+        if isinstance(other, SpilledGroups) and other is not self:
+            for group in other:
+                self.append(group)
+
+    def copy(self) -> "SpilledGroups":
+        """Return itself: it can be read as often as one likes."""
+        return self
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield each group as an encoded (key, values) element."""
+        for encoded_key, places in self._places.items():
+            with self._lock:
+                values = []
+                for start, size in places:
+                    self._file.seek(start)
+                    values.append(self._value_coder.decode(self._file.read(size)))
+            element = GlobalWindows.windowed_value(
+                (self._key_coder.decode(encoded_key), values),
+                timestamp=GlobalWindow().max_timestamp(),
+                pane_info=_ON_TIME,
+            )
+            stream = create_OutputStream()
+            self._encoder.encode_to_stream(element, stream, True)
+            yield stream.get()
+
+    def partition(self, parts: int) -> list[Piece]:
+        """Deal the groups out; here only for Beam's own callers."""
+        groups = list(self)
+        return [groups[part::parts] for part in range(parts)]
+
+    def clear(self) -> None:
+        """Do nothing: the file goes when the buffer does."""
+
+    def reset(self) -> None:
+        """Do nothing."""
+
+
+def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
+    """Cut the input of a stage into bundles."""
+    if isinstance(buffer, SpilledGroups):
+        count, groups = len(buffer), iter(buffer)
+    elif isinstance(buffer, execution.GroupingBuffer):
+        # As many parts as groups: one group a part.
+        parts = buffer.partition(max(1, len(buffer._table)))
+        count, groups = len(parts), (group for part in parts for group in part)
+    else:
+        for part in buffer.partition(workers):
+            yield from _bundles(part, len(part))
+        return
+    yield from _bundles(groups, -(-count // BUNDLES))
+
+
+def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
+    """Put so many pieces at most into a bundle, or fewer if they are large."""
+    bundle: Piece = []
+    size = 0
+    for group in groups:
+        bundle.append(group)
+        size += len(group)
+        if len(bundle) >= most or size >= BUNDLE_BYTES:
+            yield bundle
+            bundle, size = [], 0
+    if bundle:
+        yield bundle
+
+
+class Bundles(fn_runner.BundleManager):
+    """Runs one stage as many bundles, each on the first worker that is free."""
+
+    def process_bundle(
+        self,
+        inputs: Mapping[str, Any],
+        expected_outputs: Any,
+        fired_timers: Mapping[Any, Any],
+        expected_output_timers: Any,
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - Beam's
+    ) -> tuple[beam_fn_api_pb2.InstructionResponse, list[Any]]:
+        """Run the stage and return what its bundles say, as if it had been one."""
+        context = self.bundle_context_manager
+        handlers = context.worker_handlers
+        bundles = (
+            {name: part if name == own else [] for name in inputs}
+            for own, buffer in inputs.items()
+            for part in pieces(buffer, len(handlers))
+        )
+        # A stage without input still has one bundle.
+        first: dict[str, Any] = next(bundles, {name: [] for name in inputs})
+        left = itertools.chain([first], bundles)
+        taking = threading.Lock()
+        responses: list[beam_fn_api_pb2.InstructionResponse] = []
+        errors: list[BaseException] = []
+
+        def work(handler: worker_handlers.WorkerHandler) -> None:
+            own = copy.copy(context)
+            own._worker_handlers = [handler]
+            manager = fn_runner.BundleManager(
+                own, cache_token_generator=self._cache_token_generator
+            )
+            while True:
+                with taking:
+                    bundle = None if errors else next(left, None)
+                if bundle is None:
+                    return
+                response, _ = manager.process_bundle(
+                    bundle, expected_outputs, fired_timers, expected_output_timers, dry_run
+                )
+                responses.append(response)
+
+        _on_each(handlers, work, errors)
+        return _merge(responses), []
+
+
+def _on_each(
+    handlers: Iterable[Any], work: Callable[[Any], None], errors: list[BaseException]
+) -> None:
+    """Call a function for each worker, all at once, and raise the first error of any."""
+    handlers = list(handlers)
+    if len(handlers) == 1:
+        work(handlers[0])
+        return
+
+    def guarded(handler: Any) -> None:
+        try:
+            work(handler)
+        except Exception as error:  # noqa: BLE001 - raised again in the launcher's thread
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(handler,)) for handler in handlers]
+    try:
+        for thread in threads:
+            thread.daemon = True
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:  # Ctrl-C: a shard in hand may take minutes
+        for handler in handlers:
+            if isinstance(handler, ProcessHandler):
+                handler.kill()
+        raise
+    if errors:
+        raise errors[0]
+
+
+def _merge(
+    responses: list[beam_fn_api_pb2.InstructionResponse],
+) -> beam_fn_api_pb2.InstructionResponse:
+    if len(responses) == 1:
+        return responses[0]
+    bundles = [response.process_bundle for response in responses]
+    return beam_fn_api_pb2.InstructionResponse(
+        process_bundle=beam_fn_api_pb2.ProcessBundleResponse(
+            monitoring_infos=fn_runner.consolidate_monitoring_infos(
+                info for bundle in bundles for info in bundle.monitoring_infos
+            ),
+            residual_roots=[root for bundle in bundles for root in bundle.residual_roots],
+        )
+    )
+
+
+@worker_handlers.WorkerHandler.register_environment(WORKER_URN, bytes)
+class ProcessHandler(worker_handlers.GrpcWorkerHandler):
+    """One worker process, started by the launcher and ended with it."""
+
+    def __init__(self, file: bytes, *args: Any) -> None:
+        """Stand for a worker that shares an open file, whose number is given, with others."""
+        super().__init__(*args)
+        self._file = int(file)
+        self._process: subprocess.Popen[bytes] | forks.Fork | None = None
+        self._stopping = False
+
+    def start_worker(self) -> None:
+        """Start the process."""
+        self._process = worker.start(self.worker_id, self.control_address, file=self._file)
+        threading.Thread(target=self._watch, args=(self._process,), daemon=True).start()
+
+    def _watch(self, process: "subprocess.Popen[bytes] | forks.Fork") -> None:
+        code = process.wait()
+        if self._stopping:
+            return
+        error = WorkerError(f"worker process {process.pid} {_ending(code)}")
+        # Whoever waits for its answer, or for data from it, wakes up with this.
+        self.control_conn.abort(error)
+        self.data_conn._exception = error
+
+    def close(self) -> None:
+        """Close the connections, then wait for the process."""
+        self._stopping = True
+        self.control_conn.close()
+        # What ended the worker has been raised already; its thread may note it at any time.
+        with contextlib.suppress(grpc.RpcError, WorkerError):
+            self.data_conn.close()
+        self.stop_worker()
+
+    def stop_worker(self) -> None:
+        """Wait for the process, which ends when it is told that nothing follows."""
+        self._stopping = True
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self) -> None:
+        """End the process now."""
+        self._stopping = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def _ending(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return "was killed (signal 9): the machine may have run out of memory; try fewer --workers"
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with status {code}"
+
+
+class LocalRunner(fn_runner.FnApiRunner):
+    """Runs a graph in this process, or in as many processes as `--direct_num_workers` says."""
+
+    def run_via_runner_api(self, pipeline_proto: Any, options: Any) -> Any:
+        """Run a graph; worker processes are ours, not Beam's."""
+        self._spilled: list[weakref.finalize[Any, Any]] = []
+        try:
+            with exchange.opened() as shared, _own_servers():
+                for environment in pipeline_proto.components.environments.values():
+                    if environment.urn == python_urns.SUBPROCESS_SDK:
+                        environment.urn = WORKER_URN
+                        environment.payload = str(shared).encode()
+                return super().run_via_runner_api(pipeline_proto, options)
+        finally:
+            for close in self._spilled:
+                close()
+
+    def _execute_bundle(self, context: Any, bundle_context: Any, bundle_input: Any) -> Any:
+        made_by_beam = type(bundle_context).get_buffer
+
+        def get_buffer(buffer_id: bytes, transform_id: str) -> Any:
+            buffer = made_by_beam(bundle_context, buffer_id, transform_id)
+            if (
+                isinstance(buffer, execution.GroupingBuffer)
+                and buffer._windowing.is_default()
+                and not buffer._table
+            ):
+                buffer = context.pcoll_buffers[buffer_id] = SpilledGroups(buffer)
+                self._spilled.append(buffer.close)
+            return buffer
+
+        bundle_context.get_buffer = get_buffer
+        return super()._execute_bundle(context, bundle_context, bundle_input)
+
+    def _get_bundle_manager(self, bundle_context: Any) -> Any:
+        if bundle_context.stage.is_stateful() or bundle_context.stage_timer_outputs:
+            return super()._get_bundle_manager(bundle_context)
+        tokens = fn_runner.FnApiRunner.get_cache_token_generator(static=False)
+        return Bundles(bundle_context, cache_token_generator=tokens)
+
+
+@contextlib.contextmanager
+def _own_servers() -> Iterator[None]:
+    """Keep Beam's servers, which have no authentication, from others, and their data whole.
+
+    Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
+    """
+    time_limit = worker_handlers.DATA_BUFFER_TIME_LIMIT_MS
+    worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = 0
+    worker_handlers.grpc = local_sockets.SocketGrpc()
+    shown = threading.excepthook
+    threading.excepthook = worker.leave_out_lost_connections(shown)
+    try:
+        yield
+    finally:
+        worker_handlers.DATA_BUFFER_TIME_LIMIT_MS = time_limit
+        worker_handlers.grpc = grpc
+        threading.excepthook = shown

@@ -1,0 +1,209 @@
+"""One Beam worker process of `local` and `flink`, a program of its own: run as a module.
+
+Flags say whom it serves, in the way Beam's container boot program is told. It ends when the process
+that started it does. On standard error it shows what this package says and errors of others; a
+failed bundle's traceback goes to the launcher and is not repeated here.
+"""
+
+import argparse
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pairweave.pipelines.engines.local import forks
+from pairweave.pipelines.process.terminal import ShownFormatter
+from pairweave.transforms.arrow import exchange
+
+OURS = "pairweave"
+REPEATED = (
+    "apache_beam.runners.common",
+    "apache_beam.runners.worker.data_plane",
+    "apache_beam.runners.worker.sdk_worker",
+    "apache_beam.runners.worker.sdk_worker_main",
+)
+
+
+class Noise(logging.Filter):
+    """Lets pass what our modules say, and errors of others that nobody else shows."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record is worth a person's time."""
+        if record.name == "PrismRunner" and _is_end_of_worker(record.getMessage()):
+            return False
+        if record.name.partition(".")[0] == OURS:
+            return record.levelno >= logging.INFO
+        return record.levelno >= logging.ERROR and record.name not in REPEATED
+
+
+def _is_end_of_worker(message: str) -> bool:
+    """Tell how Prism ends a job's worker process, which it logs as an error of it."""
+    return message.startswith("process failed while running") and "signal: killed" in message
+
+
+def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:
+    """Write what is worth a person's time to standard error, in a layout of `logging`.
+
+    Args:
+        layout: How a record is written.
+        clock: How its time is.
+        alone: Whether what logs already shall end; else it stays, and this does nothing.
+    """
+    if alone:
+        logging.getLogger().handlers.clear()
+    handler = logging.StreamHandler()
+    handler.setFormatter(ShownFormatter(layout, clock))
+    handler.addFilter(Noise())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
+def leave_out_lost_connections(
+    shown: Callable[[threading.ExceptHookArgs], object],
+) -> Callable[[threading.ExceptHookArgs], object]:
+    """Return a `threading.excepthook` that says nothing of connections that end.
+
+    Beam's threads fail when whoever they talk to is gone, and whoever waits for them says why.
+    """
+
+    def show(failed: threading.ExceptHookArgs) -> None:
+        if not failed.exc_type.__module__.startswith("grpc"):
+            shown(failed)
+
+    return show
+
+
+def start(
+    worker_id: str,
+    control: str,
+    logs: str = "",
+    provision: str = "",
+    file: int | None = None,
+) -> "subprocess.Popen[bytes] | forks.Fork":
+    """Start a worker process that finds modules where this process does.
+
+    Args:
+        worker_id: The name under which it answers.
+        control: Address of the runner's control service.
+        logs: Address of the runner's logging service; none if empty.
+        provision: Address of the runner's provision service; none if empty.
+        file: The open file of a `transforms.arrow.exchange` that it joins.
+    """
+    arguments = [
+        f"--id={worker_id}",
+        f"--control_endpoint={control}",
+        f"--logging_endpoint={logs}",
+        f"--provision_endpoint={provision}",
+    ]
+    files = [] if file is None else [file]
+    forked = forks.start(arguments, files)
+    if forked is not None:
+        return forked
+    path = [entry or str(Path.cwd()) for entry in sys.path]
+    arguments += [f"--file={number}" for number in files]
+    # -P: a folder that is named like one of ours, where the user stands, is not imported.
+    # Its own session: Ctrl-C goes to whoever started it, who then ends it.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "pairweave.pipelines.engines.local.worker", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        start_new_session=True,
+        pass_fds=files,
+    )
+
+
+def prepare_forks() -> None:
+    """Let workers that start later be forks of this process as it is now, where that is safe.
+
+    They start at once then. What is imported later, each imports for itself.
+    """
+    import grpc
+    from apache_beam.runners.worker import sdk_worker_main
+
+    del grpc, sdk_worker_main
+    forks.prepare(main)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve one runner until it says that nothing follows."""
+    _end_with_parent()
+    # A fork logs as the command line does.
+    log_to_stderr("%(levelname)s %(name)s: %(message)s", alone=True)
+    parser = argparse.ArgumentParser(description="Serve one Beam runner.")
+    parser.add_argument("--id", required=True)
+    for name in ("control", "logging", "provision", "artifact"):
+        parser.add_argument(f"--{name}_endpoint", default="")
+    parser.add_argument("--file", type=int)
+    flags = parser.parse_args(arguments)
+    flags.id = flags.id.strip("'")  # Prism quotes it, though no shell reads it
+    if flags.file is not None:
+        exchange.join(exchange.Exchange(flags.file))
+
+    import grpc
+    from apache_beam.runners.worker import sdk_worker, sdk_worker_main
+
+    # It also prints a failed bundle's traceback, past logging.
+    vars(sdk_worker)["print"] = lambda *_, **__: None
+    threading.excepthook = leave_out_lost_connections(threading.excepthook)
+    try:
+        os.environ.update(_environment(flags))
+        sdk_worker_main.main([])
+    except grpc.RpcError as error:
+        # Mostly the runner is gone, and has said why.
+        logging.getLogger(__name__).info("the runner does not answer: %s", error.code())
+        return 1
+    return 0
+
+
+def _end_with_parent(seconds: float = 1.0) -> None:
+    """End this process soon after the process that started it, however that ended."""
+    parent = forks.parent()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(seconds)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _environment(flags: argparse.Namespace) -> dict[str, str]:
+    """Return what Beam's worker expects in its environment."""
+    from apache_beam.portability.api import (
+        beam_provision_api_pb2,
+        beam_provision_api_pb2_grpc,
+        endpoints_pb2,
+    )
+    from apache_beam.runners.worker.channel_factory import GRPCChannelFactory
+    from google.protobuf import json_format, text_format
+
+    info = beam_provision_api_pb2.ProvisionInfo()
+    if flags.provision_endpoint:
+        with GRPCChannelFactory.insecure_channel(flags.provision_endpoint) as channel:
+            info = (
+                beam_provision_api_pb2_grpc.ProvisionServiceStub(channel)
+                .GetProvisionInfo(
+                    beam_provision_api_pb2.GetProvisionInfoRequest(),
+                    metadata=[("worker_id", flags.id)],
+                    timeout=60,
+                )
+                .info
+            )
+    control = flags.control_endpoint or info.control_endpoint.url
+    logs = flags.logging_endpoint or info.logging_endpoint.url
+    environment = {
+        "WORKER_ID": flags.id,
+        "PIPELINE_OPTIONS": json_format.MessageToJson(info.pipeline_options),
+        "RUNNER_CAPABILITIES": " ".join(info.runner_capabilities),
+    }
+    for name, url in (("CONTROL", control), ("LOGGING", logs)):
+        if url:
+            address = endpoints_pb2.ApiServiceDescriptor(url=url)
+            environment[f"{name}_API_SERVICE_DESCRIPTOR"] = text_format.MessageToString(address)
+    return environment
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The jobs: one file for each, with its whole graph."""

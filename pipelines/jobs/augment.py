@@ -1,0 +1,197 @@
+"""The job ``augment``: a parallel corpus becomes tagged pairs (Ryu et al. 2022)."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import apache_beam as beam
+
+from pairweave.models import store
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.base import TranslatorOptions
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.options.representation import representation_of
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.aligning import aligned_shards
+from pairweave.pipelines.steps.fragment_finding import (
+    check_fragments,
+    find,
+    fragment_config,
+    token_shards,
+)
+from pairweave.pipelines.steps.glossary_terms import check_glossary, term_config
+from pairweave.pipelines.steps.phrase_scoring import check_confidence, phrase_shards
+from pairweave.pipelines.steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.steps import Commit, WriteShards
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.kept_links import with_links
+from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.tags.fragments import FragmentConfig
+from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
+from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tag_counts import count_tags
+from pairweave.transforms.tags.tag_profile import TagProfile
+from pairweave.transforms.tags.tags import inject_tags, symbols
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, extra = flags.parse(
+        AugmentOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    check_mix(options)
+    run = prepare(name, options)
+    check_confidence(run)
+    if options.method == "fragment":
+        check_fragments(run)
+        fragment_config(options, tag_config(run))
+    elif options.translator is not None:
+        raise ConfigError("--translator translates fragments; give --method fragment as well")
+    if options.method == "glossary":
+        check_glossary(run)
+    if options.representation == "raw" and keeps_tags(run):
+        raise ConfigError(
+            "--representation raw names injected tags; tags of the input keep to their numbers: "
+            "give --inline_tags strip, or another representation"
+        )
+    if options.plan_only:
+        return plan_text.show(run, graph, extra)
+    execute(run, graph, extra, extra_files(run))
+    plan_text.say_where(options.output)
+    return 0
+
+
+def check_mix(options: AugmentOptions) -> None:
+    """Refuse a way to find what is tagged where nothing is to be tagged.
+
+    Raises:
+        ConfigError: Names the options.
+    """
+    finding = {"method", "glossary", "glossary_match", *TranslatorOptions.model_fields}
+    unused = sorted(options.model_fields_set & {*finding, "keep_links"})
+    if options.mix == 0 and unused:
+        names = ", ".join(f"--{name}" for name in unused)
+        raise ConfigError(f"{names}: --mix 0 tags no pair; leave it out, or raise --mix")
+
+
+def tag_config(run: Run) -> TagConfig:
+    """Return how tags are injected."""
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    profile = run.document.get("tag_profile")
+    return TagConfig(
+        max_tags=options.max_tags,
+        tag_share=options.tag_share,
+        nesting=options.nesting,
+        mix=options.mix,
+        variants=options.variants,
+        whitespace_shift=options.whitespace_shift,
+        segmenter=run.segmenter,
+        seed=options.seed,
+        words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
+        self_closing_share=options.self_closing_share,
+        damage_share=options.damage_share,
+        empty_share=options.empty_share,
+        split_share=options.split_share,
+        profile=TagProfile.from_json(profile) if isinstance(profile, dict) else None,
+        punctuation_tags=options.punctuation_tags,
+        draw=options.draw,
+        take_all=options.method != "alignment",
+        representation=representation_of(options),
+        max_id=options.max_id,
+    )
+
+
+def extra_files(run: Run) -> dict[str, bytes]:
+    """Return ``symbols.txt``: the tag tokens, one a line, for SentencePiece."""
+    config = tag_config(run)
+    names = dict.fromkeys([*symbols(config), *(own_symbols(config) if keeps_tags(run) else ())])
+    return {"symbols.txt": "".join(f"{name}\n" for name in names).encode()}
+
+
+def keeps_tags(run: Run) -> bool:
+    """Tell whether pairs of the input may have tags of their own."""
+    return any(unit.inline_tags == "index" for unit in run.plan.units)
+
+
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Read, screen, shuffle, align, symmetrize, extract, inject, write, commit."""
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    config = run.write_config
+    rows = screened_rows(pipeline, run)
+    tags = tag_config(run)
+    if options.method == "fragment":
+        shards, model = token_shards(pipeline, rows, run, wanted)
+        settings = {
+            "tags": tags,
+            "fragments": fragment_config(options, tags),
+            "translator": run.translator,
+        }
+        step = WriteShards(finish_fragments, config, model, **settings, own_tags=keeps_tags(run))
+    elif run.glossary is not None:
+        shards = aligned_shards(pipeline, rows, run, wanted)
+        step = WriteShards(
+            finish_terms,
+            config,
+            tags=tags,
+            glossary=run.glossary,
+            terms=term_config(tags),
+            links=options.keep_links,
+        )
+    else:
+        shards = phrase_shards(pipeline, rows, run, wanted)
+        step = WriteShards(
+            finish, config, tags=tags, own_tags=keeps_tags(run), links=options.keep_links
+        )
+    receipts = shards | "InjectTags" >> step
+    _ = receipts | "Commit" >> Commit(
+        config.output, extra_files(run), allow_empty=options.allow_empty
+    )
+
+
+def finish(
+    shard: Shard, tags: TagConfig, *, own_tags: bool = False, links: bool = False
+) -> ShardOutput:
+    """Inject tags, reject the pairs that give no row, and count what came out."""
+    phrases = shard.table
+    if own_tags:
+        tagged, without, too_many = keep_or_inject_tags(shard.kept, phrases, tags)
+        shard = shard.reject(too_many, Stage.TAG, Reject.TOO_MANY_TAGS)
+        without = without[~too_many]
+    else:
+        tagged, without = inject_tags(phrases, tags)
+    shard = shard.reject(without, Stage.TAG, Reject.NO_PHRASE_PAIR)
+    counts = count_tags(tagged, phrases, tags)
+    return ShardOutput(shard, with_links(tagged, phrases) if links else tagged, counts)
+
+
+def finish_terms(
+    shard: Shard, tags: TagConfig, glossary: Glossary, terms: TermConfig, *, links: bool = False
+) -> ShardOutput:
+    """Find the terms of a glossary, tag them, and count what was found and what came out."""
+    found = find_terms(shard.table, glossary, terms)
+    made = finish(shard.with_table(found.table), tags, links=links)
+    return dataclasses.replace(made, counts={**made.counts, **found.counts})
+
+
+def finish_fragments(
+    shard: Shard,
+    reference: store.ModelReference,
+    tags: TagConfig,
+    fragments: FragmentConfig,
+    translator: TranslatorReference | None,
+    *,
+    own_tags: bool = False,
+) -> ShardOutput:
+    """Find fragments, tag them, and count what was done and what came out."""
+    phrases, done = find(shard.table, reference, fragments, translator)
+    made = finish(shard.with_table(phrases), tags, own_tags=own_tags)
+    return dataclasses.replace(made, counts={**made.counts, **done})

@@ -1,0 +1,265 @@
+"""The job ``finetune``: trains an encoder on pairs, so that it aligns their words better.
+
+A training is one process, so this is a loop and no graph; plan, readers, screen, rejects and
+manifest are those of every job.
+"""
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.finetune.finetune_config import FinetuneConfig
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.job_options import FinetuneOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.progress import LOG
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.run_note import note_run
+from pairweave.transforms.commit.claim import claim
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.character_counts import character_notices, count_characters
+from pairweave.transforms.output.write import (
+    REJECTS,
+    encode_parquet,
+    rejects_name,
+    rejects_of,
+    to_json,
+)
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import screen
+from pairweave.transforms.shards.merge import mark_rejected, merge_rows, pairs_of
+from pairweave.transforms.shards.sample import sample_rows, sample_share
+from pairweave.transforms.storage import files
+from pairweave.transforms.text.tokens import add_tokens
+
+if TYPE_CHECKING:
+    from pairweave.models.finetune.finetune import Finetuned, Progress
+
+TRAINING = "_training.json"
+_SAY_SECONDS = 10.0
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, _ = flags.parse(
+        FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    config = config_of(options)
+    _check_output(options.output)
+    run = prepare(name, options)
+    if options.plan_only:
+        return plan_text.show(run, _no_graph, ())
+    output = _claim(run)
+    if not _is_finished(output, run.digest):
+        started = time.time()
+        finetune(run, config, output)
+        note_run(run, output, started, attempts=1, reused=0)
+    plan_text.say_where(output)
+    return 0
+
+
+def _no_graph(_pipeline: beam.Pipeline, _run: Run, _wanted: frozenset[int]) -> None:
+    """Add nothing: a training is no pipeline."""
+
+
+def config_of(options: FinetuneOptions) -> FinetuneConfig:
+    """Return the training's settings.
+
+    Raises:
+        ConfigError: An objective is named twice.
+    """
+    names = set(FinetuneConfig.__dataclass_fields__) & set(FinetuneOptions.model_fields)
+    values = {name: getattr(options, name) for name in names - {"objectives"}}
+    return FinetuneConfig(objectives=tuple(options.objectives.split(",")), **values)
+
+
+def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
+    """Read, screen, sample, train, and write the model, the rejects and the manifest.
+
+    Raises:
+        ConfigError: The model cannot be trained so, or no pair is left.
+        WorkerError: The input changed since the plan was made, or a file cannot be written.
+    """
+    from pairweave.models.finetune.finetune import train
+
+    assert isinstance(run.model, EncoderReference)
+    assert run.tokens is not None
+    kept, rejected, passed_over, notices = read_pairs(run)
+    table = add_tokens(pairs_of(kept), run.tokens)
+    made = train(
+        run.model.config.model,
+        table,
+        config,
+        output,
+        revision=run.model.config.revision,
+        progress=_progress(),
+    )
+    _, rejected = _reject(kept, rejected, made.rejected)
+    _commit(run, output, made, rejected, passed_over, notices)
+
+
+def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int, list[str]]:
+    """Read, screen and sample the input.
+
+    Returns:
+        The kept rows, by id and each id once; the rejected ones (`schemas.ROWS` both); the
+        number of rows that passed the screen and were not drawn; and notices on characters.
+
+    Raises:
+        WorkerError: The input is not what was planned.
+    """
+    options = run.options
+    share = sample_share(run.plan.rows, options.fit_pairs)
+    parts, passed_over = [], 0
+    characters: dict[int, Counter[str]] = {}
+    for unit in run.plan.units:
+        for batch in list(read_unit(unit, run.limits)):
+            characters.setdefault(unit.index, Counter()).update(count_characters(batch))
+            screened = screen(batch, run.screen)
+            open_rows = screened.column("reason").is_null()
+            drawn = [rows for _, rows in sample_rows(screened, share, options.seed)]
+            passed_over += pa.compute.sum(open_rows, min_count=0).as_py()
+            passed_over -= sum(rows.num_rows for rows in drawn)
+            parts += drawn
+            parts.append(pa.Table.from_batches([screened.filter(pa.compute.invert(open_rows))]))
+    kept, rejected = merge_rows(parts)
+    notices = character_notices(run.document["units"], characters)  # type: ignore[arg-type]
+    return kept, rejected, passed_over, [str(notice) for notice in notices]
+
+
+def _reject(
+    kept: pa.Table, rejected: pa.Table, found: dict[int, tuple[str, str]]
+) -> tuple[pa.Table, pa.Table]:
+    """Move rows that the training left out to the rejected."""
+    for reason in sorted({reason for reason, _ in found.values()}):
+        rows = [row for row, (why, _) in found.items() if why == reason]
+        details = [found[row][1] for row in rows]
+        moved = mark_rejected(kept.take(pa.array(rows)), Stage.ALIGN, Reject(reason), details)
+        rejected = pa.concat_tables([rejected, moved])
+    stays = np.delete(np.arange(kept.num_rows), list(found))
+    return kept.take(pa.array(stays)), rejected
+
+
+def _check_output(output: str) -> None:
+    """Check the output's kind before anything is looked up in a store.
+
+    Raises:
+        ConfigError: It is no local directory.
+    """
+    if files.is_uri(output):
+        raise ConfigError(
+            f"--output {output}: finetune writes to a local directory; copy the model from there"
+        )
+
+
+def _claim(run: Run) -> str:
+    """Claim the output directory; return its path.
+
+    Raises:
+        ConfigError: It is another run's, or holds a model.
+    """
+    output = files.absolute(run.options.output)
+    if not files.exists(files.join(output, run_files.PLAN)):
+        for name in files.list_names(output):
+            if name.endswith((".json", ".safetensors", ".txt", ".model")):
+                raise ConfigError(
+                    f"{output} already has {name}, and no {run_files.PLAN} that says it is this "
+                    "run's; give another --output or an empty directory"
+                )
+    claim(output, run.document)
+    return output
+
+
+def _is_finished(output: str, plan: str) -> bool:
+    """Tell whether the directory holds this plan's manifest and every file that it names."""
+    path = files.join(output, run_files.MANIFEST)
+    if not files.exists(path):
+        return False
+    found = run_files.read_json(path)
+    if found.get("plan_sha256") != plan:
+        return False
+    for entry in found["files"]:
+        path = files.join(output, entry["name"])
+        if not files.exists(path) or _entry(output, entry["name"]) != entry:
+            return False
+    return True
+
+
+def _entry(output: str, name: str) -> dict[str, object]:
+    """Describe a file without reading it whole: weights are large."""
+    path = Path(files.join(output, name))
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _commit(
+    run: Run,
+    output: str,
+    made: "Finetuned",
+    rejected: pa.Table,
+    passed_over: int,
+    notices: list[str],
+) -> None:
+    """Write the rejects, the losses and, last, the manifest.
+
+    Raises:
+        WorkerError: Pairs do not add up.
+    """
+    rows = {
+        "read": run.plan.rows,
+        "trained": made.pairs,
+        "rejected": rejected.num_rows,
+        "not_drawn": passed_over,
+    }
+    if rows["read"] != rows["trained"] + rows["rejected"] + rows["not_drawn"]:
+        raise WorkerError(f"pairs do not add up: {rows}")
+    rejects = rejects_name(0, 1)
+    line = str(run.document["signature"])
+    rejected = rejects_of(rejected.unify_dictionaries().combine_chunks())
+    files.write_bytes(files.join(output, rejects), encode_parquet(rejected, line))
+    losses = {name: [round(loss, 6) for loss in found] for name, found in made.losses.items()}
+    training = {"pairs": made.pairs, "steps": made.updates, "losses": losses}
+    files.write_bytes(files.join(output, TRAINING), to_json(training))
+    for directory in (output, files.join(output, REJECTS)):
+        files.delete_temporary(directory)
+    reasons = Counter(rejected.column("reason").to_pylist())
+    document = {
+        **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
+        **{key: run.document[key] for key in ("corpora", "inputs")},
+        "notices": [*map(str, run.plan.notices), *notices],
+        "plan_sha256": run.digest,
+        "rows": rows,
+        "rejected": dict(reasons),
+        "counts": {"steps": made.updates},
+        "files": [_entry(output, name) for name in sorted([*made.files, rejects, TRAINING])],
+    }
+    files.write_bytes(files.join(output, run_files.MANIFEST), to_json(document))
+
+
+def _progress() -> "Progress":
+    """Return what logs how far the training is, some seconds apart."""
+    said = time.monotonic()
+
+    def say(done: int, steps: int, losses: dict[str, float]) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if done < steps and now - said < _SAY_SECONDS:
+            return
+        said = now
+        text = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
+        LOG.info("step %d of %d: %s", done, steps, text)
+
+    return say

@@ -1,0 +1,97 @@
+"""The job ``fit``: trains the statistical aligner on a sample and freezes it."""
+
+from collections.abc import Sequence
+
+import apache_beam as beam
+
+from pairweave.models import store
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.job_options import FitOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.fitting import fitted_aligner
+from pairweave.pipelines.steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.steps import WriteShards
+from pairweave.transforms.commit.commit import summarize, write_manifest
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import ShardOutput, file_entry
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.storage import files, hashed_files
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, extra = flags.parse(
+        FitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    run = prepare(name, options)
+    if options.plan_only:
+        return plan_text.show(run, graph, extra)
+    execute(run, graph, extra, {}, commit)
+    plan_text.say_where(files.absolute(options.output))
+    return 0
+
+
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Read, screen, shuffle, write the rejects; sample, fit; commit."""
+    config = run.write_config
+    rows = screened_rows(pipeline, run)
+    # The shuffle is there for the rejects: it finds duplicates, and makes the files that every job
+    # writes. They come first, so that they can be looked at where nothing is left to fit on.
+    receipts = (
+        rows.batches
+        | "Shuffle" >> MakeShards(run.shards, wanted)
+        | "Rejects" >> WriteShards(finish, config)
+    )
+    model = fitted_aligner(pipeline, rows, run, after=receipts)
+    _ = (
+        pipeline
+        | "Once" >> beam.Create([config.output])
+        | "Commit" >> beam.Map(commit, _receipts=beam.pvalue.AsList(receipts), _model=model)
+    )
+
+
+def finish(shard: Shard) -> ShardOutput:
+    """Leave the kept pairs out of what is written."""
+    return ShardOutput(shard, None, {})
+
+
+def commit(
+    output: str,
+    _receipts: list[str] | None = None,
+    _model: store.ModelReference | None = None,
+) -> str:
+    """Check that no pair was lost, then write the manifest of a fitted model.
+
+    Args:
+        output: The directory of the model and of the rejects.
+        _receipts: What the step waited for.
+        _model: Likewise.
+
+    Returns:
+        The manifest's path.
+
+    Raises:
+        ConfigError: The model does not say how many pairs it was fitted on.
+        WorkerError: A receipt or file is missing or is not the one that was written, or pairs do
+            not add up.
+    """
+    files.delete_temporary(output)
+    document, _ = summarize(output)
+    model = hashed_files.read(output)
+    about = files.join(output, store.ABOUT)
+    fitted = hashed_files.parse_about(model[store.ABOUT]).get("pairs")
+    if type(fitted) is not int:
+        raise ConfigError(
+            f"{about}: does not say how many pairs the model was fitted on; was it edited? "
+            "Delete it and repeat the command"
+        )
+    document["rows"]["fitted"] = fitted
+    document["files"] += [file_entry(name, data) for name, data in model.items()]
+    write_manifest(output, document)
+    return files.join(output, run_files.MANIFEST)

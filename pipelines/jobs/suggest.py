@@ -1,0 +1,174 @@
+"""The job ``suggest``: pairs and translations become translation-suggestion examples.
+
+The examples are those of WeTS (Yang et al. 2022), made as Zhu et al. make them.
+"""
+
+import functools
+from collections.abc import Sequence
+
+import apache_beam as beam
+import numpy as np
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.suggest_methods import check_methods, used_methods
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.mono_aligner import (
+    align_monolingual,
+    cut_references,
+    require_monolingual,
+)
+from pairweave.pipelines.steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.steps import Commit, WriteShards
+from pairweave.pipelines.steps.translating import translated_shards
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
+from pairweave.transforms.suggestions.hints import HintConfig
+from pairweave.transforms.suggestions.pair_filters import filter_pairs
+from pairweave.transforms.suggestions.random_masks import RandomConfig
+from pairweave.transforms.suggestions.span_lengths import MASK, from_json
+from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
+from pairweave.transforms.suggestions.suggestion_scores import Scorer
+from pairweave.transforms.suggestions.suggestions import (
+    SuggestionConfig,
+    draw_span_pairs,
+    make_suggestions,
+)
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, extra = flags.parse(
+        SuggestOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    check_options(options)
+    run = prepare(name, options)
+    require_monolingual(run)
+    suggestion_config(run)
+    if options.plan_only:
+        return plan_text.show(run, graph, extra)
+    execute(run, graph, extra, extra_files())
+    plan_text.say_where(options.output)
+    return 0
+
+
+def check_options(options: SuggestOptions) -> None:
+    """Refuse options of a method, a model or a distribution that is not used.
+
+    Raises:
+        ConfigError: Names them.
+    """
+    check_methods(options)
+    given = options.model_fields_set
+    kind = options.lengths or ("empirical" if options.fit_lengths else "geometric")
+    unknown = {
+        "geometric": set(),
+        "uniform": {"mean_words"},
+        "empirical": {"mean_words", "max_mask_words", "variants", "start_probability"},
+    }[kind]
+    if given & unknown:
+        raise ConfigError(
+            f"{_flags(sorted(given & unknown))}: --lengths {kind} does not know it; leave it out"
+        )
+    if kind == "empirical" and not options.fit_lengths:
+        raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
+
+
+def _flags(names: Sequence[str]) -> str:
+    return ", ".join(f"--{name}" for name in names)
+
+
+def suggestion_config(run: Run) -> SuggestionConfig:
+    """Return how examples are made."""
+    options = run.options
+    assert isinstance(options, SuggestOptions)
+    kind = options.lengths or ("empirical" if options.fit_lengths else "geometric")
+    golden = from_json(run.document["golden"]) if kind == "empirical" else None  # type: ignore[arg-type]
+    return SuggestionConfig(
+        methods=options.methods,
+        mix=options.mix,
+        random=RandomConfig(
+            start_probability=options.start_probability,
+            lengths=kind,
+            mean_words=options.mean_words,
+            max_mask_words=options.max_mask_words,
+            variants=options.variants,
+            golden=golden,
+        ),
+        aligned=AlignedConfig(
+            max_placeholders=options.max_placeholders,
+            max_placeholder_share=options.max_placeholder_share,
+            deletions=options.deletions,
+        ),
+        filters=FilterConfig(
+            min_source_words=options.min_source_words,
+            max_source_words=options.max_source_words,
+            min_suggestion_words=options.min_suggestion_words,
+            max_suggestion_words=options.max_suggestion_words,
+            max_masked_share=options.max_masked_share,
+            keep_punctuation=options.keep_punctuation,
+            min_confidence=options.min_confidence,
+            min_score=options.min_score,
+            max_score=options.max_score,
+        ),
+        hints=HintConfig(options.hint, options.hint_letters),
+        words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
+        segmenter=run.segmenter,
+        seed=options.seed,
+    )
+
+
+def extra_files() -> dict[str, bytes]:
+    """Return ``symbols.txt``: the mask token, for SentencePiece."""
+    return {"symbols.txt": f"{MASK}\n".encode()}
+
+
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Read, screen, shuffle, translate, align, mask, write, commit."""
+    options = run.options
+    assert isinstance(options, SuggestOptions)
+    config = run.write_config
+    rows = screened_rows(pipeline, run)
+    suggestions = suggestion_config(run)
+    # What is cheap to tell of a pair is told before it costs a translation or an alignment.
+    shards = (
+        rows.batches
+        | "Shuffle" >> MakeShards(run.shards, wanted)
+        | "FilterPairs"
+        >> beam.Map(
+            filter_pairs,
+            filters=suggestions.filters,
+            words=suggestions.words,
+            scored=run.scorer is None,
+        ).with_output_types(Shard)
+    )
+    if "alignment" in used_methods(options):
+        shards = translated_shards(shards, run, functools.partial(draw_span_pairs, suggestions))
+        compared = align_monolingual(shards, pipeline, rows, run, options.heuristic)
+    else:
+        compared = cut_references(shards, run)
+    receipts = compared | "MakeSuggestions" >> WriteShards(
+        finish, config, suggestions=suggestions, scorer=run.scorer
+    )
+    _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)
+
+
+def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:
+    """Make examples, reject the pairs that give none, and count what came out."""
+    scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
+    made = make_suggestions(shard.table, suggestions, scorer, scores)
+    reasons, details = made.reasons, made.details
+    for reason in sorted({reason for reason in reasons if reason is not None}):
+        marks = np.equal(reasons, reason)
+        said = details[marks].tolist()
+        shard = shard.reject(marks, Stage.SUGGEST, Reject(reason), said)
+        reasons, details = reasons[~marks], details[~marks]
+    return ShardOutput(shard, made.rows, made.counts)

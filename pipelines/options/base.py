@@ -1,0 +1,462 @@
+"""The options of every job: one frozen model a job.
+
+From a model come the flags, the YAML keys, the checks, the help text and the defaults. A job builds
+its steps' configurations from it; no step reads flags or the environment.
+"""
+
+import os
+from typing import Annotated, ClassVar, Literal
+
+import pydantic
+from pydantic import Field, JsonValue
+
+from pairweave.models.encoder.encoder_config import (
+    CompareUnit,
+    HeadName,
+    LongPairs,
+    Precision,
+    TransportCost,
+    TransportMass,
+)
+from pairweave.models.external.external_config import ProgramName
+
+_LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
+_TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
+PATTERN_TEXTS = {
+    _LANGUAGE: "must be a language tag such as en or pt-BR",
+    _TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
+    _TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
+}
+"""What a person is told who breaks a pattern."""
+
+Language = Annotated[str, Field(pattern=_LANGUAGE)]
+Heuristic = Literal[
+    "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+
+
+def _listed(value: object) -> object:
+    """Let YAML name one file without a list."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _as_text(value: object) -> object:
+    """Let YAML hold a number where a word is another choice."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
+
+UNSAID: dict[str, JsonValue] = {"unsaid": True}
+"""Marks an option that a plan leaves out while it has its default."""
+
+
+class Options(pydantic.BaseModel):
+    """What all models share: frozen, complete, no unknown key."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
+
+
+def unsaid_options(options: Options) -> set[str]:
+    """Return the options that a plan leaves out, so that runs without them keep their bytes."""
+    return {
+        name
+        for name, field in type(options).model_fields.items()
+        if isinstance(field.json_schema_extra, dict)
+        and "unsaid" in field.json_schema_extra
+        and getattr(options, name) == field.get_default()
+    }
+
+
+class CorpusOptions(Options):
+    """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
+
+    corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
+    input: Patterns = Field(
+        (),
+        description="files or globs holding both sides: .tsv .jsonl .parquet .po .tmx .xlf "
+        "[.gz .zst]",
+    )
+    source_input: Patterns = Field((), description="line-parallel text, the source side")
+    target_input: Patterns = Field((), description="line-parallel text, the target side")
+    translation_input: Patterns = Field(
+        (), description="line-parallel machine translation of the source"
+    )
+    links: Patterns = Field(
+        (),
+        description="aligner given: Pharaoh links (i-j), one line for each line of source_input, "
+        "of the tokens that tokens says; of suggest from translation to target [.gz .zst]",
+    )
+    forward_links: Patterns = Field(
+        (), description="or the links of one direction, also as source-target, with reverse_links"
+    )
+    reverse_links: Patterns = Field(
+        (), description="and those of the other; heuristic says how they are combined"
+    )
+    attention: Patterns = Field(
+        (),
+        description="or attention of a translation model for each line: .npz with arrays arr_0, "
+        "arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
+        "source], or a padded .npy of them",
+    )
+    source_lang: Language | None = Field(
+        None, description="BCP 47 tag of the source language (default und; en for PO)"
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the target language (default und)"
+    )
+    format: Literal["tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm"] | None = Field(
+        None,
+        description="format of --input where the file's name does not tell; lxm: of --source_input "
+        "and --target_input",
+    )
+    source_field: str | None = Field(
+        None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
+    )
+    target_field: str | None = Field(None, description="target field or column, likewise")
+    translation_field: str | None = Field(
+        None, description="field or column of a machine translation, likewise"
+    )
+    score_field: str | None = Field(
+        None,
+        description="suggest: field or column of a pair's score, likewise (a language model's, an "
+        "aligner's); fills the column score",
+        json_schema_extra=UNSAID,
+    )
+    links_field: str | None = Field(
+        None,
+        description="aligner given: field or column of a pair's links, likewise: Pharaoh text; of "
+        "JSONL also [[0, 0], [1, 2]], of Parquet also what align writes",
+    )
+    field_count: int | None = Field(
+        None, ge=2, description="fields in each line of TSV (default: as the first line has)"
+    )
+    po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
+        (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
+    )
+    xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
+        (), description="XLIFF segments to read instead of rejecting them for their state"
+    )
+    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip takes them out, index makes them "
+        "the pair's tags, reject turns the pair away (default strip for TMX, XLIFF and LXM, else "
+        "raw)",
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="what is a tag inside texts that are not XML's own (default html for PO, else "
+        "xml)",
+    )
+    tags_differ: Literal["reject", "keep"] = Field(
+        "reject",
+        description="pairs whose sides have unlike tags, with --inline_tags index; keep makes tags "
+        "of what both have",
+    )
+    html_entities: Literal["decode", "reject", "keep"] = Field(
+        "keep",
+        description="HTML entities in texts (&#39; &quot; &amp;), as machine translations have "
+        "them: decode makes them characters, once, and never a tag; reject turns the pair away; "
+        "keep leaves them, and says so where a column holds many",
+        json_schema_extra=UNSAID,
+    )
+    c1_controls: Literal["mend", "reject", "keep"] = Field(
+        "keep",
+        description="C1 control characters (U+0080 to U+009F), as text of another encoding has "
+        "them: mend reads them as windows-1252, reject turns the pair away, keep leaves them and "
+        "says so",
+        json_schema_extra=UNSAID,
+    )
+    licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
+
+
+class InputOptions(CorpusOptions):
+    """What is read."""
+
+    corpora: tuple[CorpusOptions, ...] = Field(
+        (), description="several corpora (YAML only): a list of maps with the input options"
+    )
+    max_line_bytes: int = Field(1 << 20, ge=1, description="longest line, in bytes")
+    max_expansion: int = Field(
+        200,
+        ge=1,
+        description="largest ratio of decompressed to compressed bytes; of Parquet, of text to "
+        "the bytes of a row group",
+    )
+    max_file_bytes: int = Field(
+        1 << 40, ge=1, description="largest decompressed size of one file, in bytes"
+    )
+    max_json_depth: int = Field(64, ge=1, le=512, description="deepest nesting of a JSON line")
+    unit_rows: int = Field(65_536, ge=1, description="lines of plain text read as one unit of work")
+
+
+class ScreenOptions(Options):
+    """Which pairs are turned away before anything costly is done."""
+
+    max_tokens: int = Field(
+        250,
+        ge=1,
+        le=32_000,
+        description="longest side, in tokens (pieces with sentencepiece)",
+    )
+    max_ratio: float = Field(
+        1.5, ge=1, description="largest ratio of the sides' token counts; inf for none"
+    )
+    max_token_chars: int = Field(100, ge=1, description="longest token, in characters")
+    drop_identical: bool = Field(default=False, description="reject pairs whose sides are equal")
+    exclude: Patterns = Field(
+        (), description="dev and test files, one sentence a line, whose sentences are rejected"
+    )
+
+
+class FitSettings(Options):
+    """How a word aligner is fitted."""
+
+    tokens: str | None = Field(
+        None,
+        pattern=_TOKENS,
+        description="what is aligned: words, whitespace, sentencepiece:MODEL, sentencepiece to "
+        "train a model on a sample, or the encoder's pieces (default words, or those of the given "
+        "model)",
+    )
+    vocabulary: int = Field(
+        16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
+    )
+    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
+    decode: Literal["posterior", "viterbi"] = Field(
+        "posterior",
+        description="how a fitted model's links are read off in each direction (a given model has "
+        "its own)",
+    )
+
+
+class AlignerSettings(FitSettings):
+    """How words are aligned, by any aligner."""
+
+    aligner: Literal["ter", "hmm", "encoder", "external", "given"] = Field(
+        "hmm",
+        description="the word aligner: edits (within one language, no model), statistical, or a "
+        "multilingual Transformer",
+    )
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="hmm: directory of a fitted model (default: fit on the input first); "
+        "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
+        "an earlier run",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    revision: str | None = Field(
+        None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
+    )
+    layer: int = Field(
+        8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
+    )
+    head: HeadName = Field("softmax", description="encoder: how links are read off")
+    head_threshold: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="encoder: what the probability of a link must be above, of the heads softmax "
+        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
+    )
+    distortion: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="encoder: how much less alike words count that stand at unlike places, of all "
+        "heads but softmax and entmax15; 0 not at all",
+    )
+    cost: TransportCost = Field(
+        "cosine",
+        description="encoder, the transports: what moving mass between two vectors costs",
+        json_schema_extra=UNSAID,
+    )
+    mass: TransportMass = Field(
+        "uniform",
+        description="encoder, the transports: how much each vector weighs; norm: as much as it is "
+        "long",
+        json_schema_extra=UNSAID,
+    )
+    regularization: float = Field(
+        0.1,
+        ge=0.005,
+        le=10,
+        description="encoder, the transports: weight of the entropy",
+        json_schema_extra=UNSAID,
+    )
+    relaxation: float = Field(
+        0.5,
+        ge=1e-4,
+        le=1e4,
+        description="encoder, unbalanced_ot: price of mass that stays or is made up",
+        json_schema_extra=UNSAID,
+    )
+    moved_mass: float = Field(
+        0.8,
+        ge=1e-3,
+        le=1,
+        description="encoder, partial_ot: share of the lighter side's mass that is moved",
+        json_schema_extra=UNSAID,
+    )
+    unit: CompareUnit = Field(
+        "pieces",
+        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
+        "its pieces",
+    )
+    precision: Precision = Field(
+        "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"
+    )
+    long_pairs: LongPairs = Field(
+        "windows",
+        description="encoder: a side over its limit is encoded in overlapping windows, or the "
+        "pair rejected",
+    )
+    token_budget: Annotated[str, pydantic.BeforeValidator(_as_text)] = Field(
+        "auto",
+        pattern=_TOKEN_BUDGET,
+        description="encoder: pieces in a batch, padding included; auto measures the device",
+    )
+    large_model: bool = Field(
+        default=False,
+        description="encoder: a machine's worker processes share one copy, held by one of them",
+    )
+    model_copies: int | None = Field(
+        None, ge=1, description="encoder: they share so many copies (default: one each)"
+    )
+    accelerator: str | None = Field(
+        None,
+        pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
+        description="encoder: what the runner is asked for where pairs are aligned and nowhere "
+        "else, such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
+    )
+    watch_model: bool = Field(
+        default=False,
+        description="encoder: each shard takes the model that --model, a directory or a link to "
+        "one, holds when the shard begins; its receipt names it",
+    )
+    attention_method: Literal["naive", "shift"] = Field(
+        "shift",
+        description="attention: of the step that writes a token, or of the one that reads it",
+    )
+    attention_layer: int | None = Field(
+        None, description="attention: layer from 0, -1 the last; needed where there are several"
+    )
+    attention_head: int | None = Field(
+        None, description="attention: head from 0 (default: the mean over all heads)"
+    )
+
+
+class AlignerOptions(AlignerSettings):
+    """How the words of two languages are aligned."""
+
+    aligner: Literal["hmm", "encoder", "external", "given"] = Field(
+        "hmm",
+        description="the word aligner: statistical, a multilingual Transformer, a program, or the "
+        "links that come with the input (links, attention)",
+    )
+    program: ProgramName | None = Field(
+        None, description="external: which program; eflomal and giza only to be evaluated"
+    )
+    program_path: str | None = Field(
+        None,
+        description="external: its executable, or the Python that has its package (default: as "
+        "on the search path)",
+    )
+    program_timeout: int = Field(
+        3600, ge=1, description="external: seconds that one call of the program may take"
+    )
+    second_aligner: str | None = Field(
+        None,
+        description="another aligner, whose links are joined with the first one's: "
+        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
+    )
+    combine: Literal["intersection", "union"] = Field(
+        "intersection", description="how the links of two aligners are joined"
+    )
+
+
+class SegmenterOptions(Options):
+    """How words are found where no spaces stand between them."""
+
+    SEGMENTED: ClassVar[tuple[str, ...]] = ("source", "target")
+    """The sides of a pair whose words are looked for."""
+
+    segmenter: Literal["auto", "dictionary", "none"] = Field(
+        "auto",
+        description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, by the "
+        "dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each character; "
+        "auto, dictionary where the input is in such a language",
+    )
+
+
+class TranslatorOptions(Options):
+    """How sources are translated where the input has no translation."""
+
+    translator: str | None = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="translates sources without a translation: ctranslate2:DIR, "
+        "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
+    )
+    translator_revision: str | None = Field(
+        None, description="translator: branch, tag or commit of a hub model (default: its newest)"
+    )
+    beam_size: int = Field(4, ge=1, le=100, description="translator: width of the beam")
+    max_translation_tokens: int = Field(
+        256,
+        ge=1,
+        le=4096,
+        description="translator: longest translation, in its pieces; a longer one is rejected",
+    )
+    translator_source_tokens: int = Field(
+        512,
+        ge=2,
+        le=4096,
+        description="translator: longest source, in its pieces; a longer one is rejected",
+    )
+    translator_batch_tokens: int = Field(
+        4096, ge=1, le=1 << 24, description="translator: source pieces in a batch, with padding"
+    )
+    translator_precision: Precision = Field(
+        "fp32",
+        description="translator: arithmetic; fp16 on a GPU alone, int8 with CTranslate2 alone",
+    )
+
+
+class RunOptions(Options):
+    """Where and how the job runs."""
+
+    output: str = Field(
+        min_length=1,
+        description="directory or URI of the run's files",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
+    shard_pairs: int = Field(
+        65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
+    )
+    allow_empty: bool = Field(default=False, description="let a run end with no pair kept")
+    engine: Literal["local", "prism", "flink"] = Field("local", description="what runs the graph")
+    workers: int = Field(
+        default_factory=lambda: os.cpu_count() or 1,
+        ge=1,
+        description="processes (local) or parallel slots (flink), and where there are fewer shards "
+        "threads of an encoder or a translator; changes no byte",
+    )
+    attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")
+    plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
+
+
+class JobOptions(RunOptions, FitSettings, ScreenOptions, InputOptions):
+    """What the options of every job on a corpus hold."""
+
+
+FRAGMENT_DEFAULTS = {
+    "max_words": 6,
+    "max_tags": 2,
+    "self_closing_share": 0.27,
+    "damage_share": 0.10,
+}
+"""What ``--method fragment`` does if nothing else is said (Hanneman and Dinu 2020, section 5.1)."""

@@ -1,0 +1,365 @@
+"""The options of the commands that read files or finished runs: one frozen model a command."""
+
+from typing import Annotated, Literal
+
+import pydantic
+from pydantic import Field
+
+from pairweave.pipelines.options.base import AlignerOptions, Heuristic, Language, Options, Patterns
+from pairweave.pipelines.options.suggest_options import Methods, split_words
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.metrics.significance import Significance
+
+_Kinds = Annotated[
+    tuple[Literal["plain", "tagged", "replace", "insert", "delete"], ...],
+    pydantic.BeforeValidator(split_words),
+]
+
+
+class SymmetrizeOptions(Options):
+    """Options of ``symmetrize``."""
+
+    forward: str = Field(description="Pharaoh links, one direction", json_schema_extra={"at": 0})
+    reverse: str = Field(
+        description="Pharaoh links, the other direction, also as source-target",
+        json_schema_extra={"at": 1},
+    )
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+
+
+class PhrasesOptions(Options):
+    """Options of ``phrases``."""
+
+    links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
+    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in words")
+    unaligned_words: Literal["forbid", "allow"] = Field(
+        "forbid", description="whether a phrase may hold unaligned words"
+    )
+    source_text: str | None = Field(
+        None,
+        description="the source sentences, words parted by blanks: with --unaligned_words allow "
+        "they tell what lies behind the last linked word",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    target_text: str | None = Field(
+        None,
+        description="the target sentences, likewise",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class EvaluateLinksOptions(Options):
+    """Options of ``evaluate links``."""
+
+    hypothesis: str = Field(description="Pharaoh links to judge", json_schema_extra={"at": 0})
+    gold: str = Field(description="gold links: i-j sure, ipj possible", json_schema_extra={"at": 1})
+    one_based: bool = Field(
+        default=False,
+        description="the gold counts words from 1; without it, a gold in which no "
+        "link has a word 0 gets a warning",
+    )
+
+
+class EvaluateAlignersOptions(Options):
+    """Options of ``evaluate aligners``."""
+
+    aligners: Patterns = Field(
+        (),
+        description="what is compared (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
+        "encoder, attention, fast_align, systran-align, eflomal, awesome-align, simalign, giza; "
+        "such as encoder:DIRECTORY:layer=8:head=softmax, eflomal:path=/opt/eflomal/bin/"
+        "eflomal-align or attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
+    )
+    gold: str = Field(min_length=1, description="gold links: i-j sure, ipj possible")
+    one_based: bool = Field(
+        default=False,
+        description="the gold counts words from 1; without it, a gold in which no "
+        "link has a word 0 gets a warning",
+    )
+    pairs: str | None = Field(
+        None, description="the gold set, 'source ||| target' a line, words parted by blanks"
+    )
+    source_input: str | None = Field(None, description="or its source side, words likewise")
+    target_input: str | None = Field(None, description="and its target side")
+    train_source_input: Patterns = Field(
+        (), description="more text to learn from, the source side, for aligners that learn"
+    )
+    train_target_input: Patterns = Field((), description="and the target side")
+    train_tokens: Literal["words", "whitespace"] = Field(
+        "words", description="how that text is cut"
+    )
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+    program_timeout: int = Field(
+        3600, ge=1, description="seconds that one call of a program may take"
+    )
+
+
+class SignificanceOptions(Options):
+    """How two systems are compared."""
+
+    baseline: str | None = Field(
+        None,
+        description="outputs of another system: every figure is tested against its own, by "
+        "sacreBLEU's paired bootstrap and approximate randomization",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
+    trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
+    seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
+
+    def config(self) -> Significance | None:
+        """Return how significance is tested; None without a system to compare with.
+
+        Raises:
+            ConfigError: Options of the tests are given, and nothing to test against.
+        """
+        if self.baseline is not None:
+            return Significance(self.resamples, self.trials, self.seed)
+        unused = sorted({"resamples", "trials", "seed"} & self.model_fields_set)
+        if unused:
+            raise ConfigError(f"--{unused[0]}: of significance tests; give --baseline FILE as well")
+        return None
+
+
+class EvaluateSuggestionsOptions(SignificanceOptions):
+    """Options of ``evaluate suggestions``."""
+
+    hypothesis: str = Field(
+        description="suggestions to judge, one a line", json_schema_extra={"at": 0}
+    )
+    gold: Patterns = Field(
+        min_length=1,
+        description="gold suggestions, line by line; several files are several references",
+        json_schema_extra={"at": 1},
+    )
+    target_lang: Language = Field(
+        description="language of the suggestions; sacreBLEU cuts Chinese into characters"
+    )
+
+
+class CompareExamplesOptions(Options):
+    """Options of ``evaluate suggestions --data``."""
+
+    data: str = Field(
+        min_length=1,
+        description="directory of a finished run of suggest, or what PREFIX.src, PREFIX.mask and "
+        "PREFIX.tgt begin with",
+    )
+    golden: str = Field(
+        min_length=1,
+        description="what the golden PREFIX.src, PREFIX.mask and PREFIX.tgt begin with",
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the translations (default: the run's, if it has one)"
+    )
+
+
+class ExportOptions(Options):
+    """Options of ``export``."""
+
+    directory: str = Field(
+        description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
+    )
+    format: Literal[
+        "wets",
+        "mt5",
+        "moses",
+        "opustrainer",
+        "tsv",
+        "jsonl",
+        "tmx",
+        "xliff",
+        "xliff2",
+        "po",
+        "lxm",
+        "html",
+    ] = Field(
+        description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
+        "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
+        "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
+        "lxm (JSON, a file a side), html (JSON lines of HTML fragments); both: tsv, jsonl"
+    )
+    output: str = Field(min_length=1, description="directory of the files, outside any run")
+    rows: Literal["tagged", "plain", "all"] | None = Field(
+        None,
+        description="which rows of augment (default all; tmx, xliff, xliff2, po, lxm, html: those "
+        "with tags)",
+    )
+    methods: Methods = Field(
+        (), description="of suggest: rows of these methods alone, such as alignment,parallel"
+    )
+    kinds: _Kinds = Field(
+        (),
+        description="rows of these kinds alone: plain,tagged of augment, replace,insert,delete of "
+        "suggest",
+    )
+    sample: int | None = Field(
+        None,
+        ge=1,
+        description="this many rows, drawn by a hash of pair and seed: a larger sample contains a "
+        "smaller one",
+    )
+    shuffle: bool = Field(
+        default=False,
+        description="rows in the order of their draws instead of the run's; takes room for the "
+        "uncompressed rows in the temporary directory",
+    )
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws otherwise")
+    alignment: Literal["whitespace", "moses", "none"] | None = Field(
+        None,
+        description="moses, opustrainer: links of the words as exported, of a run with "
+        "--keep_links. whitespace: text as it is, where words that touch a tag have no links; "
+        "moses: text as Moses words, each tag a word of its own ([evaluate]); (default whitespace "
+        "for opustrainer, none for moses)",
+    )
+    header: bool = Field(
+        default=True, description="tsv: whether it begins with the names of its columns"
+    )
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="po, lxm, html: what will be read as a tag (default xml for lxm, else html)",
+    )
+    unfit: Literal["refuse", "leave_out", "escape"] = Field(
+        "refuse",
+        description="rows that the format cannot carry, for a line break, a sign of its own or "
+        "what would be read as a tag in a text: refuse to export, leave_out these rows, or escape "
+        "every backslash, tab and line break",
+    )
+
+
+class EvaluateTagsOptions(SignificanceOptions):
+    """Options of ``evaluate tags``."""
+
+    hypothesis: str = Field(
+        description="outputs with tags: text, line by line, or LXM .json",
+        json_schema_extra={"at": 0},
+    )
+    reference: str = Field(description="references with tags, as many", json_schema_extra={"at": 1})
+    source: str | None = Field(
+        None, description="what was translated, with its tags: counts flagrant failures"
+    )
+    syntax: Literal["lxm", "xml", "xliff", "html", "indexed"] | None = Field(
+        None,
+        description="what is a tag; lxm: as the LXM corpus's own script (default lxm for .json, "
+        "else xml)",
+    )
+    bleu_words: Literal["moses", "13a", "intl", "char", "zh", "whitespace", "off"] | None = Field(
+        None, description="words of BLEU (default moses for .json, else 13a); off for no BLEU"
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the outputs (default: what .json says)"
+    )
+    f1_words: Literal["unicode", "squad"] = Field(
+        "unicode",
+        description="words of F1: unicode, with case and punctuation; squad, as SQuAD's script "
+        "has them: lower case, without punctuation and English articles, between blanks",
+    )
+    f1_same_name: Literal["merged", "covering"] = Field(
+        "merged",
+        description="F1, pairs of tags of one name in a line: merged, the words inside them; "
+        "covering, those between them as well",
+    )
+    tag_shift: bool = Field(
+        default=False, description="measure again with all tags moved one word to the left"
+    )
+    lines: str | None = Field(None, description="file for what is said of each line, as JSONL")
+
+
+class JudgementOptions(Options):
+    """Options of ``evaluate judgements``."""
+
+    sample: str | None = Field(None, description="directory of a finished run to draw tags from")
+    number: int = Field(200, ge=1, description="pairs to draw")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
+    output: str | None = Field(None, description="file of the sheet, tab-separated")
+    sheets: Patterns = Field((), description="judged sheets of one sample, one for each person")
+
+
+class ReportOptions(Options):
+    """Options of ``report``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    output: str = Field(
+        "report.html",
+        min_length=1,
+        description="file of the report, outside any run",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class PreviewOptions(Options):
+    """Options of ``preview``."""
+
+    directory: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    pairs: int = Field(6, ge=1, le=1_000, description="pairs to print")
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
+
+
+class DoctorOptions(Options):
+    """Options of ``doctor``."""
+
+
+class DemoOptions(Options):
+    """Options of ``demo``."""
+
+    output: str = Field(
+        "demo-output",
+        min_length=1,
+        description="directory of the demonstration's files",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    target_lang: Literal["de", "es", "fr"] = Field("de", description="German, Spanish or French")
+    pairs: int = Field(6, ge=1, le=100, description="tagged pairs to print")
+
+
+class TagsProfileOptions(Options):
+    """Options of ``tags profile``."""
+
+    input: str = Field(description="tagged text, one text a line [.gz .zst]")
+    target_input: str | None = Field(
+        None, description="its tagged translation: tells how many pairs are in two parts"
+    )
+    syntax: Literal["xml", "html", "xliff", "indexed"] = Field(
+        "xliff", description="what is a tag in the text"
+    )
+    source_lang: Language | None = Field(None, description="BCP 47 tag of the input")
+    output: str = Field(min_length=1, description="file of the profile, JSON")
+
+
+class TagsProjectOptions(AlignerOptions):
+    """Options of ``tags project``."""
+
+    source_input: str = Field(description="text with tags, one sentence a line [.gz .zst]")
+    target_input: str = Field(description="its translation without tags, line by line")
+    output: str = Field(description="file for the translation with the tags [.gz .zst]")
+    source_syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
+        "xliff", description="what is a tag"
+    )
+    rules: Literal["best", "paper"] = Field(
+        "best", description="where tags go: by link mass, or as Hanneman and Dinu (2020)"
+    )
+    links: str | None = Field(
+        None,
+        description="aligner given, which it stands for: Pharaoh links of the lines' tokens, as "
+        "--tokens counts them",
+    )
+    forward_links: str | None = Field(
+        None, description="or those of one direction, as source-target too, with reverse_links"
+    )
+    reverse_links: str | None = Field(None, description="and those of the other direction")
+    attention: str | None = Field(
+        None,
+        description="or attention [target, source] of each line, perhaps of each head, or of each "
+        "layer and head: .npz with arr_0, arr_1 and so on, or a padded .npy",
+    )
+    heuristic: Heuristic = Field(
+        "grow-diag", description="how the two directions are combined, for paper"
+    )
+    fit_source_input: Patterns = Field(
+        (), description="more plain text to fit hmm on, line-parallel, the source side"
+    )
+    fit_target_input: Patterns = Field((), description="the target side")
+    source_lang: Language = Field("und", description="BCP 47 tag of the source language")
+    target_lang: Language = Field("und", description="BCP 47 tag of the target language")

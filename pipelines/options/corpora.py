@@ -1,0 +1,62 @@
+"""From options to the corpora of a job."""
+
+import re
+
+from pairweave.pipelines.options.base import CorpusOptions, InputOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import CorpusInput
+
+UNDETERMINED = "und"
+"""The language tag of text whose language nobody stated (BCP 47)."""
+
+
+def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
+    """Return the corpora that flags or a YAML file name.
+
+    Each corpus of a list takes what it leaves out, but for its files, from the options around it.
+
+    Raises:
+        ConfigError: There is none, or both ways are used at once.
+    """
+    single = CorpusOptions(**{name: getattr(options, name) for name in _corpus_options(options)})
+    has_single = bool(single.input or single.source_input or single.target_input)
+    if not options.corpora:
+        if not has_single:
+            raise ConfigError(
+                "no input: give --input FILE ..., or --source_input FILE --target_input FILE, "
+                "or a YAML file with corpora"
+            )
+        return (_corpus_input(single),)
+    if has_single or single.translation_input or single.corpus is not None:
+        raise ConfigError(
+            "give corpora in the YAML file, or corpus, --input and --source_input, not both"
+        )
+    around = {name: getattr(single, name) for name in single.model_fields_set}
+    names = [corpus.corpus for corpus in options.corpora]
+    corpora = []
+    for corpus in options.corpora:
+        if corpus.corpus is None and corpus.licence is not None:
+            raise ConfigError("a corpus with a licence needs a name (corpus: ...)")
+        if corpus.corpus is not None and names.count(corpus.corpus) > 1:
+            raise ConfigError(f"two corpora are named {corpus.corpus}; give each its own name")
+        own = {name: getattr(corpus, name) for name in corpus.model_fields_set}
+        corpora.append(_corpus_input(CorpusOptions(**{**around, **own})))
+    return tuple(corpora)
+
+
+def _corpus_options(options: InputOptions) -> set[str]:
+    return options.model_fields_set & set(CorpusOptions.model_fields)
+
+
+def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
+    values = corpus.model_dump(exclude={"corpus", "licence"})
+    if corpus.source_lang is None and not _is_po(corpus):
+        values["source_lang"] = UNDETERMINED
+    values["target_lang"] = corpus.target_lang or UNDETERMINED
+    return CorpusInput(name=corpus.corpus, **values)
+
+
+def _is_po(corpus: CorpusOptions) -> bool:
+    """Tell whether a corpus is PO, whose messages are English unless something else is said."""
+    names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]
+    return corpus.format == "po" or (bool(names) and all(n.endswith(".po") for n in names))

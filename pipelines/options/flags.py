@@ -1,0 +1,247 @@
+"""Command-line flags and YAML files, read into the option models."""
+
+import argparse
+import difflib
+import functools
+import re
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, cast
+
+import pydantic
+
+from pairweave.pipelines.options.base import PATTERN_TEXTS, CorpusOptions, Options, RunOptions
+from pairweave.pipelines.options.yaml_files import read_yaml
+from pairweave.transforms.errors import ConfigError
+
+Model = TypeVar("Model", bound=Options)
+_DECLARED = "__annotations__"
+_NEGATIVE = re.compile(r"-\.?[0-9]")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises instead of leaving the process."""
+
+    def error(self, message: str) -> NoReturn:
+        """Turn a usage error into a configuration error."""
+        raise ConfigError(f"{message}; see {self.prog} --help")
+
+
+def parse(
+    model: type[Model], prog: str, about: str, arguments: Sequence[str], *, beam: bool
+) -> tuple[Model, list[str]]:
+    """Read a job's options from its command line and its YAML file; a flag beats the file.
+
+    Only what makes a run has a YAML file.
+
+    Args:
+        model: The job's option model.
+        prog: The command as typed, for messages.
+        about: One line on the job, for ``--help``.
+        arguments: The command line after the job's name.
+        beam: Whether options of Beam may follow; they are returned as given.
+
+    Returns:
+        The options, and the arguments meant for Beam.
+
+    Raises:
+        ConfigError: An unknown flag or key (names the nearest), a word that belongs to no flag,
+            or a value out of range or of another type.
+    """
+    parser = _parser(model, prog, about, beam=beam)
+    known, rest = parser.parse_known_args(_normalized(model, arguments))
+    given = {name: value for name, value in vars(known).items() if value is not None}
+    _check_rest(rest, parser, prog, beam=beam)
+    if rest:
+        _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
+    values: dict[str, Any] = {}
+    config = given.pop("config", None)
+    if config is not None:
+        values = _read_yaml(config, model)
+    values.update(given)
+    return _validate(model, values, prog), rest
+
+
+def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
+    """Turn dashes in flag names to underscores, and give a bare switch its value."""
+    switches = {
+        f"--{name}" for name, field in model.model_fields.items() if field.annotation is bool
+    }
+    words: list[str] = []
+    for position, word in enumerate(arguments):
+        if not word.startswith("--"):
+            words.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        name = "--" + name[2:].replace("-", "_")
+        following = arguments[position + 1] if position + 1 < len(arguments) else ""
+        if name in switches and not equals and following not in ("true", "false"):
+            equals, value = "=", "true"
+        words.append(name + equals + value)
+    return words
+
+
+def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
+    makes_run = beam or issubclass(model, RunOptions)
+    epilog = "Any further option is passed to Apache Beam." if beam else None
+    usage = None
+    if makes_run:
+        # Of so many options a list of all would be the longest part of the help and say the least.
+        usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
+    parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    if makes_run:
+        parser.add_argument("--config", metavar="FILE.yaml", help="options as YAML keys")
+    for name, field in model.model_fields.items():
+        if field.exclude or name == "corpora":
+            continue
+        text = (field.description or "").replace("%", "%%")
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and "at" in extra:
+            nargs = _shape(field.annotation).get("nargs")
+            parser.add_argument(name, metavar=name.upper(), help=text, nargs=nargs)
+            continue
+        shape = _shape(field.annotation)
+        if isinstance(extra, dict) and "metavar" in extra:
+            shape["metavar"] = extra["metavar"]
+        if (
+            not field.is_required()
+            and field.default_factory is None
+            and field.default
+            not in (
+                None,
+                (),
+                False,
+            )
+        ):
+            text += f" (default {field.default})"
+        if not makes_run:
+            parser.add_argument(f"--{name}", help=text, **shape)
+            continue
+        title = _title(model, name)
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        groups[title].add_argument(f"--{name}", help=text, **shape)
+    return parser
+
+
+def _title(model: type[Options], name: str) -> str:
+    """Return what the class that an option comes from says of itself."""
+    owner = next(kind for kind in reversed(model.__mro__) if name in vars(kind).get(_DECLARED, {}))
+    summary = (owner.__doc__ or "").partition("\n")[0].partition(":")[0]
+    return summary.rstrip(".").replace("`", "")
+
+
+def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annotation
+    """Return what argparse needs for a field's type; checks are left to the model."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return _shape(next(part for part in arguments if part is not type(None)))
+    if origin is typing.Annotated:
+        return _shape(arguments[0])
+    if origin is tuple:
+        item = "GLOB" if arguments[0] is str else _shape(arguments[0])["metavar"]
+        return {"action": "extend", "nargs": "+", "metavar": item}
+    if origin is typing.Literal:
+        return {"metavar": "{" + ",".join(str(choice) for choice in arguments) + "}"}
+    if annotation is bool:
+        return {"metavar": "true|false"}
+    return {"metavar": {int: "N", float: "X"}.get(annotation, "TEXT")}
+
+
+def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -> None:
+    """Refuse what is neither a flag of Beam nor the one word that may follow such a flag."""
+    ours = [option for action in parser._actions for option in action.option_strings]
+    value_may_follow = False
+    for word in rest:
+        if value_may_follow and (not word.startswith("-") or _NEGATIVE.match(word)):
+            value_may_follow = False
+            continue
+        if not word.startswith("-"):
+            raise ConfigError(f"unexpected argument {word!r}; see {prog} --help")
+        flag, equals, _ = word.partition("=")
+        is_beams = flag in beam_flags()
+        if is_beams and not beam:
+            raise ConfigError(f"{flag}: {prog} runs no Beam pipeline and takes no such option")
+        if is_beams:
+            value_may_follow = not equals and flag not in _beam_switches()
+            continue
+        known = [*ours, *sorted(beam_flags())] if beam else ours
+        raise ConfigError(f"unknown option {flag}{_nearest(flag, ours, known)}; see {prog} --help")
+
+
+def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, first, 1, 0.8) or difflib.get_close_matches(
+        name, known, 1, 0.6
+    )
+    return f", did you mean {near[0]}?" if near else ""
+
+
+def beam_flags() -> frozenset[str]:
+    """Return every flag that Beam's pipeline options define."""
+    actions = _beam_parser("pairweave")._actions
+    return frozenset(option for action in actions for option in action.option_strings)
+
+
+def _beam_switches() -> frozenset[str]:
+    """Return the flags of Beam that take no value."""
+    return frozenset(
+        option
+        for action in _beam_parser("pairweave")._actions
+        if action.nargs == 0
+        for option in action.option_strings
+    )
+
+
+@functools.cache
+def _beam_parser(prog: str) -> Parser:
+    """Return a parser of the flags that Beam's pipeline options define."""
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    parser: Any = Parser(prog=prog, add_help=False, allow_abbrev=False, conflict_handler="resolve")
+    for group in PipelineOptions.__subclasses__():
+        if group.__module__.startswith("apache_beam."):
+            group._add_argparse_args(parser)
+    return cast("Parser", parser)
+
+
+def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
+    value = read_yaml(path)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
+    names = [name for name, field in model.model_fields.items() if not field.exclude]
+    for key in value:
+        if key not in names:
+            raise ConfigError(f"{path}: unknown key {key}{_nearest(str(key), names, names)}")
+    return value
+
+
+def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        problems = "; ".join(_described(problem) for problem in error.errors())
+        raise ConfigError(f"{problems}; see {prog} --help") from error
+
+
+def _described(problem: Mapping[str, Any]) -> str:
+    """Say in one clause what pydantic found wrong, and what to write instead."""
+    kind, given = problem["type"], problem.get("input")
+    place = ".".join(str(part) for part in problem["loc"])
+    if kind == "missing":
+        return f"--{place} is needed"
+    if kind == "extra_forbidden":
+        # Keys of the file itself are checked as it is read; what is left lies in `corpora`.
+        names = list(CorpusOptions.model_fields)
+        return f"{place}: unknown key{_nearest(str(problem['loc'][-1]), names, names)}"
+    if isinstance(given, bool) and place.endswith("_lang"):
+        # YAML 1.1 reads the bare words no, off, yes and on as switches.
+        example = "yes" if given else "no"
+        return (
+            f'{place}: read as {str(given).lower()}; put the language in quotes, as in "{example}"'
+        )
+    text = PATTERN_TEXTS.get(problem.get("ctx", {}).get("pattern"), problem["msg"].lower())
+    return f"{place}: {text}, got {given!r}"

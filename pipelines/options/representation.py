@@ -1,0 +1,40 @@
+"""What tags look like, as the options say it."""
+
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tags.tag_profile import read_profile
+from pairweave.transforms.tags.tag_rendering import Name, is_indexed, symbol_pattern
+
+
+def representation_of(options: AugmentOptions) -> Name:
+    """Return what tags look like.
+
+    Raises:
+        ConfigError: A template is missing, or given for nothing.
+    """
+    if (options.representation == "template") != bool(options.template):
+        raise ConfigError(
+            "--representation template and --template OPENING CLOSING SELF_CLOSING go together"
+        )
+    if options.representation != "template":
+        return options.representation
+    if len(options.template) != 3:
+        raise ConfigError(
+            "--template needs three forms, of opening, closing and self-closing tags, "
+            f"got {len(options.template)}"
+        )
+    opening, closing, empty = options.template
+    return opening, closing, empty
+
+
+def symbols_in_text(options: JobOptions) -> str:
+    """Return a regular expression of what a text may not hold besides indexed tags, or nothing."""
+    if not isinstance(options, AugmentOptions):
+        return ""
+    name = representation_of(options)
+    if name == "raw":
+        # Without a profile the tags cannot be injected, which is said later.
+        profile = options.tag_profile and read_profile(options.tag_profile)
+        return profile.names.pattern() if profile and profile.names.counts else ""
+    return "" if is_indexed(name) else symbol_pattern(name)

@@ -1,0 +1,81 @@
+"""Which methods of ``suggest`` make examples, and which options none of them uses."""
+
+import math
+from collections.abc import Sequence
+
+from pairweave.pipelines.options.base import AlignerSettings, TranslatorOptions
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.transforms.errors import ConfigError
+
+OF_RANDOM = {
+    *("start_probability", "lengths", "mean_words", "max_mask_words", "variants"),
+    "fit_lengths",
+}
+OF_ALIGNMENT = {
+    *("max_placeholders", "max_placeholder_share", "deletions", "min_confidence", "heuristic"),
+    # All methods count tokens; how they are cut is an option of each.
+    *(AlignerSettings.model_fields.keys() - {"tokens"}),
+    *TranslatorOptions.model_fields,
+}
+OF_SPANS = {"min_suggestion_words", "max_suggestion_words", "max_masked_share", "segmenter"}
+
+
+def used_methods(options: SuggestOptions) -> set[str]:
+    """Return the methods that make examples: ``mix`` may leave none to some of those named."""
+    named: set[str] = set(options.methods)
+    if options.mix == 0 and named != {"parallel"}:
+        return named - {"parallel"}
+    if math.isinf(options.mix) and "parallel" in named:
+        return {"parallel"}
+    return named
+
+
+def check_methods(options: SuggestOptions) -> None:
+    """Refuse options that were given and that no method in use needs.
+
+    Raises:
+        ConfigError: Names them, and the method that would use them.
+    """
+    given = options.model_fields_set
+    used = used_methods(options)
+    # A golden set is also compared with what the alignment makes.
+    of_random = OF_RANDOM - ({"fit_lengths"} if "alignment" in used else set())
+    for method, names in (("random", of_random), ("alignment", OF_ALIGNMENT)):
+        if method not in used and given & names:
+            raise ConfigError(
+                f"{_flags(given & names)}: of the method {method}, {_why_unused(options, method)}"
+            )
+    if used == {"parallel"} and given & OF_SPANS:
+        raise ConfigError(
+            f"{_flags(given & OF_SPANS)}: of the methods random and alignment; parallel masks "
+            "whole sentences, of any length. Leave it out, or name one of them in --methods"
+        )
+    if "mix" in given and not {"parallel"} < set(options.methods):
+        raise ConfigError(
+            "--mix: parallel examples to one other, so --methods must name parallel and one other"
+        )
+    if "hint_letters" in given and options.hint != "letters":
+        raise ConfigError("--hint_letters: says how many letters --hint letters gives; give both")
+
+
+def limit_notice(options: SuggestOptions) -> str | None:
+    """Return what to say of a screen that turns away sources which a filter would let pass."""
+    words, tokens = options.max_source_words, options.max_tokens
+    if "max_source_words" not in options.model_fields_set or tokens >= words * options.max_ratio:
+        return None
+    return (
+        f"--max_tokens {tokens} holds for every side, so a source of up to --max_source_words "
+        f"{words} words is rejected as too_long where its target or translation is longer than "
+        f"{tokens} tokens (Chinese and Japanese have one a character); leave --max_tokens out to "
+        "let them pass"
+    )
+
+
+def _why_unused(options: SuggestOptions, method: str) -> str:
+    if method in options.methods:
+        return f"of which --mix {options.mix:g} makes no example; leave it out"
+    return "which --methods does not name; leave it out, or name the method"
+
+
+def _flags(names: Sequence[str] | set[str]) -> str:
+    return ", ".join(f"--{name}" for name in sorted(names))

@@ -1,0 +1,71 @@
+"""The private temporary directory of one run of the command.
+
+Everything that a run and its helpers keep in the temporary directory (spilled shuffles, sockets,
+the files that Beam stages, a Java server's own) goes into one directory that only its user can
+enter, so that removing it leaves nothing behind. A lock shows whether its run still lives: the
+system drops it with the last process that holds it, however that process ended.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from pairweave.transforms.storage import temporary_files
+
+PREFIX = "pairweave-run-"
+LOCK = "lock"
+KEY_BYTES = 32
+_UNLOCKED = "new-lock"
+
+
+def make() -> Path:
+    """Make a private directory that is locked for as long as this process or a fork of it runs.
+
+    Raises:
+        OSError: No temporary directory can be written.
+    """
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX))
+    lock = os.open(directory / _UNLOCKED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    (directory / temporary_files.KEY).write_bytes(os.urandom(KEY_BYTES))
+    # Nobody may see the file unlocked under its own name: it would look like a dead run's.
+    (directory / _UNLOCKED).rename(directory / LOCK)
+    return directory
+
+
+def use(directory: Path) -> None:
+    """Make it the temporary directory of this process and of those that it starts."""
+    os.environ["TMPDIR"] = str(directory)
+    tempfile.tempdir = None
+
+
+def base() -> str:
+    """Return the temporary directory that the user chose, outside the private one."""
+    directory = Path(tempfile.gettempdir())
+    return str(directory.parent if directory.name.startswith(PREFIX) else directory)
+
+
+def remove(directory: Path) -> None:
+    """Remove a private directory; what cannot be removed stays."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove this user's private directories whose runs are dead, as after a power failure."""
+    for directory in _of_this_user(Path(tempfile.gettempdir())):
+        with contextlib.suppress(OSError), (directory / LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(directory)
+
+
+def _of_this_user(parent: Path) -> Iterator[Path]:
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(parent):
+            if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid == os.getuid():
+                        yield Path(entry.path)

@@ -1,0 +1,192 @@
+"""Runs the command in a process that can always be stopped, and removes what it leaves behind.
+
+Python handles a signal between two of its own instructions, in the main thread: not while a kernel
+compiles or a library trains a model, and what the handler raises can be caught by whatever runs at
+that moment. So the work is done in a process of its own, and two small ones look after it:
+
+- the *launcher*, which the user started and whose exit status counts. It passes on what asks for a
+  stop. If it is killed, the overseer notices;
+- the *overseer*, its child in another process group. It adopts orphans, so it finds every process
+  of the run. When the work is over, or must be, it kills whatever is left and removes the run's
+  private temporary directory. If it is killed, the launcher does the same;
+- the *worker*, the overseer's child in the launcher's process group, where the terminal's keys and
+  input reach it.
+
+A stop first asks the worker, so that half-written files are taken away and remote jobs are told.
+After `ASKED_SECONDS` everything is killed, and at once if a stop is asked for twice.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from pairweave.pipelines.process import descendants, scratch, stopping
+
+ASKED_SECONDS = 1.0
+"""How long the worker may take to stop in an orderly way."""
+
+AGAIN_SECONDS = 0.4
+"""When it is asked again: other code may have caught the first exception."""
+
+TWICE_SECONDS = 0.2
+"""Signals closer together than this are one: `timeout`, say, signals a program and its group."""
+
+END_SECONDS = 5.0
+"""How long killed processes are waited for; only a hung file system makes them take so long."""
+
+POLL_SECONDS = 0.5
+"""How often both look round even if no signal tells them of anything."""
+
+# Signals of the real-time range are taken up after all others that wait.
+_KILL_NOW = signal.SIGRTMIN
+_LAUNCHER_ENDED = signal.SIGRTMIN + 1
+_STOP = signal.SIGUSR1
+
+
+def run(work: Callable[[], int]) -> int:
+    """Do some work in a process that is looked after, and return its exit status.
+
+    This returns in two processes: in the launcher, and in the worker with what the work returned. A
+    run that a signal ended has 128 and the signal's number as its status, as in a shell.
+
+    Args:
+        work: The work.
+
+    Raises:
+        OSError: No temporary directory can be written.
+    """
+    # An ignored signal, as under nohup, stays ignored. A blocked one waits to be taken up.
+    asking = {number for number in stopping.ASKING if signal.getsignal(number) != signal.SIG_IGN}
+    scratch.sweep()
+    directory = scratch.make()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    awaited = {*map(int, asking), int(signal.SIGCHLD), _KILL_NOW, _LAUNCHER_ENDED}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    descendants.adopt_orphans()
+    launcher = os.getpid()
+    overseer = os.fork()
+    if overseer:
+        return _launch(overseer, directory, asking)
+    descendants.adopt_orphans()
+    descendants.die_with_parent(launcher, _LAUNCHER_ENDED)
+    overseer = os.getpid()
+    worker = os.fork()
+    if worker:
+        _leave(lambda: _oversee(worker, directory, awaited))
+    descendants.die_with_parent(overseer)
+    scratch.use(directory)
+    for number in asking:
+        signal.signal(number, _pass_on)
+    signal.signal(_STOP, _stop)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return work()
+
+
+def _pass_on(number: int, _frame: object) -> None:
+    """Tell the overseer of a signal that reached the worker: it asks for a stop in its own way."""
+    os.kill(os.getppid(), number)
+
+
+def _stop(number: int, frame: object) -> None:
+    stopping.fall_silent()
+    stopping.stop(number, frame)
+
+
+def _launch(overseer: int, directory: Path, asking: set[signal.Signals]) -> int:
+    """Pass on what asks for a stop until the overseer has ended."""
+    asked = float("inf")
+    while True:
+        told = signal.sigtimedwait({*asking, signal.SIGCHLD}, POLL_SECONDS)
+        ended, status = os.waitpid(overseer, os.WNOHANG)
+        if ended:
+            code = os.waitstatus_to_exitcode(status)
+            break
+        now = time.monotonic()
+        if told is not None and told.si_signo in asking:
+            if asked == float("inf"):
+                asked = now
+                os.kill(overseer, told.si_signo)
+            elif now - asked > TWICE_SECONDS:
+                os.kill(overseer, _KILL_NOW)
+        if now - asked > ASKED_SECONDS + END_SECONDS + POLL_SECONDS:
+            code = -signal.SIGKILL
+            break
+    if code < 0:  # it was killed, or is stuck
+        descendants.end_all(END_SECONDS)
+        scratch.remove(directory)
+        code = 128 - code
+    _say_how_it_ended(code)
+    return code
+
+
+def _oversee(worker: int, directory: Path, awaited: set[int]) -> int:
+    """Wait until the worker ends, or end it; then tidy up and return the run's exit status."""
+    os.setpgid(0, 0)
+    asked: int | None = None
+    status: int | None = None
+    deadlines: list[float] = []
+    while status is None:
+        wait = min(deadlines[0] - time.monotonic(), POLL_SECONDS) if deadlines else POLL_SECONDS
+        told = signal.sigtimedwait(awaited, max(wait, 0.0))
+        number = None if told is None else told.si_signo
+        status = _status_of(worker)
+        if number in (_KILL_NOW, _LAUNCHER_ENDED):
+            break
+        if number in stopping.ASKING and asked is None:
+            asked = number
+            now = time.monotonic()
+            deadlines = [now, now + AGAIN_SECONDS, now + ASKED_SECONDS]
+        if deadlines and time.monotonic() >= deadlines[0]:
+            deadlines.pop(0)
+            if not deadlines:
+                break
+            _ask(worker)
+    descendants.end_all(END_SECONDS)
+    scratch.remove(directory)
+    if asked is not None:
+        return 128 + asked
+    return 128 + signal.SIGKILL if status is None else status
+
+
+def _ask(worker: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker, _STOP)
+
+
+def _status_of(worker: int) -> int | None:
+    """Take up every process that has ended; return the worker's status if it is among them."""
+    found = None
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == worker:
+                code = os.waitstatus_to_exitcode(ended[1])
+                found = code if code >= 0 else 128 - code
+    return found
+
+
+def _leave(work: Callable[[], int]) -> NoReturn:
+    """End this fork when the work is done, past whatever its parent would do at its end."""
+    status = 1
+    try:
+        status = work()
+    except BaseException:  # noqa: BLE001 - nobody else shows it
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def _say_how_it_ended(code: int) -> None:
+    """Tell on standard error what signal ended a run, and that it can be continued."""
+    if code <= 128:
+        return
+    with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+        # A progress bar hides the cursor and stands on an open line.
+        begin = "\x1b[?25h\n" if sys.stderr.isatty() else ""
+        sys.stderr.write(f"{begin}pairweave: {stopping.message(code - 128)}\n")
+        sys.stderr.flush()

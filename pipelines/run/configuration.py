@@ -1,0 +1,112 @@
+"""What a plan says of a job's settings: all that decides an output byte, and nothing else."""
+
+import hashlib
+import math
+
+from pairweave.models.given_links import GivenLinks
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.aligners import external_choice, second_aligner_choice
+from pairweave.pipelines.aligners.aligner_choice import (
+    HOSTING,
+    Reference,
+    program_settings,
+    tokens_text,
+    unused_options,
+)
+from pairweave.pipelines.aligners.given_choice import ATTENTION_ONLY
+from pairweave.pipelines.options.base import CorpusOptions, JobOptions, unsaid_options
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.run import plan_facts
+from pairweave.pipelines.run.scorer_choice import PairScorer
+from pairweave.pipelines.run.translator_choice import unused_translator_options
+from pairweave.pipelines.steps.glossary_terms import glossary_settings
+from pairweave.transforms.output.write import to_json
+from pairweave.transforms.tags.glossary import Glossary
+from pairweave.transforms.text.tokens import TokenConfig
+
+# Where a job runs and where its files lie: none of it may change an output byte.
+_PLACE = {
+    *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
+    *("model", "revision", "translator_revision", "allow_empty", "fit_lengths"),
+    *CorpusOptions.model_fields,
+    "corpora",
+    *HOSTING,
+    *external_choice.PLACE,
+    *second_aligner_choice.OPTIONS,
+}
+
+
+def resolved_configuration(
+    options: JobOptions,
+    *,
+    reference: Reference | None,
+    tokens: TokenConfig | None,
+    second: second_aligner_choice.Reference | None,
+    translator: TranslatorReference | None,
+    scorer: PairScorer | None,
+    profile: dict[str, object] | None,
+    segmenter: str,
+    glossary: Glossary | None,
+) -> dict[str, object]:
+    """Return the settings of a job as its plan names them; models and files by their digests.
+
+    Args:
+        options: The job's options.
+        reference: The given model; None if one is fitted first.
+        tokens: How text is cut; None if a SentencePiece model is trained first.
+        second: The second aligner, where there is one.
+        translator: What translates sources, if anything does.
+        scorer: What scores suggestions, if anything does.
+        profile: The tag profile that tags are drawn to, if there is one.
+        segmenter: What finds words of scripts without spaces.
+        glossary: The terms that are tagged, if those are.
+    """
+    unused = unused_options(options) | unused_translator_options(options)
+    if isinstance(reference, GivenLinks) and not reference.attention:
+        unused |= set(ATTENTION_ONLY)
+    left_out = _PLACE | unused | unsaid_options(options)
+    settings = options.model_dump(mode="json", exclude=left_out)
+    # JSON has no infinity.
+    settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
+    settings["model"] = reference.digest if reference else None
+    settings["tokens"] = tokens_text(tokens)
+    settings |= program_settings(options)
+    settings |= second_aligner_choice.second_settings(options, second)
+    if translator is not None:
+        settings["translator"] = translator.digest
+    if "segmenter" in settings:
+        settings["segmenter"] = segmenter
+    settings |= glossary_settings(glossary)
+    if scorer is not None:
+        settings["scorer"] = scorer.forward.digest
+        settings["reverse_scorer"] = scorer.reverse.digest
+    settings["exclude"] = plan_facts.files_facts(options.exclude)
+    if isinstance(options, SuggestOptions):
+        settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
+    if profile is not None:
+        settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
+    return settings
+
+
+def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
+    """Return settings as a signature shows them: digests cut to 12 characters."""
+    flat = dict(settings)
+    digests = (
+        "model",
+        "second_model",
+        "translator",
+        "scorer",
+        "reverse_scorer",
+        "tag_profile",
+        "glossary",
+    )
+    for name in digests:
+        if flat.get(name) is not None:
+            flat[name] = str(flat[name])[:12]
+    flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
+    if "fit_lengths" in flat:
+        golden = [file["sha256"][:12] for file in flat["fit_lengths"]]  # type: ignore[attr-defined]
+        flat["fit_lengths"] = golden
+    kind, colon, digest = str(flat["tokens"]).partition(":")
+    flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
+    return flat

@@ -1,0 +1,74 @@
+"""A finished run's directory, opened to be looked at."""
+
+from pathlib import Path
+from typing import Any
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import data_name
+from pairweave.transforms.storage import files
+
+JOBS = ("augment", "align", "suggest")
+"""The jobs whose runs hold pairs to look at."""
+
+
+def open_manifest(directory: str) -> dict[str, Any]:
+    """Return the manifest of a finished run.
+
+    Raises:
+        ConfigError: The directory holds no finished run, none with pairs, or one whose shards lie
+            beside the manifest, as an earlier version wrote them.
+    """
+    path = files.join(directory, run_files.MANIFEST)
+    if not files.exists(path):
+        if files.exists(files.join(directory, run_files.PLAN)):
+            raise ConfigError(
+                f"{directory}: this run is not finished, it has no {run_files.MANIFEST}; "
+                "repeat its command to finish it"
+            )
+        raise ConfigError(
+            f"{directory}: no {run_files.MANIFEST} there; give the --output of a finished run"
+        )
+    found = run_files.read_json(path)
+    if found.get("job") not in JOBS:
+        raise ConfigError(
+            f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
+            f"give the --output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
+        )
+    for entry in found["files"]:
+        if run_files.OLD_SHARD.fullmatch(entry["name"]):
+            raise ConfigError(
+                f"{directory}: {entry['name']} lies beside the manifest, as an earlier version of "
+                "pairweave wrote shards; this one reads them from data/. Run the job again into "
+                "another --output, or use the version that wrote this run"
+            )
+    _check_shards(found, path)
+    return found
+
+
+def _check_shards(found: dict[str, Any], path: str) -> None:
+    """Check that a manifest names all of its shards, with their hashes."""
+    hashes = {entry["name"]: entry.get("sha256") for entry in found["files"]}
+    for shard in range(found["shards"]):
+        name = data_name(shard, found["shards"])
+        if not isinstance(hashes.get(name), str):
+            raise ConfigError(
+                f"{path}: does not name {name} with its hash; was it edited? Run the job again"
+            )
+
+
+def run_of(path: str) -> str | None:
+    """Return the directory of the run that a file at a path would lie in; None if in none.
+
+    In an object store only the directory itself is looked at.
+    """
+    if files.is_uri(path):
+        parents = [path.rpartition("/")[0]]
+    else:
+        parents = [str(parent) for parent in Path(path).resolve().parents]
+    for parent in parents:
+        if any(
+            files.exists(files.join(parent, name)) for name in (run_files.PLAN, run_files.MANIFEST)
+        ):
+            return parent
+    return None

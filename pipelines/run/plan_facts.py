@@ -1,0 +1,78 @@
+"""What a plan says of the files and corpora that it reads."""
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import XML_FORMATS, Columns, InputFile, Plan
+
+
+def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
+    """Return what a plan says of files that options name: no path, so that they may move."""
+    return [
+        {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
+        for pattern in patterns
+        for path in files.match(pattern)
+    ]
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(files.read_bytes(path)).hexdigest()
+
+
+def corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
+    """Return what a plan says of its corpora, each once."""
+    licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
+    facts: dict[str, dict[str, object]] = {}
+    for unit in plan.units:
+        facts.setdefault(
+            unit.corpus,
+            {
+                "name": unit.corpus,
+                "source_lang": unit.source_lang,
+                "target_lang": unit.target_lang,
+                "licence": licences.get(unit.corpus, options.licence),
+            },
+        )
+    return list(facts.values())
+
+
+def reading_facts(plan: Plan) -> list[dict[str, object]]:
+    """Return how files are read, each way once: what the options say beside the files' bytes."""
+    ways: list[dict[str, object]] = []
+    for unit in plan.units:
+        way: dict[str, object] = {
+            "corpus": unit.corpus,
+            "format": unit.format,
+            "columns": _columns_facts(unit.columns) if unit.columns else None,
+            "po_take": list(unit.po_take),
+        }
+        if unit.inline_tags != "raw" or unit.format in XML_FORMATS:
+            way["inline_tags"] = unit.inline_tags
+            way["inline_syntax"] = unit.inline_syntax
+            way["tags_differ"] = unit.tags_differ
+            way["xliff_take"] = list(unit.xliff_take)
+        for name in ("html_entities", "c1_controls"):
+            if getattr(unit, name) != "keep":
+                way[name] = getattr(unit, name)
+        if way not in ways:
+            ways.append(way)
+    return ways
+
+
+def _columns_facts(columns: Columns) -> dict[str, object]:
+    """Return the columns; that of links where it is read, for other plans keep their bytes."""
+    facts = dataclasses.asdict(columns)
+    if columns.links is None:
+        del facts["links"]
+    return facts
+
+
+def input_facts(file: InputFile) -> dict[str, object]:
+    """Return what the manifest says of an input file; its path is nobody's business."""
+    facts = dataclasses.asdict(file)
+    del facts["path"], facts["text_bytes"]
+    return facts

@@ -1,0 +1,131 @@
+"""What a person is told before and after a run."""
+
+import shutil
+from collections.abc import Callable, Sequence
+
+import apache_beam as beam
+import yaml
+
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run.execute import check_start
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms.commit.claim import check_claim, check_unclaimed
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import DATA
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.report.shown_counts import short_counts
+from pairweave.transforms.storage import files
+
+MOST_LINES = 40
+"""Files or units listed before the rest is only counted."""
+
+
+def show(
+    run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None], extra: Sequence[str]
+) -> int:
+    """Print the plan of a run: inputs, units, shards, configuration, graph, refusals.
+
+    Returns:
+        0 if the run could start, 2 if it would be refused.
+    """
+    refusals = _refusals(run, extra)
+    lines = [f"job {run.job}, plan {run.digest}", "", "inputs"]
+    lines += _some([f"  {_input(entry)}" for entry in run.document["inputs"]])  # type: ignore[attr-defined]
+    lines += ["", f"units {len(run.plan.units)}"]
+    lines += _some(
+        [
+            f"  {unit.index}: {unit.file} from line {unit.first_line}, {unit.rows:,} rows"
+            for unit in run.plan.units
+        ]
+    )
+    lines += ["", f"rows {run.plan.rows:,}, shards {run.shards}", "", "configuration"]
+    text = yaml.safe_dump(run.document["configuration"], sort_keys=True, allow_unicode=True)
+    lines += [f"  {line}" for line in text.splitlines()]
+    lines += ["", "graph"]
+    lines += [f"  {label}" for label in _labels(run, graph)]
+    lines += ["", "notices"] + ([f"  {notice}" for notice in run.plan.notices] or ["  none"])
+    lines += ["", "refusals"] + ([f"  {refusal}" for refusal in refusals] or ["  none"])
+    terminal.say("\n".join(lines))
+    return 2 if refusals else 0
+
+
+def _some(lines: list[str]) -> list[str]:
+    if len(lines) <= MOST_LINES:
+        return lines
+    return [*lines[:MOST_LINES], f"  … and {len(lines) - MOST_LINES:,} more"]
+
+
+def _input(entry: dict[str, object]) -> str:
+    return f"{entry['name']}: {entry['rows']:,} rows, {entry['bytes']:,} bytes, {entry['sha256']}"
+
+
+def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
+    """Return why the run would not start."""
+    refusals = []
+    path = files.join(files.absolute(run.options.output), run_files.PLAN)
+    check = check_claim if files.exists(path) else check_unclaimed
+    try:
+        check(run.options.output, run.document)
+    except ConfigError as error:
+        refusals.append(str(error))
+    try:
+        check_start(run, extra)
+    except ConfigError as error:
+        refusals.append(str(error))
+    return refusals
+
+
+class _Labels(beam.pipeline.PipelineVisitor):
+    """Collects the labels of a graph's steps, two levels deep, in order."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def enter_composite_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
+        self._note(node)
+
+    def visit_transform(self, node: beam.pipeline.AppliedPTransform) -> None:
+        self._note(node)
+
+    def _note(self, node: beam.pipeline.AppliedPTransform) -> None:
+        label = node.full_label
+        if label and label.count("/") <= 1 and label not in self.labels:
+            self.labels.append(label)
+
+
+def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None]) -> list[str]:
+    pipeline = beam.Pipeline()
+    shutil.rmtree(pipeline.local_tempdir)  # Beam deletes it with the end of a run
+    graph(pipeline, run, frozenset(range(run.shards)))
+    visitor = _Labels()
+    pipeline.visit(visitor)
+    return ["  " * label.count("/") + label.rpartition("/")[2] for label in visitor.labels]
+
+
+MUCH = 0.2
+"""The share of the pairs above which their rejection for one reason asks for an explanation."""
+
+
+def say_where(output: str) -> None:
+    """Print what came out of a run and where it lies."""
+    found = run_files.read_json(files.join(output, run_files.MANIFEST))
+    rows = found["rows"]
+    lines = [", ".join(f"{name} {number:,}" for name, number in rows.items())]
+    if found.get("rejected"):
+        reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
+        lines.append("rejected: " + ", ".join(f"{name} {number:,}" for name, number in reasons))
+        uneven = found["rejected"].get(Reject.LENGTH_RATIO, 0)
+        if uneven > MUCH * rows.get("read", 0):
+            lines.append(
+                "much was rejected for its length ratio: where one side is written without spaces "
+                "between words, raise --max_ratio (to 3, say) or use --tokens sentencepiece"
+            )
+    if found.get("counts"):
+        counts = short_counts(found["counts"])
+        lines.append(", ".join(f"{name} {number:,}" for name, number in counts.items()))
+    lines += [f"notice: {notice}" for notice in found["notices"]]
+    wrote_rows = any(entry["name"].startswith(f"{DATA}/") for entry in found["files"])
+    lines.append(f"data:     {files.join(output, DATA)}" if wrote_rows else f"model:    {output}")
+    lines += [f"manifest: {files.join(output, run_files.MANIFEST)}"]
+    terminal.say("\n".join(lines))

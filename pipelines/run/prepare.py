@@ -1,0 +1,155 @@
+"""From a job's options to its plan: every input is read once, nothing is written."""
+
+import dataclasses
+import importlib.metadata
+import math
+
+from pairweave.models.given_links import GivenLinks
+from pairweave.pipelines.aligners import second_aligner_choice
+from pairweave.pipelines.aligners.aligner_choice import (
+    Reference,
+    choose_aligner,
+    model_name,
+    screen_tokens,
+)
+from pairweave.pipelines.aligners.given_choice import check_given
+from pairweave.pipelines.engines.local import worker
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.options.representation import symbols_in_text
+from pairweave.pipelines.options.suggest_methods import limit_notice
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.run import plan_facts, segmenter_choice
+from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
+from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.scorer_choice import choose_scorer
+from pairweave.pipelines.run.translator_choice import choose_translator
+from pairweave.pipelines.steps.glossary_terms import glossary_of
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.screen import RESERVED, ScreenConfig, load_exclude
+from pairweave.transforms.storage import files
+from pairweave.transforms.suggestions.span_lengths import read_golden
+from pairweave.transforms.tags.tag_profile import read_profile
+from pairweave.transforms.units import Notice, Plan, ReadLimits
+
+MEAN_PAIR_BYTES = 8 << 10
+"""Pairs that are longer on average are divided into more shards, so that a shard fits a table."""
+
+
+def shard_count(plan: Plan, shard_pairs: int) -> int:
+    """Return the number of shards: as many as the pairs need, or their text."""
+    by_pairs = math.ceil(plan.rows / shard_pairs)
+    by_bytes = math.ceil(plan.text_bytes / (shard_pairs * MEAN_PAIR_BYTES))
+    return max(1, by_pairs, by_bytes)
+
+
+def fits_model(job: str, options: JobOptions, reference: Reference | None) -> bool:
+    """Tell whether a run fits an aligner beside its rows."""
+    aligns = not isinstance(options, AugmentOptions) or options.mix > 0
+    return reference is None and job != run_files.FIT and aligns
+
+
+def prepare(job: str, options: JobOptions) -> Run:
+    """Plan a job: read every input once, write nothing.
+
+    Raises:
+        ConfigError: The options or the input cannot be used.
+    """
+    if options.engine == "local" and options.workers > 1:
+        worker.prepare_forks()  # now, before anything that may start a thread
+    files.check_store(options.output)  # before the input, which may be long, is read
+    version = importlib.metadata.version("pairweave")
+    limits = ReadLimits(
+        max_line_bytes=options.max_line_bytes,
+        max_expansion=options.max_expansion,
+        max_file_bytes=options.max_file_bytes,
+        max_json_depth=options.max_json_depth,
+    )
+    corpora = corpora_of(options)
+    check_given(options, corpora)
+    plan = make_plan(corpora, limits, options.unit_rows)
+    notice = limit_notice(options) if isinstance(options, SuggestOptions) else None
+    if notice is not None:
+        plan = dataclasses.replace(
+            plan, notices=(*plan.notices, Notice("side_limit", "options", 1, notice))
+        )
+    reference, tokens = choose_aligner(options)
+    if isinstance(reference, GivenLinks):
+        reference = reference.of_plan(plan)
+    translator = choose_translator(options, plan.units)
+    scorer = choose_scorer(options, plan.units)
+    screen = ScreenConfig(
+        max_tokens=options.max_tokens,
+        max_ratio=options.max_ratio,
+        max_token_chars=options.max_token_chars,
+        drop_identical=options.drop_identical,
+        exclude=load_exclude(options.exclude),
+        tokens=screen_tokens(tokens),
+        reserved=RESERVED.get(job, ""),
+        symbols=symbols_in_text(options),
+        translations=job == "suggest",
+    )
+    shards = shard_count(plan, options.shard_pairs)
+    second = second_aligner_choice.choose_second(options, tokens)
+    golden = None
+    if isinstance(options, SuggestOptions) and options.fit_lengths:
+        golden = read_golden(options.fit_lengths, options.target_lang).as_json()
+    profile = None
+    if isinstance(options, AugmentOptions) and options.tag_profile is not None:
+        profile = read_profile(options.tag_profile).to_json()
+    segmenter = segmenter_choice.choose(options, plan.units, limits)
+    glossary = glossary_of(options) if isinstance(options, AugmentOptions) else None
+    settings = resolved_configuration(
+        options,
+        reference=reference,
+        tokens=tokens,
+        second=second,
+        translator=translator,
+        scorer=scorer,
+        profile=profile,
+        segmenter=segmenter,
+        glossary=glossary,
+    )
+    document: dict[str, object] = {
+        "job": job,
+        "version": version,
+        "signature": signature({"job": job, **flat_configuration(settings)}, version),
+        "configuration": settings,
+        "corpora": plan_facts.corpora_facts(plan, options),
+        "inputs": [plan_facts.input_facts(file) for file in plan.files],
+        "units": [
+            {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
+            for unit in plan.units
+        ],
+        "reading": plan_facts.reading_facts(plan),
+        "notices": [str(notice) for notice in plan.notices],
+        "rows": plan.rows,
+        "shards": shards,
+        "models": [model_name(options)] if fits_model(job, options, reference) else [],
+    }
+    if golden is not None:
+        document["golden"] = golden
+    if profile is not None:
+        document["tag_profile"] = profile
+    run = Run(
+        job=job,
+        options=options,
+        plan=plan,
+        limits=limits,
+        screen=screen,
+        document=document,
+        digest=run_files.plan_digest(document),
+        shards=shards,
+        model=reference,
+        tokens=tokens,
+        second=second,
+        translator=translator,
+        scorer=scorer,
+        segmenter=segmenter,
+        glossary=glossary,
+    )
+    return share_cores(run)

@@ -1,0 +1,144 @@
+"""What a run shows while it runs, on every engine: read from the receipts it leaves."""
+
+import logging
+import sys
+import threading
+import time
+from types import TracebackType
+
+import rich.console
+import rich.progress
+
+from pairweave.transforms.output.write import RECEIPTS
+from pairweave.transforms.storage import files
+
+LOG = logging.getLogger("pairweave")
+LOCAL_SECONDS = 0.5
+REMOTE_SECONDS = 15.0
+LOG_SECONDS = 10.0
+SPEED_SECONDS = 1.0
+"""No speed is told of a shorter time: it would be chance."""
+
+
+class Progress:
+    """Follows a run's receipts in a thread: a bar on a terminal, lines in a log.
+
+    Receipts are files, so this works wherever the workers are.
+    """
+
+    def __init__(
+        self, output: str, units: int, shards: int, pairs: int, model: str | None = None
+    ) -> None:
+        """Prepare to follow.
+
+        Args:
+            output: The run's directory or URI.
+            units: Units to read.
+            shards: Shards to write.
+            pairs: Pairs in all of them.
+            model: A file that is there once the run's model is fitted; None if none is fitted.
+        """
+        self._directory = files.join(output, RECEIPTS)
+        self._model = model
+        self._seconds = REMOTE_SECONDS if files.is_uri(output) else LOCAL_SECONDS
+        self._units = units
+        self._shards = shards
+        self._pairs = pairs
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._since = time.monotonic()
+        self._shards_before = self._count()[1]
+
+    def __enter__(self) -> "Progress":
+        """Begin to follow."""
+        self._since = time.monotonic()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Show the last state and end."""
+        self._stop.set()
+        self._thread.join()
+
+    def _count(self) -> tuple[int, int]:
+        """Return how many units were read and shards written."""
+        names = files.list_names(self._directory)
+        units = sum(name.startswith("unit-") for name in names)
+        return units, sum(name.startswith("shard-") for name in names)
+
+    def _follow(self) -> None:
+        if sys.stderr.isatty():
+            self._draw()
+        else:
+            self._log()
+
+    def _draw(self) -> None:
+        columns = (
+            rich.progress.TextColumn("{task.description}"),
+            rich.progress.BarColumn(),
+            rich.progress.TextColumn("{task.fields[state]}"),
+        )
+        console = rich.console.Console(stderr=True)
+        with rich.progress.Progress(*columns, console=console, transient=False) as bar:
+            read = bar.add_task("units", total=self._units, state="")
+            made = bar.add_task("shards", total=self._shards, state="")
+            running = True
+            while running:
+                running = not self._stop.wait(self._seconds)
+                units, shards = self._count()
+                bar.update(read, completed=units, state=f"{units} of {self._units}")
+                bar.update(made, completed=shards, state=self._state(units, shards))
+
+    def _log(self) -> None:
+        last, due = "", 0.0
+        running = True
+        while running:
+            running = not self._stop.wait(self._seconds)
+            now = time.monotonic()
+            if running and now < due:
+                continue
+            units, shards = self._count()
+            line = f"{units} of {self._units} units read, shards {self._state(units, shards)}"
+            if line != last:
+                LOG.info(line)
+                last, due = line, now + LOG_SECONDS
+
+    def _state(self, units: int, shards: int) -> str:
+        """Describe the shards: done of how many, pairs/s, time left.
+
+        The speed is that of the whole run; where a model is fitted, it is that of the time since
+        the model was first seen, and of the shards written in that time.
+        """
+        text = f"{shards} of {self._shards}"
+        if self._model is not None:
+            if units < self._units or not files.exists(self._model):
+                return f"{text}, {'fitting the aligner' if units == self._units else 'reading'}"
+            self._model = None
+            self._since = time.monotonic()
+            self._shards_before = shards
+        made = shards - self._shards_before
+        seconds = time.monotonic() - self._since
+        if not made or seconds < SPEED_SECONDS:
+            return text
+        speed = made * self._pairs / self._shards / seconds
+        left = (self._shards - shards) * seconds / made
+        return f"{text}, {speed:,.0f} pairs/s, {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    """Write seconds as minutes and seconds, or hours and minutes.
+
+    >>> _duration(75), _duration(7_500)
+    ('1 min 15 s', '2 h 05 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

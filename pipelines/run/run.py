@@ -1,0 +1,84 @@
+"""A job on a corpus that is planned and may start."""
+
+import dataclasses
+from collections.abc import Callable
+
+import apache_beam as beam
+
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.aligners.aligner_choice import Reference, model_name
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.run.scorer_choice import PairScorer
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import WriteConfig
+from pairweave.transforms.screen import ScreenConfig
+from pairweave.transforms.storage import files
+from pairweave.transforms.tags.glossary import Glossary
+from pairweave.transforms.text.segmenter import NONE
+from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.units import Plan, ReadLimits
+
+Graph = Callable[[beam.Pipeline], None]
+"""Adds a job's steps to a pipeline."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A job that is planned and may start.
+
+    Attributes:
+        job: The job's name.
+        options: Its options.
+        plan: Its input, cut into units.
+        limits: What the readers accept.
+        screen: What the screen accepts.
+        document: What ``_plan.json`` says; it names no absolute path.
+        digest: Its digest, which every receipt carries.
+        shards: Number of shards.
+        model: The given model; None if one is fitted first.
+        tokens: How text is cut; None if a SentencePiece model is trained first.
+        second: The second aligner, where there is one.
+        translator: What translates sources without a translation, if anything does.
+        scorer: What scores suggestions, if anything does.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        glossary: The terms that are tagged, if those are.
+    """
+
+    job: str
+    options: JobOptions
+    plan: Plan
+    limits: ReadLimits
+    screen: ScreenConfig
+    document: dict[str, object]
+    digest: str
+    shards: int
+    model: Reference | None
+    tokens: TokenConfig | None
+    second: Reference | None = None
+    translator: TranslatorReference | None = None
+    scorer: PairScorer | None = None
+    segmenter: str = NONE
+    glossary: Glossary | None = None
+
+    @property
+    def write_config(self) -> WriteConfig:
+        """Return where the run's shards go."""
+        line = str(self.document["signature"])
+        translator = None if self.translator is None else self.translator.digest
+        output = files.absolute(self.options.output)
+        return WriteConfig(output, self.shards, self.digest, line, translator)
+
+    @property
+    def model_directory(self) -> str:
+        """Return where a model that this run fits goes."""
+        output = files.absolute(self.options.output)
+        if self.job == run_files.FIT:
+            return output
+        return files.join(output, model_name(self.options))
+
+    def language_facts(self) -> dict[str, object]:
+        """Return the languages that a model fitted by this run is for."""
+        return {
+            "source_lang": sorted({unit.source_lang for unit in self.plan.units}),
+            "target_lang": sorted({unit.target_lang for unit in self.plan.units}),
+        }

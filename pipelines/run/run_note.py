@@ -1,0 +1,45 @@
+"""What differs between runs that make the same bytes: when, where and how fast."""
+
+import importlib.metadata
+import os
+import platform
+import time
+
+from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.translators import translator_store
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import to_json
+from pairweave.transforms.storage import files
+
+
+def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
+    """Write ``_run.json``: what differs between runs that make the same bytes.
+
+    A command that found everything done says nothing of the run that did it.
+    """
+    if not attempts and files.exists(files.join(output, run_files.RUN)):
+        return
+    seconds = time.time() - started
+    packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
+    if isinstance(run.model, EncoderReference):
+        packages += ("torch", "transformers")
+    translators = [run.translator]
+    if run.scorer is not None:
+        translators += [run.scorer.forward, run.scorer.reverse]
+    for translator in translators:
+        if translator is not None:
+            packages += translator_store.packages(translator)
+    note = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(seconds, 3),
+        "pairs_per_second": round(run.plan.rows / seconds, 1) if seconds else None,
+        "engine": run.options.engine,
+        "workers": run.options.workers,
+        "attempts": attempts,
+        "shards_reused": reused,
+        "machine": {"cores": os.cpu_count(), "platform": platform.platform()},
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in packages},
+    }
+    files.write_bytes(files.join(output, run_files.RUN), to_json(note))

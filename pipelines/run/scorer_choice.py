@@ -1,0 +1,74 @@
+"""Which two models score the examples of a job: from options to what workers load."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.models.translators import translator_store
+from pairweave.models.translators.translator import TranslatorConfig, parse_translator
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class PairScorer:
+    """Scores targets given their sources, and sources given their targets.
+
+    Attributes:
+        forward: The model from source to target.
+        reverse: The model from target to source.
+    """
+
+    forward: TranslatorReference
+    reverse: TranslatorReference
+
+    def __call__(
+        self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean log-probabilities; see `transforms.suggestions.suggestion_scores.Scorer`."""
+        score = translator_store.score
+        return (
+            score(self.forward, sources, targets, source_lang, target_lang),
+            score(self.reverse, targets, sources, target_lang, source_lang),
+        )
+
+
+def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | None:
+    """Return the models that score a job's examples, if any do.
+
+    Raises:
+        ConfigError: One model is there without the other, there is no such model, it does not
+            know a language of the input, the input brings scores of its own as well, or a limit is
+            given where there are no scores.
+    """
+    given = any(unit.columns is not None and unit.columns.score is not None for unit in units)
+    if not isinstance(options, SuggestOptions):
+        if given:
+            raise ConfigError("--score_field: the job suggest alone knows what to do with scores")
+        return None
+    if (options.scorer is None) != (options.reverse_scorer is None):
+        raise ConfigError("--scorer and --reverse_scorer need each other: one for each direction")
+    if options.scorer is None or options.reverse_scorer is None:
+        limits = sorted({"max_score", "min_score"} & options.model_fields_set)
+        if limits and not given:
+            raise ConfigError(
+                f"--{limits[0]}: without --scorer and --reverse_scorer, or --score_field, nothing "
+                "is scored"
+            )
+        return None
+    if given:
+        raise ConfigError("--score_field and --scorer fill the same column; leave one of them out")
+    languages = sorted({(unit.source_lang, unit.target_lang) for unit in units})
+    return PairScorer(
+        _find(options.scorer, languages),
+        _find(options.reverse_scorer, [(target, source) for source, target in languages]),
+    )
+
+
+def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:
+    backend, model = parse_translator(text)
+    return translator_store.find(TranslatorConfig(backend=backend, model=model), languages)

@@ -1,0 +1,52 @@
+"""Whether a run needs to know the words of text without spaces, and what finds them."""
+
+from collections.abc import Iterable
+
+from pairweave.pipelines.options.base import JobOptions, SegmenterOptions
+from pairweave.pipelines.options.suggest_methods import used_methods
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced, needs_segmenter
+from pairweave.transforms.units import ReadLimits, Unit
+
+UNKNOWN = "und"
+"""The language of text whose language nobody said."""
+
+_LOOK_ROWS = 1_000
+"""Rows of a file without a language that are looked at."""
+
+
+def choose(options: JobOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
+    """Return the segmenter of a run, as its plan names it.
+
+    A language tag decides. Where there is none, the first rows of each file do: one text in a
+    hundred in such a script is enough.
+
+    Raises:
+        ConfigError: One is needed, and it is not installed.
+    """
+    if not isinstance(options, SegmenterOptions) or options.segmenter == NONE:
+        return NONE
+    if isinstance(options, SuggestOptions) and used_methods(options) == {"parallel"}:
+        return NONE
+    return choose_segmenter(options.segmenter, _reason(units, limits, options.SEGMENTED))
+
+
+def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) -> str | None:
+    """Return what of the wanted sides needs a segmenter; None if nothing does."""
+    looked = set()
+    for unit in units:
+        tags = {"source": unit.source_lang, "target": unit.target_lang}
+        languages = {side: tags[side] for side in wanted}
+        for side, language in languages.items():
+            if is_unspaced(language):
+                return f"{unit.file}: the {side} language is {language}"
+        sides = [side for side, language in languages.items() if language == UNKNOWN]
+        if not sides or unit.file in looked:
+            continue
+        looked.add(unit.file)
+        batch = next(iter(read_unit(unit, limits, _LOOK_ROWS)), None)
+        for side in sides:
+            if batch is not None and needs_segmenter(batch.column(side).drop_null()):
+                return f"{unit.file}: the {side} side is in a script without spaces"
+    return None

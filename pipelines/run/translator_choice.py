@@ -1,0 +1,51 @@
+"""Which translator a job uses: from options to what workers load."""
+
+from collections.abc import Iterable
+
+from pairweave.models.translators import translator_store
+from pairweave.models.translators.translator import TranslatorConfig, parse_translator
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Unit
+
+
+def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorReference | None:
+    """Return the translator of a job, if it has one.
+
+    Args:
+        options: The job's options.
+        units: The input, whose languages the translator must know.
+
+    Raises:
+        ConfigError: There is no such model, it does not know a language, or options are given that
+            need one.
+    """
+    if not isinstance(options, TranslatorOptions):
+        return None
+    if options.translator is None:
+        given = sorted(options.model_fields_set & unused_translator_options(options))
+        if given:
+            names = ", ".join(f"--{name}" for name in given)
+            raise ConfigError(f"{names}: without --translator nothing is translated")
+        return None
+    backend, model = parse_translator(options.translator)
+    config = TranslatorConfig(
+        backend=backend,
+        model=model,
+        revision=options.translator_revision,
+        beam_size=options.beam_size,
+        max_tokens=options.max_translation_tokens,
+        max_source_tokens=options.translator_source_tokens,
+        batch_tokens=options.translator_batch_tokens,
+        precision=options.translator_precision,
+    )
+    languages = {(unit.source_lang, unit.target_lang) for unit in units}
+    return translator_store.find(config, sorted(languages))
+
+
+def unused_translator_options(options: JobOptions) -> set[str]:
+    """Return the options that say nothing where a job has no translator."""
+    if not isinstance(options, TranslatorOptions) or options.translator is not None:
+        return set()
+    return set(TranslatorOptions.model_fields)

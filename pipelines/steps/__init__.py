@@ -1,0 +1,1 @@
+"""The Beam side of each step."""

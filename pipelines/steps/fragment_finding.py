@@ -1,0 +1,133 @@
+"""The job ``augment --method fragment``: fragments that are found translated, instead of links."""
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import apache_beam as beam
+import pyarrow as pa
+
+from pairweave.models import store
+from pairweave.models.translators import translator_store
+from pairweave.models.translators.lexical_translator import LexicalTranslator
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.fitting import fitted_aligner
+from pairweave.pipelines.steps.screened_rows import ScreenedRows
+from pairweave.pipelines.steps.steps import EachShard, tokenize
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.shards.shard import Shards
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.text_fragments import TextFragments
+
+_NO_LINKS = "it finds what translates what without word links"
+_NO_SCORE = "fragments have no score"
+
+UNKNOWN = {
+    "combine": _NO_LINKS,
+    "draw": _NO_SCORE,
+    "heuristic": _NO_LINKS,
+    "keep_links": _NO_LINKS,
+    "min_confidence": _NO_SCORE,
+    "second_aligner": _NO_LINKS,
+    "split_share": "a tag in two parts is put round two phrase pairs of word links",
+    "tag_profile": "lengths, places and numbers of tags are those of what is found",
+    "tag_share": "--max_tags alone bounds the tags of a pair",
+    "unaligned_words": _NO_LINKS,
+    "variants": "it makes one tagged row of a pair",
+}
+"""Options of tags that say nothing of fragments, and why."""
+
+
+def token_shards(
+    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
+) -> tuple[Shards, beam.pvalue.AsSingleton]:
+    """Shuffle rows into shards and cut them into words; return them with the fitted model."""
+    model = fitted_aligner(pipeline, rows, run)
+    shards = (
+        rows.batches
+        | "Shuffle" >> MakeShards(run.shards, wanted)
+        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
+    )
+    return shards, model
+
+
+def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
+    """Return which fragments are sought."""
+    return FragmentConfig(
+        max_words=options.max_words,
+        max_tags=tags.max_tags,
+        nesting=tags.nesting,
+        segmenter=tags.segmenter,
+        punctuation=tags.punctuation_tags,
+        share=tags.tagged_share,
+        seed=tags.seed,
+    )
+
+
+def check_fragments(run: Run) -> None:
+    """Refuse what does not go with fragments, before anything is written.
+
+    Raises:
+        ConfigError: Says what.
+    """
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    if options.aligner != "hmm":
+        raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")
+    if run.tokens is None or run.tokens.model is not None:
+        raise ConfigError(
+            "--method fragment translates words; give --tokens words or whitespace, and a model "
+            "that was fitted on them"
+        )
+    for name in sorted(UNKNOWN.keys() & options.model_fields_set):
+        raise ConfigError(f"--method fragment knows no --{name}: {UNKNOWN[name]}; leave it out")
+    if any(unit.inline_tags == "index" for unit in run.plan.units):
+        raise ConfigError(
+            "--method fragment tags text without tags of its own; give --inline_tags strip"
+        )
+
+
+def find(
+    table: pa.Table,
+    reference: store.ModelReference,
+    config: FragmentConfig,
+    translator: TranslatorReference | None,
+) -> tuple[pa.Table, dict[str, int]]:
+    """Turn TOKENS rows into PHRASES rows of fragments, and count what was done.
+
+    Args:
+        table: Pairs with tokens.
+        reference: The fitted aligner, whose tokens these are.
+        config: Which fragments are sought.
+        translator: What translates them; None for the aligner's own lexicon and phrases.
+    """
+    found = find_fragments(table, translator_of(reference, translator), config)
+    return found.table, found.counts
+
+
+@functools.lru_cache(maxsize=2)
+def translator_of(
+    reference: store.ModelReference, translator: TranslatorReference | None = None
+) -> FragmentTranslator:
+    """Return what translates fragments, once in a process."""
+    fitted = store.load(reference)
+    if translator is not None:
+        return TextFragments(_Loaded(translator), fitted.tokens)
+    return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Loaded:
+    """The translator that a process has loaded, for `TextFragments`."""
+
+    reference: TranslatorReference
+
+    def translate(
+        self, texts: Sequence[str], source_lang: str, target_lang: str
+    ) -> Sequence[object]:
+        """Translate texts; a rejection is no string."""
+        return translator_store.translate(self.reference, texts, source_lang, target_lang)

@@ -1,0 +1,37 @@
+"""The step that gives the pairs of a shard the links that came with them."""
+
+import functools
+
+import apache_beam as beam
+
+from pairweave.models.given_links import GivenLinks
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.text.tokens import TokenConfig
+
+
+class LinkAsGiven(beam.PTransform[Shards, Shards]):
+    """Gives the working table of every shard its links; pairs with unusable ones are rejected."""
+
+    def __init__(self, run: Run, *, monolingual: bool = False) -> None:
+        """Take the run's links; ``monolingual``: those of translations, where a pair has one."""
+        super().__init__()
+        given, tokens = run.model, run.tokens
+        assert isinstance(given, GivenLinks)
+        assert tokens is not None
+        self._link = functools.partial(
+            link_shard, given=given, tokens=tokens, monolingual=monolingual
+        )
+
+    def expand(self, shards: Shards) -> Shards:
+        """Link each shard."""
+        return shards | "Table" >> beam.Map(self._link).with_output_types(Shard)
+
+
+def link_shard(
+    shard: Shard, given: GivenLinks, tokens: TokenConfig, *, monolingual: bool = False
+) -> Shard:
+    """Link a shard's pairs; kept rows, rejected rows and working table stay in step."""
+    wanted = shard.kept.column("translation").is_valid().to_numpy() if monolingual else None
+    linked, given_up = given.align(shard.kept, shard.table, tokens, wanted)
+    return shard.give_up(given_up).with_table(linked)

@@ -1,0 +1,76 @@
+"""The job ``augment --method glossary``: tags round the terms of a glossary."""
+
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.tags.glossary import Glossary, TermConfig, read_glossary
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.text.stemming import stemmer_name
+
+_NO_SCORE = "terms have no score"
+
+UNKNOWN = {
+    "draw": _NO_SCORE,
+    "max_words": "a term is as long as the glossary has it",
+    "min_confidence": _NO_SCORE,
+    "nesting": "terms that are tagged do not overlap",
+    "split_share": "a term is tagged in one part",
+    "tag_profile": "lengths, places and numbers of tags are those of the terms",
+    "tag_share": "--max_tags alone bounds the tags of a pair",
+    "unaligned_words": "a word of a term may lack a link",
+    "variants": "it makes one tagged row of a pair",
+}
+"""Options of tags that say nothing of terms, and why."""
+
+
+def glossary_of(options: AugmentOptions) -> Glossary | None:
+    """Return the glossary whose terms are tagged; None for another method.
+
+    Raises:
+        ConfigError: It is missing, given for nothing, or cannot be read.
+    """
+    if options.method != "glossary":
+        for name in ("glossary", "glossary_match"):
+            if name in options.model_fields_set:
+                raise ConfigError(
+                    f"--{name} is for tags round terms; give --method glossary as well"
+                )
+        return None
+    if options.glossary is None:
+        raise ConfigError("--method glossary needs --glossary FILE, with SOURCE TAB TARGET a line")
+    return read_glossary(
+        options.glossary, options.glossary_match, punctuation=options.punctuation_tags
+    )
+
+
+def glossary_settings(glossary: Glossary | None) -> dict[str, object]:
+    """Return what a plan says of a glossary."""
+    if glossary is None:
+        return {}
+    stemmer = {"stemmer": stemmer_name()} if glossary.match == "stem" else {}
+    return {"glossary": glossary.digest, "glossary_match": glossary.match, **stemmer}
+
+
+def check_glossary(run: Run) -> None:
+    """Refuse what does not go with terms, before anything is written.
+
+    Raises:
+        ConfigError: Says what.
+    """
+    for name in sorted(UNKNOWN.keys() & run.options.model_fields_set):
+        raise ConfigError(f"--method glossary knows no --{name}: {UNKNOWN[name]}; leave it out")
+    if any(unit.inline_tags == "index" for unit in run.plan.units):
+        raise ConfigError(
+            "--method glossary tags text without tags of its own; give --inline_tags strip"
+        )
+
+
+def term_config(tags: TagConfig) -> TermConfig:
+    """Return which terms are tagged."""
+    return TermConfig(
+        max_tags=tags.max_tags,
+        share=tags.tagged_share,
+        words=tags.words,
+        segmenter=tags.segmenter,
+        seed=tags.seed,
+    )

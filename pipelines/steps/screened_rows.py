@@ -1,0 +1,105 @@
+"""The first steps of every job: its input is read and screened.
+
+Where the run trains its own SentencePiece model, the screen counts that model's pieces (Ryu et al.
+2022, section 3.1.1, count subwords). So the input is read twice: for the sample that the model is
+trained on, then for the job.
+"""
+
+import functools
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import apache_beam as beam
+import pyarrow as pa
+
+from pairweave.models import store
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
+from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.shards.sample import gather_sample, sample_share
+from pairweave.transforms.shards.shard import Batches
+from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
+
+_SIDES = ("source", "target")
+
+NO_PIECES = b""
+"""What stands for the model where the sample has no pair to train it on."""
+
+
+class ScreenedRows(NamedTuple):
+    """The rows of a job.
+
+    Attributes:
+        batches: Screened row batches (`transforms.schemas.ROWS`), one empty batch among them.
+        pieces: The bytes of the SentencePiece model that the run trains, as a side input; None
+            where it trains none.
+    """
+
+    batches: Batches
+    pieces: beam.pvalue.AsSingleton | None
+
+
+def screened_rows(pipeline: beam.Pipeline, run: Run) -> ScreenedRows:
+    """Read a job's input and screen it."""
+    output = run.write_config.output
+    pieces = None if run.tokens is not None else _trained_pieces(pipeline, run)
+    read = pipeline | "Read" >> ReadUnits(run.plan.units, run.limits, output, run.digest)
+    if pieces is None:
+        return ScreenedRows(read | "Screen" >> Screen(run.screen), None)
+    count = beam.Map(screen_by_pieces, pieces, config=run.screen)
+    return ScreenedRows(read | "Screen" >> count.with_output_types(pa.RecordBatch), pieces)
+
+
+def screen_by_pieces(batch: pa.RecordBatch, model: bytes, config: ScreenConfig) -> pa.RecordBatch:
+    """Screen a batch by the pieces of a model, or by words where there is none."""
+    if model == NO_PIECES:
+        return screen(batch, config)
+    return screen(batch, config.counting(TokenConfig("sentencepiece", model)))
+
+
+def train_pieces(
+    element: tuple[int, Iterable[pa.Table]], vocabulary: int, columns: tuple[str, ...]
+) -> bytes:
+    """Train a SentencePiece model on the parts of a sample.
+
+    Args:
+        element: The sample's parts under one key.
+        vocabulary: Pieces of the model.
+        columns: Columns of text that it is for; nulls are left out.
+
+    Returns:
+        The model, or `NO_PIECES` of an empty sample.
+
+    Raises:
+        ConfigError: The texts are too few, or the vocabulary is too small for their characters.
+    """
+    sample = gather_sample(element[1])
+    if not sample.num_rows:
+        return NO_PIECES
+    texts = (
+        text
+        for column in columns
+        for chunk in sample.column(column).chunks
+        for text in chunk.drop_null().to_pylist()
+    )
+    return train_sentencepiece(texts, vocabulary)
+
+
+def _trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton:
+    """Return the model that the run trains; one of an earlier attempt is used again."""
+    reference = store.find_whole(run.model_directory)
+    if reference is not None:
+        model = store.load(reference).tokens.model or NO_PIECES
+        return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
+    options = run.options
+    columns = ("source", "target", "translation") if run.screen.translations else _SIDES
+    train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
+    model = (
+        pipeline
+        | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
+        | "ScreenToTrain" >> Screen(run.screen.before_training())
+        | "SampleToTrain"
+        >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
+        | "TrainPieces" >> beam.Map(train)
+    )
+    return beam.pvalue.AsSingleton(model)

@@ -1,0 +1,75 @@
+"""A second aligner beside the first: their links joined, and how far they agree."""
+
+import threading
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models import store
+from pairweave.models.external import external_store
+from pairweave.models.external.external_store import ExternalReference
+from pairweave.pipelines.aligners.second_aligner_choice import Reference
+from pairweave.transforms import schemas
+from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links.combine import combine
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+from pairweave.transforms.shards.shard import Shard, Shards
+
+_encoders: dict[str, Any] = {}
+_lock = threading.Lock()
+
+
+class AlignAgain(beam.PTransform[Shards, Shards]):
+    """Joins each shard's symmetrized links with those of a second aligner."""
+
+    def __init__(self, reference: Reference, heuristic: str, way: str) -> None:
+        """Say which aligner, how its directions become one, and how the two sets are joined."""
+        super().__init__()
+        self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
+
+    def expand(self, shards: Shards) -> Shards:
+        """Align each shard again."""
+        return shards | "Table" >> beam.Map(align_again, **self._settings).with_output_types(Shard)
+
+
+def align_again(shard: Shard, reference: Reference, heuristic: str, way: str) -> Shard:
+    """Align a shard's pairs by a second aligner, and join the links of both.
+
+    Args:
+        shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
+        reference: The second aligner.
+        heuristic: How its directions become one.
+        way: ``intersection`` or ``union``.
+
+    Returns:
+        The shard with the joined links. Pairs that the second aligner cannot take are rejected;
+        its notes say how far both agree on the others.
+    """
+    first = shard.table
+    linked, given_up = _align(reference, first.select(schemas.TOKENS.names))
+    if given_up:
+        stay = np.ones(first.num_rows, np.bool_)
+        stay[list(given_up)] = False
+        first = first.filter(pa.array(stay))
+        shard = shard.give_up(given_up)
+    second = symmetrize(linked, SymmetrizeConfig(heuristic))
+    joined, counts = combine(first, second, way)
+    found = Agreement(*(int(number) for number in counts.sum(axis=0)))
+    return shard.with_table(joined).with_notes(agreement=found)
+
+
+def _align(reference: Reference, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+    if isinstance(reference, store.ModelReference):
+        return store.load(reference).model.align(table), {}
+    if isinstance(reference, ExternalReference):
+        return external_store.align(reference, table)
+    from pairweave.models.encoder.loaded_encoder import HostedAligner
+
+    with _lock:
+        hosted = _encoders.get(str(reference.digest))
+        if hosted is None:
+            hosted = _encoders[str(reference.digest)] = HostedAligner(reference)
+    linked, given_up, _ = hosted.align(table)
+    return linked, dict(given_up)

@@ -1,0 +1,130 @@
+"""The step that translates the sources of pairs without a translation."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.translators import translator_store
+from pairweave.models.translators.translator import Rejection
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms import schemas
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.shards.shard import Shard, Shards
+
+Wanted = Callable[[pa.Table], np.ndarray]
+"""Tells which pairs a translation would be used of, bool ``[pair]``."""
+
+
+def translated_shards(shards: Shards, run: Run, wanted: Wanted | None = None) -> Shards:
+    """Translate what has no translation, with the run's translator; without one change nothing.
+
+    A translation that is made here is screened as one that is read.
+
+    Ids stay as they are, so they are those of pairs without a translation.
+
+    Args:
+        shards: Shards as they leave the shuffle, whose working table is their pairs.
+        run: The job.
+        wanted: Which pairs are translated; None for all.
+    """
+    if run.translator is None:
+        return shards
+    return shards | "Translate" >> TranslateOrReject(run.translator, run.screen, wanted)
+
+
+class TranslateOrReject(beam.PTransform[Shards, Shards]):
+    """Translates the pairs of every shard; those that the translator cannot do are rejected."""
+
+    def __init__(
+        self, reference: TranslatorReference, config: ScreenConfig, wanted: Wanted | None = None
+    ) -> None:
+        super().__init__()
+        self._translate = functools.partial(
+            translate_or_reject, reference=reference, config=config, wanted=wanted
+        )
+
+    def expand(self, shards: Shards) -> Shards:
+        """Translate each shard."""
+        return shards | "Table" >> beam.Map(self._translate).with_output_types(Shard)
+
+
+def translate_or_reject(
+    shard: Shard,
+    reference: TranslatorReference,
+    config: ScreenConfig,
+    wanted: Wanted | None = None,
+) -> Shard:
+    """Fill the translations of a shard's pairs in.
+
+    Kept rows, rejected rows and working table stay in step; the kept rows have the translation as
+    well, so that whoever rejects a pair later shows it.
+    """
+    schemas.require(shard.table, schemas.PAIRS)
+    missing = shard.table.column("translation").is_null().to_numpy()
+    if wanted is not None:
+        missing = missing & wanted(shard.table)
+    found = _translations(shard.table, missing, reference)
+    kept = _with_translations(shard.kept, [one if isinstance(one, str) else None for one in found])
+    failed: dict[int, tuple[Stage, Reject, str | None]] = {
+        row: (Stage.TRANSLATE, one.reason, one.detail)
+        for row, one in enumerate(found)
+        if isinstance(one, Rejection)
+    }
+    failed |= _screened(kept, np.flatnonzero(missing), config, set(failed))
+    moved = np.array([failed[row][:2] if row in failed else ("", "") for row in range(len(found))])
+    rows = np.arange(len(found))
+    shard = dataclasses.replace(shard, kept=kept)
+    for stage, reason in sorted({why[:2] for why in failed.values()}):
+        marks = (moved[rows] == (stage, reason)).all(axis=1)
+        details = [failed[row][2] for row in rows[marks].tolist()]
+        # The screen says more of some reasons, and then of every pair.
+        said = [detail for detail in details if detail is not None] or None
+        shard = shard.reject(marks, stage, reason, said)
+        rows = rows[~marks]
+    return shard.with_pairs()
+
+
+def _screened(
+    kept: pa.Table, made: np.ndarray, config: ScreenConfig, failed: set[int]
+) -> dict[int, tuple[Stage, Reject, str | None]]:
+    """Return why the screen turns pairs with a new translation away, by row."""
+    rows = [row for row in made.tolist() if row not in failed]
+    if not rows:
+        return {}
+    (batch,) = kept.take(pa.array(rows)).combine_chunks().to_batches()
+    screened = screen(batch, config).select(["stage", "reason", "detail"]).to_pylist()
+    return {
+        row: (Stage(why["stage"]), Reject(why["reason"]), why["detail"])
+        for row, why in zip(rows, screened, strict=True)
+        if why["reason"] is not None
+    }
+
+
+def _translations(
+    table: pa.Table, missing: np.ndarray, reference: TranslatorReference
+) -> list[str | Rejection | None]:
+    """Return the translation of each pair: its own, one made here where it is missing, or none."""
+    sources = table.column("source").to_pylist()
+    found: list[str | Rejection | None] = table.column("translation").to_pylist()
+    groups: dict[tuple[str, str], list[int]] = {}
+    languages = (table.column(f"{side}_lang").to_pylist() for side in ("source", "target"))
+    for row, pair in enumerate(zip(*languages, strict=True)):
+        if missing[row]:
+            groups.setdefault(pair, []).append(row)
+    for pair in sorted(groups):
+        texts = [sources[row] for row in groups[pair]]
+        made = translator_store.translate(reference, texts, *pair)
+        for row, one in zip(groups[pair], made, strict=True):
+            found[row] = one
+    return found
+
+
+def _with_translations(rows: pa.Table, texts: Sequence[str | None]) -> pa.Table:
+    place = rows.schema.get_field_index("translation")
+    return rows.set_column(place, rows.schema.field(place), pa.array(texts, type=pa.string()))

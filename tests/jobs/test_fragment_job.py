@@ -1,0 +1,178 @@
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from pairweave.pipelines.options.base import AlignerOptions, JobOptions, TranslatorOptions
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.steps.fragment_finding import UNKNOWN
+from tests import check_tagged
+from tests.makers import corpora, runs
+
+SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
+LANGS = ("--source_lang", "en", "--target_lang", "de")
+PROFILE = '{"tag_profile": 1, "counts": {"form pair": 1, "tags 1": 1}, "split": [0, 0]}'
+SMALL = ("--shard_pairs", "200", "--unit_rows", "100")
+
+
+@pytest.fixture(scope="module")
+def augment(tmp_path_factory):
+    """Return a function that runs the job with a model fitted before; it gives the output."""
+    directory = tmp_path_factory.mktemp("corpus")
+    corpora.write_corpus(directory, 400)
+    once = (*SIDES, *LANGS, *SMALL, "--workers", "1")
+    runs.run_well_here("fit", *once, "--output", "model", cwd=directory)
+
+    def run(output, *arguments, workers="1"):
+        common = (*SIDES, *LANGS, *SMALL, "--workers", workers, "--model", "model")
+        runs.run_well_here("augment", *common, *arguments, "--output", output, cwd=directory)
+        return directory / output
+
+    run.directory = directory
+    return run
+
+
+def rows_of(output):
+    return [
+        row
+        for path in sorted(output.glob("data/part-*.parquet"))
+        for row in pq.read_table(path).to_pylist()
+    ]
+
+
+def counts_of(output):
+    return json.loads((output / "_manifest.json").read_text())["counts"]
+
+
+@pytest.fixture(scope="module")
+def output(augment):
+    return augment("out", "--method", "fragment")
+
+
+def test_fragments_come_in_all_forms_and_read_as_they_are_described(output):
+    rows = rows_of(output)
+    forms = [tag["form"] for row in rows for tag in row["tags"]]
+    assert set(forms) == {"pair", "self_closing", "open", "close"}
+    assert 0.2 < forms.count("self_closing") / len(forms) < 0.34
+    halves = forms.count("open") + forms.count("close")
+    assert 0.05 < halves / (len(forms) - forms.count("self_closing")) < 0.15
+    for row in rows:
+        assert len(row["tags"]) <= 2
+        for side in ("source", "target"):
+            for tag in row["tags"]:
+                start, end = tag[f"{side}_start"], tag[f"{side}_end"]
+                assert (start == end) == (tag["form"] != "pair")
+        check_tagged.check_row(row, check_tagged.Counter(), crossing=False)
+    assert any(re.search(r"<a_[0-9]/>", row["source"]) for row in rows)
+    symbols = (output / "symbols.txt").read_text().split()
+    assert "<a_0/>" in symbols
+
+
+def test_the_manifest_says_how_often_the_translator_was_called(output):
+    counts = counts_of(output)
+    assert counts["pairs wanted"] == counts["pairs tried"] == counts["plain rows"]
+    assert counts["translator calls"] < 0.1 * counts["pairs tried"]
+    assert counts["fragments tried"] < counts["fragments in pairs tried"]
+    assert counts["tagged rows"] > 0.9 * counts["plain rows"]
+
+
+def test_small_shares_are_exact_and_lie_inside_larger_ones(augment):
+    sets = []
+    for share in ("0.01", "0.05", "0.15"):
+        found = augment(f"mix{share}", "--method", "fragment", "--mix", share)
+        counts = counts_of(found)
+        assert counts["tagged rows"] == counts["pairs wanted"]
+        assert counts["pairs wanted"] >= float(share) * counts["plain rows"] > 0
+        assert counts["pairs wanted"] - 3 <= float(share) * counts["plain rows"]
+        rows = [row for row in rows_of(found) if row["kind"] == "tagged"]
+        sets.append({(row["id"], row["source"], row["target"]) for row in rows})
+    assert sets[0] < sets[1] < sets[2]
+
+
+@pytest.mark.slow
+def test_two_workers_write_the_same_bytes(augment, output):
+    again = augment("again", "--method", "fragment", workers="2")
+    assert runs.tree_digest(again) == runs.tree_digest(output)
+
+
+def test_fragments_go_into_xliff_too(augment):
+    rows = rows_of(augment("xliff", "--method", "fragment", "--representation", "xliff"))
+    text = " ".join(row["source"] for row in rows)
+    for name in ('<g id="1">', '<x id="1"/>', '<bx id="1"/>', '<ex id="1"/>', '<g id="2">'):
+        assert name in text, name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--variants", "2"), "knows no --variants: it makes one tagged row of a pair"),
+        (("--variants", "1"), "knows no --variants"),
+        (("--draw", "confident"), "knows no --draw: fragments have no score"),
+        (("--draw", "uniform"), "knows no --draw"),
+        (("--min_confidence", "0.5"), "knows no --min_confidence: fragments have no score"),
+        (("--heuristic", "union"), "knows no --heuristic: it finds"),
+        (("--unaligned_words", "allow"), "knows no --unaligned_words: it finds"),
+        (("--tag_share", "0.5"), "knows no --tag_share: --max_tags alone bounds"),
+        (("--split_share", "0.1"), "knows no --split_share: a tag in two parts"),
+        (("--tag_profile", "profile.json"), "knows no --tag_profile: lengths, places"),
+        (("--second_aligner", "hmm:model"), "knows no --second_aligner: it finds"),
+        (("--tokens", "sentencepiece"), "give --tokens words or whitespace"),
+        (("--inline_tags", "index"), "give --inline_tags strip"),
+        (("--aligner", "encoder"), "encoder"),
+        (("--max_words", "65"), "max_words of a fragment must be 1 to 64, got 65"),
+    ],
+)
+def test_what_does_not_go_with_fragments_is_refused(augment, arguments, message):
+    (augment.directory / "profile.json").write_text(PROFILE)
+    status, _, errors = runs.run_here(
+        *("augment", *SIDES, *LANGS, "--method", "fragment", *arguments, "--output", "bad"),
+        cwd=augment.directory,
+    )
+    assert status == 2
+    assert message in errors
+    assert not (augment.directory / "bad").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--mix", "0.5"),
+        ("--max_words", "1"),
+        ("--max_tags", "1"),
+        ("--nesting", "free", "--max_tags", "9"),
+        ("--self_closing_share", "0"),
+        ("--damage_share", "0.5"),
+        ("--empty_share", "0.5"),
+        ("--whitespace_shift",),
+        ("--representation", "masked"),
+        ("--representation", "template", "--template", "⟦{index}⟧", "⟦/{index}⟧", "⟦{index}/⟧"),
+        ("--seed", "2"),
+    ],
+)
+def test_every_other_option_of_tags_is_honoured(augment, output, arguments):
+    name = "honoured" + "".join(arguments).replace("/", "")
+    rows = rows_of(augment(name, "--method", "fragment", *arguments))
+    told = [(row["source"], row["target"], row["tags"]) for row in rows]
+    assert told != [(row["source"], row["target"], row["tags"]) for row in rows_of(output)]
+
+
+def test_the_options_of_tags_are_either_refused_or_honoured():
+    honoured = {"method", "max_words", "max_tags", "nesting", "mix", "whitespace_shift"}
+    honoured |= {"representation", "template", "self_closing_share", "damage_share", "empty_share"}
+    honoured |= {"punctuation_tags", "glossary", "glossary_match", "segmenter", "max_id"}
+    own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
+    own -= JobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
+    assert own == honoured | UNKNOWN.keys() - {"combine", "second_aligner"}
+
+
+def test_confident_draws_and_thresholds_change_tags_alone(augment):
+    plain = rows_of(augment("plain", "--mix", "inf"))
+    for arguments in (("--draw", "confident"), ("--min_confidence", "0.9")):
+        name = arguments[0].strip("-")
+        rows = rows_of(augment(name, "--mix", "inf", *arguments))
+        assert {row["id"] for row in rows} <= {row["id"] for row in plain}
+        assert len(rows) > 0.9 * len(plain)
+        assert [row["tags"] for row in rows] != [row["tags"] for row in plain]
+        for row in rows:
+            check_tagged.check_row(row, check_tagged.Counter(), crossing=False)

@@ -1,0 +1,98 @@
+"""What is installed: one package, which other folders of the same names do not disturb."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = (
+    "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
+)
+FOLDERS = ("pairweave", "pipelines", "transforms", "models")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Return a wheel and a source distribution, made of a copy of what git knows."""
+    pytest.importorskip("setuptools", reason="needs setuptools to build with")
+    directory = tmp_path_factory.mktemp("built")
+    tree = directory / "tree"
+    tree.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "tests"):
+        kind = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        kind(ROOT / name, tree / name)
+    skip = shutil.ignore_patterns("__pycache__")
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=skip)
+    for what in ("build_wheel", "build_sdist"):
+        done = subprocess.run(
+            [sys.executable, "-c", BUILD, what, str(directory)],
+            cwd=tree,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+    return next(directory.glob("*.whl")), next(directory.glob("*.tar.gz"))
+
+
+def modules():
+    """Return the paths that all modules should have in a package."""
+    found = {"pairweave/__init__.py", "pairweave/py.typed"}
+    for name in FOLDERS[1:]:
+        for path in (ROOT / name).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.add(f"pairweave/{path.relative_to(ROOT)}")
+    return found
+
+
+def test_the_wheel_holds_one_package(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert names == modules()
+
+
+def test_the_source_distribution_holds_real_files(built):
+    with tarfile.open(built[1]) as archive:
+        members = archive.getmembers()
+    assert not [member.name for member in members if member.issym() or member.islnk()]
+    names = {member.name.partition("/")[2] for member in members if member.isfile()}
+    assert {name for name in names if name.startswith("pairweave/")} == modules()
+    assert not [name for name in names if name.startswith((*FOLDERS[1:], "tests"))]
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(0, id="wheel"), pytest.param(1, id="sdist", marks=pytest.mark.slow)]
+)
+def test_an_installed_package_does_not_mind_folders_of_its_rooms_names(built, tmp_path, kind):
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    subprocess.run(
+        [*command, "--no-deps", "--no-build-isolation", "--target", str(site), str(built[kind])],
+        check=True,
+    )
+    for name in FOLDERS[1:]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    code = (
+        "import pairweave, sys; from pairweave.pipelines import cli; "
+        f"assert pairweave.__file__.startswith({str(site)!r}), pairweave.__file__; "
+        "sys.exit(cli.main(['augment', '--help']))"
+    )
+    path = os.pathsep.join((str(tmp_path), str(site)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "usage: pairweave augment" in done.stdout

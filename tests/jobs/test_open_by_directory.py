@@ -1,0 +1,138 @@
+"""A run's rows, opened by the directory that they lie in, with the libraries that people use."""
+
+import datasets
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+
+from pairweave.pipelines.commands import export_command, preview, report_command
+from pairweave.transforms.commit.claim import claim
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files, write
+from pairweave.transforms.storage import files
+from tests.makers import finished_runs
+
+READERS = {
+    "pandas": lambda path: pd.read_parquet(path).to_dict("records"),
+    "polars": lambda path: pl.read_parquet(path).to_dicts(),
+    "pyarrow.dataset": lambda path: pyarrow.dataset.dataset(path).to_table().to_pylist(),
+    "duckdb": lambda path: duckdb.read_parquet(f"{path}/*.parquet").to_arrow_table().to_pylist(),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_bars():
+    datasets.disable_progress_bars()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    finished_runs.write_run(str(directory))
+    return directory
+
+
+def expected(directory):
+    parts = sorted((directory / "data").iterdir())
+    return [row for part in parts for row in pq.ParquetFile(part).read().to_pylist()]
+
+
+def load(directory, cache, name=None):
+    return datasets.load_dataset(str(directory), name, cache_dir=str(cache), split="train")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_directory_of_the_rows_opens_in(name, run):
+    rows = READERS[name](str(run / "data"))
+    assert len(rows) == 8
+    for found, wanted in zip(rows, expected(run), strict=True):
+        assert {**found, "tags": list(found["tags"])} == wanted
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_directory_of_the_rejects_opens_in(name, run):
+    rows = READERS[name](str(run / "rejects"))
+    assert sorted(row["reason"] for row in rows) == sorted(
+        row["reason"] for row in finished_runs.rejects()
+    )
+
+
+def test_the_run_loads_in_datasets_with_both_configurations(run, tmp_path):
+    assert datasets.get_dataset_config_names(str(run)) == ["default", "rejects"]
+    assert load(run, tmp_path).to_list() == expected(run)
+    assert load(run, tmp_path, "rejects").num_rows == len(finished_runs.rejects())
+
+
+@pytest.mark.parametrize("job", ["augment", "align"])
+def test_a_run_without_rejects_loads_in_datasets(tmp_path, job):
+    data = {"augment": finished_runs.tagged_data, "align": finished_runs.aligned_data}[job]
+    run = tmp_path / "run"
+    finished_runs.write_run(str(run), data, {}, turned_away=[], job=job)
+    assert load(run, tmp_path / "cache").to_list() == expected(run)
+    assert datasets.get_dataset_config_names(str(run)) == ["default"]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_directory_without_any_row_opens_in(name, tmp_path):
+    finished_runs.write_run(str(tmp_path), turned_away=[])
+    assert READERS[name](str(tmp_path / "rejects")) == []
+
+
+def test_rejects_of_one_shard_only_load_in_datasets(tmp_path):
+    run = tmp_path / "run"
+    finished_runs.write_run(str(run), turned_away=finished_runs.rejects()[:1])
+    assert load(run, tmp_path / "cache", "rejects")["reason"] == ["length_ratio"]
+
+
+def test_rows_of_one_shard_only_load_in_datasets(tmp_path):
+    run = tmp_path / "run"
+    tables = iter([finished_runs.tagged_data, lambda kept: finished_runs.tagged_data(kept)[:0]])
+    finished_runs.write_run(str(run), lambda kept: next(tables)(kept))
+    assert load(run, tmp_path / "cache").num_rows == len(expected(run)) > 0
+
+
+def old_layout(directory, **changes):
+    """Write a run as versions did that put shards beside the manifest."""
+    made = finished_runs.write_run(str(directory), **changes)
+    for part in (directory / "data").iterdir():
+        part.rename(directory / part.name)
+    (directory / "data").rmdir()
+    for entry in made["files"]:
+        entry["name"] = entry["name"].removeprefix("data/")
+    (directory / "_manifest.json").write_bytes(write.to_json(made))
+
+
+def test_the_resume_of_a_run_with_shards_beside_its_manifest_is_refused(tmp_path):
+    old_layout(tmp_path)
+    (tmp_path / "_manifest.json").unlink()
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    plan = run_files.read_json(files.join(str(tmp_path), run_files.PLAN))
+    with pytest.raises(ConfigError) as caught:
+        claim(str(tmp_path), plan)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{tmp_path} has part-0000")
+    assert "beside its manifest" in line
+    assert "data/" in line
+    assert "another --output" in line
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        (report_command, ["{run}", "--output", "{out}/report.html"]),
+        (export_command, ["{run}", "--format", "tsv", "--output", "{out}"]),
+        (export_command, ["{run}", "--format", "tmx", "--output", "{out}"]),
+        (preview, ["{run}"]),
+    ],
+)
+def test_no_command_opens_a_run_with_shards_beside_its_manifest(tmp_path, command, arguments):
+    old_layout(tmp_path / "run")
+    filled = [word.format(run=tmp_path / "run", out=tmp_path / "out") for word in arguments]
+    name = command.__name__.rpartition(".")[2]
+    with pytest.raises(ConfigError, match=r"part-0000.*beside the manifest.*another --output"):
+        command.main(name, filled)
+    assert not (tmp_path / "out").exists()

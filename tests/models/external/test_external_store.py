@@ -1,0 +1,23 @@
+"""Someone else's aligner is made ready once in a process."""
+
+from pairweave.models.external import external_store
+from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_store import ExternalReference
+
+
+def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
+    made = []
+
+    def load(reference):
+        made.append(reference)
+        return object()
+
+    monkeypatch.setattr(external_store, "_load", load)
+    monkeypatch.setattr(external_store, "_ready", {})
+    one = ExternalReference(ExternalConfig("fast_align"), "digest", "directory")
+    other = ExternalReference(ExternalConfig("fast_align"), "another", "directory")
+    aligner = external_store.load(one)
+    assert aligner is not None
+    assert external_store.load(one) is aligner
+    assert external_store.load(other) is not aligner
+    assert made == [one, other]

@@ -1,0 +1,99 @@
+"""What is said of an encoder before any is loaded; needs no torch."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions, FitOptions
+from tests.makers import runs
+
+SIDES = ("--source_input", "a.en", "--target_input", "a.de", "--output", "out")
+
+
+@pytest.fixture
+def directory(tmp_path):
+    (tmp_path / "a.en").write_text("The house is red .\n")
+    (tmp_path / "a.de").write_text("Das Haus ist rot .\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("job", ["align", "augment"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--aligner", "encoder"), "--aligner encoder needs --model"),
+        (
+            ("--aligner", "encoder", "--model", "m", "--fit_pairs", "9", "--decode", "viterbi"),
+            "--aligner encoder does not know --decode, --fit_pairs",
+        ),
+        (("--layer", "8"), "--aligner hmm does not know --layer"),
+        (("--aligner", "hmm", "--head", "argmax"), "--aligner hmm does not know --head"),
+        (
+            ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece"),
+            "give pieces, sentencepiece:MODEL",
+        ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece:a.en"),
+            "--tokens sentencepiece:a.en: this is no SentencePiece model",
+        ),
+        (("--tokens", "pieces"), "--tokens pieces: they are the pieces of an encoder"),
+        (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),
+        (("--aligner", "encoder", "--model", "m", "--token_budget", "0"), "token_budget"),
+        (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
+        (
+            ("--aligner", "encoder", "--model", "m", "--head", "match", "--head_threshold", "0.2"),
+            "head match has no threshold",
+        ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--distortion", "0.2"),
+            "head softmax knows no distortion",
+        ),
+        (
+            ("--aligner", "encoder", "--model", "m", "--head", "ot", "--moved_mass", "0.5"),
+            "head ot knows no moved_mass",
+        ),
+        (("--cost", "euclidean"), "--aligner hmm does not know --cost"),
+    ],
+)
+def test_wrong_options_are_named_in_one_line(job, arguments, message, directory):
+    status, _, errors = runs.run_here(job, *SIDES, *arguments, cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert not (directory / "out").exists()
+
+
+def test_a_model_is_not_fitted_on_the_pieces_of_an_encoder(directory):
+    status, _, errors = runs.run_here("fit", *SIDES, "--tokens", "pieces", cwd=directory)
+    assert status == 2
+    assert "--aligner hmm has none; give --aligner encoder, or sentencepiece" in errors
+    assert not (directory / "out").exists()
+
+
+def test_without_the_extra_its_installation_is_named(directory, monkeypatch):
+    for name in ("neural", "encoder", "blocks", "heads", "transport"):
+        monkeypatch.delitem(sys.modules, f"pairweave.models.{name}", raising=False)
+    monkeypatch.delattr("pairweave.models.encoder.neural", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    status, _, errors = runs.run_here(
+        "align", *SIDES, "--aligner", "encoder", "--model", "m", cwd=directory
+    )
+    assert status == 2
+    assert "pip install 'pairweave[neural]'" in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_job_with_the_statistical_aligner_loads_no_neural_library():
+    code = (
+        "import sys, pairweave.pipelines.jobs.align, pairweave.pipelines.jobs.augment;"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=runs.ROOT, check=False, timeout=60)
+    assert done.returncode == 0
+
+
+def test_a_token_budget_may_be_a_number_in_yaml():
+    assert AlignOptions(output="out", token_budget=512).token_budget == "512"
+    assert AugmentOptions(output="out").token_budget == "auto"
+    assert "layer" not in FitOptions.model_fields

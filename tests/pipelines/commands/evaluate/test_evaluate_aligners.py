@@ -1,0 +1,235 @@
+"""The command `evaluate aligners`: several aligners on one gold set."""
+
+import json
+
+import pytest
+
+from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
+from pairweave.pipelines.aligners.aligner_names import read_name
+from pairweave.transforms.errors import ConfigError
+from tests.makers import corpora, fake_programs, runs
+from tests.makers.fake_programs import write_program
+
+PAIRS = 60
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a directory with tokenised text, a gold that is the diagonal, and programs."""
+    directory = tmp_path_factory.mktemp("evaluate")
+    sides = list(zip(*map(corpora.sentence, range(PAIRS)), strict=True))
+    for name, texts in zip(("gold.en", "gold.de"), sides, strict=True):
+        (directory / name).write_text("".join(f"{text}\n" for text in texts))
+    pairs = zip(*sides, strict=True)
+    (directory / "pairs").write_text("".join(f"{one} ||| {two}\n" for one, two in pairs))
+    sizes = [min(len(one.split()), len(two.split())) for one, two in zip(*sides, strict=True)]
+    gold = ("".join(f"{' '.join(f'{i}-{i}' for i in range(size))}\n") for size in sizes)
+    (directory / "gold").write_text("".join(gold))
+    one_based = (f"{' '.join(f'{i}-{i}' for i in range(1, size + 1))}\n" for size in sizes)
+    (directory / "gold1").write_text("".join(one_based))
+    sides = list(zip(*map(corpora.sentence, range(PAIRS, 200)), strict=True))
+    for name, texts in zip(("train.en", "train.de"), sides, strict=True):
+        (directory / name).write_text("".join(f"{text}\n" for text in texts))
+    write_program(directory / "bin" / "fast_align", fake_programs.FAST_ALIGN)
+    write_program(directory / "bin" / "eflomal-align", fake_programs.EFLOMAL)
+    return directory
+
+
+def evaluate(directory, *more):
+    arguments = ("evaluate", "aligners", "--gold", "gold", *more)
+    return runs.run_here(*arguments, cwd=directory)
+
+
+def figures(out):
+    found = json.loads(out.splitlines()[-1])
+    return found["training_pairs"], {item["aligner"]: item for item in found["aligners"]}
+
+
+def test_aligners_are_listed_with_figures_and_signatures(directory):
+    names = ["hmm", "fast_align:path=bin/fast_align", "eflomal:path=bin/eflomal-align"]
+    status, out, _ = evaluate(
+        directory, "--pairs", "pairs", "--heuristic", "union", "--aligners", *names
+    )
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].split() == [
+        "aligner",
+        "AER",
+        "precision",
+        "recall",
+        "links",
+        "learn",
+        "s",
+        "pairs/s",
+    ]
+    assert [line.split()[0] for line in lines[1:4]] == names
+    training, found = figures(out)
+    assert training == PAIRS
+    for name in names[1:]:
+        assert (found[name]["aer"], found[name]["recall"]) == (0.0, 1.0)
+        assert "0.00 %" in lines[1 + names.index(name)]
+    assert found["hmm"]["aer"] > 0
+    signatures = [found[name]["signature"] for name in names]
+    assert lines[5].startswith("pairs/s: one run; of a program with its own start")
+    assert lines[6:9] == signatures
+    assert all("heuristic:union|" in line and "bin" not in line for line in signatures)
+    assert len({found[name]["digest"] for name in names}) == 3
+    assert all(found[name]["pairs_per_second"] > 0 for name in names)
+
+
+def test_the_figures_are_those_of_the_links_themselves(directory):
+    _, out, _ = evaluate(directory, "--pairs", "pairs")
+    table = figures(out)[1]["hmm"]
+    sides = ("--source_input", "gold.en", "--target_input", "gold.de", "--tokens", "whitespace")
+    runs.run_well_here(
+        "align", *sides, "--output", "links", "--pharaoh", "links.txt", cwd=directory
+    )
+    out = runs.run_well_here("evaluate", "links", "links.txt", "gold", cwd=directory)
+    links = json.loads(out.splitlines()[-1])
+    # Both learn from the same pairs in another order, which may round another way.
+    assert table["links"] == pytest.approx(links["links"], abs=3)
+    assert table["aer"] == pytest.approx(links["aer"], abs=0.01)
+
+
+def test_two_files_and_a_gold_from_one_give_the_same_figures(directory):
+    _, out, _ = evaluate(directory, "--pairs", "pairs")
+    sides = ("--source_input", "gold.en", "--target_input", "gold.de")
+    status, other, _ = runs.run_here(
+        *("evaluate", "aligners", "--gold", "gold1", "--one_based", *sides), cwd=directory
+    )
+    assert status == 0
+    one, two = figures(out)[1]["hmm"], figures(other)[1]["hmm"]
+    assert {**one, "signature": 0, "pairs_per_second": 0, "learn_seconds": 0} == {
+        **two,
+        "signature": 0,
+        "pairs_per_second": 0,
+        "learn_seconds": 0,
+    }
+    assert "gold:one-based" in two["signature"]
+
+
+def test_more_text_is_learned_from_and_not_scored(directory):
+    more = ("--train_source_input", "train.en", "--train_target_input", "train.de")
+    names = ("--aligners", "hmm", "eflomal:path=bin/eflomal-align")
+    _, out, _ = evaluate(directory, "--pairs", "pairs", *more, *names)
+    training, found = figures(out)
+    assert training == 200
+    assert all(item["pairs"] == PAIRS for item in found.values())
+    assert "training_pairs:200|" in found["hmm"]["signature"]
+    assert found["eflomal:path=bin/eflomal-align"]["aer"] == 0.0
+    _, alone, _ = evaluate(directory, "--pairs", "pairs")
+    assert figures(alone)[1]["hmm"]["digest"] != found["hmm"]["digest"]
+
+
+def test_a_fitted_model_is_taken_as_it_is(directory):
+    sides = ("--source_input", "train.en", "--target_input", "train.de", "--tokens", "whitespace")
+    runs.run_well_here("fit", *sides, "--output", "model", cwd=directory)
+    _, out, _ = evaluate(directory, "--pairs", "pairs", "--aligners", "hmm:model")
+    found = figures(out)[1]["hmm:model"]
+    assert found["learn_seconds"] == 0
+    assert "training_pairs:0|" in found["signature"]
+    assert 0 < found["aer"] < 0.6
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ((), "by --pairs FILE"),
+        (("--pairs", "pairs", "--source_input", "gold.en"), "by --pairs FILE"),
+        (("--source_input", "gold.en"), "needs --target_input"),
+        (("--pairs", "gold.en"), "expected 'source ||| target', found 1 parts"),
+        (("--pairs", "no_such_file"), "no_such_file"),
+        (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "not 'berkeley'"),
+        (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "does not know layer"),
+        (("--pairs", "pairs", "--aligners", "encoder"), "needs a model"),
+        (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such program that may be"),
+        (("--pairs", "pairs", "--train_source_input", "train.en"), "1 source files, but 0 target"),
+        (("--source_input", "gold.en", "--target_input", "train.en"), "line_count_mismatch"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_at_once(directory, more, message):
+    status, out, errors = evaluate(directory, *more)
+    assert status == 2
+    assert message in errors
+    assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("gold", "more", "message"),
+    [
+        ("0-0\n", (), f"has 1 lines, but the gold set has {PAIRS} pairs"),
+        ("0-0\n" * PAIRS, ("--one_based",), "zero_in_one_based"),
+        ("0p0\n" * PAIRS, (), "no_sure_link"),
+        ("0:0\n" * PAIRS, (), ":1: '0:0'"),
+    ],
+)
+def test_a_gold_of_no_use_is_found_before_anything_is_aligned(directory, gold, more, message):
+    (directory / "bad").write_text(gold)
+    arguments = ("evaluate", "aligners", "--gold", "bad", "--pairs", "pairs", *more)
+    status, out, errors = runs.run_here(*arguments, cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert "done" not in errors
+    assert out == ""
+
+
+def test_an_aligner_that_fails_leaves_the_figures_of_those_before_it(directory):
+    write_program(directory / "bin" / "broken", "import sys; sys.exit('no memory')")
+    names = ["hmm", "eflomal:path=bin/broken", "fast_align:path=bin/fast_align"]
+    status, out, errors = evaluate(directory, "--pairs", "pairs", "--aligners", *names)
+    assert status != 0
+    assert "no memory" in errors
+    assert list(figures(out)[1]) == ["hmm"]
+
+
+def test_a_name_holds_a_model_and_settings():
+    name = read_name("encoder:models/bert:layer=6:head=argmax")
+    assert (name.aligner, name.model, name.layer) == ("encoder", "models/bert", 6)
+    assert name.settings == {"layer": "6", "head": "argmax"}
+    assert not name.learns
+    assert read_name("hmm").learns
+    assert not read_name("hmm:model").learns
+    assert read_name("giza").learns
+    assert not read_name("simalign:m").learns
+    for text, message in (
+        ("hmm:model:other", "'other' is no setting"),
+        ("simalign:m:layer=x", "layer must be a number"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            assert read_name(text).layer
+
+
+def test_a_name_holds_the_settings_of_an_encoder():
+    text = "encoder:bert:layer=6:head=ot:threshold=0.2:distortion=0.4:unit=words:precision=bf16"
+    assert read_name(text).encoder_config() == EncoderConfig(
+        "bert",
+        layer=6,
+        head=HeadConfig("ot", threshold=0.2, distortion=0.4),
+        unit="words",
+        precision="bf16",
+    )
+    text = "encoder:bert:head=partial_ot:cost=euclidean:mass=norm:moved_mass=0.5:regularization=1"
+    assert read_name(text).encoder_config().head == HeadConfig(
+        "partial_ot", cost="euclidean", mass="norm", moved_mass=0.5, regularization=1.0
+    )
+    assert read_name("encoder:bert").encoder_config() == EncoderConfig("bert")
+    for text, message in (
+        ("encoder:bert:threshold=much", "threshold must be a number"),
+        ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
+        ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
+        ("encoder:bert:head=ot:relaxation=0.3", "head ot knows no relaxation"),
+        ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
+        ("encoder:bert:depth=3", "does not know depth"),
+        ("encoder", "needs a model"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_name(text).encoder_config()
+
+
+def test_a_gold_that_counts_from_1_without_a_word_gets_a_warning_before_the_figures(directory):
+    command = ("evaluate", "aligners", "--gold", "gold1", "--pairs", "pairs")
+    status, _, err = runs.run_here(*command, cwd=directory)
+    assert status == 0
+    assert err.splitlines()[0].startswith("warning: gold1: the gold has no word 0")
+    assert "warning" not in runs.run_here(*command, "--one_based", cwd=directory)[2]
+    assert "warning" not in evaluate(directory, "--pairs", "pairs")[2]

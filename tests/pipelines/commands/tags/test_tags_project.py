@@ -1,0 +1,224 @@
+"""The command ``tags project`` puts tags onto lines of text, from links of every kind."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+import sentencepiece
+
+from pairweave.transforms.text.tokens import train_sentencepiece
+from tests.makers.runs import run_here, run_well_here
+
+SOURCE = '<g id="1">the red</g> house<x id="2"/>\n\nno tags\nold <g id="1">car</g>\r\n'
+TARGET = "das haus rot\n\nohne\nauto alt\r\n"
+LINKS = "0-0 1-2 2-1\n\n\n0-1 1-0\n"
+MADE = '<g id="1">das haus rot</g><x id="2"/>\n\nohne\n<g id="1">auto</g> alt\r\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in (("s", SOURCE), ("t", TARGET), ("l", LINKS)):
+        (tmp_path / name).write_bytes(text.encode())
+    return tmp_path
+
+
+def command(folder, *more):
+    sides = ("--source_input", folder / "s", "--target_input", folder / "t")
+    return ("tags", "project", *sides, "--output", folder / "out", *more)
+
+
+def test_links_of_a_file_place_the_tags_and_counts_are_told(folder):
+    out = run_well_here(*command(folder, "--links", folder / "l", "--rules", "paper"))
+    assert (folder / "out").read_bytes().decode() == MADE
+    assert json.loads(out.splitlines()[-1]) == {
+        "lines": 4,
+        "tagged_lines": 2,
+        "tags": 5,
+        "rules": "paper",
+        "output": str(folder / "out"),
+    }
+
+
+def test_attention_of_a_file_places_the_tags(folder):
+    one = np.eye(4)[[0, 2, 1, 3]]
+    two = np.eye(3)[[1, 0, 2]]
+    np.savez(folder / "a.npz", one, np.zeros((1, 1)), np.zeros((2, 2)), two)
+    given = ("--attention", folder / "a.npz", "--attention_method", "naive")
+    run_well_here(*command(folder, *given))
+    lines = (folder / "out").read_bytes().decode().splitlines()
+    assert lines[3] == '<g id="1">auto</g> alt'
+
+
+@pytest.fixture
+def pieced(folder):
+    """Write a tagged line of which some pieces show nothing, and its target; return the pieces."""
+    words = ["the", "old", "man", "will", "see", "a", "tree", "by", "the", "sea"]
+    model = train_sentencepiece([" ".join(words[i:] + words[:i]) for i in range(10)] * 20, 40)
+    (folder / "m.model").write_bytes(model)
+    (folder / "s").write_text("the ok man will see <b>it</b>\n")
+    (folder / "t").write_text("it the ok man will see\n")
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    sides = ["the ok man will see it", "it the ok man will see"]
+    return [processor.encode(text, out_type=str) for text in sides]
+
+
+def tokens(folder):
+    return ("--source_syntax", "html", "--tokens", f"sentencepiece:{folder / 'm.model'}")
+
+
+def owner(pieces, place):
+    """Return the number of the word that a piece is part of."""
+    return sum(piece.startswith("\u2581") for piece in pieces[: place + 1]) - 1
+
+
+TRUE_LINKS = {(i, j) for i in range(6) for j in range(6) if (i + 1) % 6 == j}
+
+
+def piece_links(pieces):
+    """Return the links between all pieces of words that mean the same."""
+    source, target = pieces
+    return [
+        (i, j)
+        for i in range(len(source))
+        for j in range(len(target))
+        if (owner(source, i), owner(target, j)) in TRUE_LINKS
+    ]
+
+
+@pytest.mark.parametrize("rules", ["paper", "best"])
+def test_links_count_the_model_s_pieces_those_that_show_nothing_too(folder, pieced, rules):
+    assert "\u2581" in pieced[0]
+    line = " ".join(f"{i}-{j}" for i, j in piece_links(pieced))
+    (folder / "l").write_text(f"{line}\n")
+    run_well_here(*command(folder, "--links", folder / "l", *tokens(folder), "--rules", rules))
+    assert (folder / "out").read_text() == "<b>it</b> the ok man will see\n"
+
+
+@pytest.mark.parametrize("rules", ["paper", "best"])
+@pytest.mark.parametrize("method", ["naive", "shift"])
+def test_attention_counts_the_model_s_pieces_those_that_show_nothing_too(
+    folder, pieced, rules, method
+):
+    matrix = np.zeros((len(pieced[1]) + 1, len(pieced[0]) + 1))
+    for i, j in piece_links(pieced):
+        matrix[j + (method == "shift"), i] = 1
+    np.savez(folder / "a.npz", matrix)
+    given = ("--attention", folder / "a.npz", "--attention_method", method)
+    run_well_here(*command(folder, *given, *tokens(folder), "--rules", rules))
+    assert (folder / "out").read_text() == "<b>it</b> the ok man will see\n"
+
+
+def test_a_link_outside_the_model_s_pieces_is_refused_with_their_number(folder, pieced):
+    (folder / "l").write_text(f"0-0 {len(pieced[0])}-0\n")
+    status, _, errors = run_here(*command(folder, "--links", folder / "l", *tokens(folder)))
+    assert status == 2
+    assert f"is no link of {len(pieced[0])} source and {len(pieced[1])} target tokens" in errors
+
+
+def test_an_aligner_is_fitted_on_the_files(folder):
+    words = {"the": "das", "red": "rot", "house": "haus", "old": "alt", "car": "auto"}
+    pairs = [(a, b) for a in words for b in words for _ in range(3)]
+    (folder / "fs").write_text("".join(f"{a} {b}\n" for a, b in pairs))
+    (folder / "ft").write_text("".join(f"{words[b]} {words[a]}\n" for a, b in pairs))
+    fit = ("--fit_source_input", folder / "fs", "--fit_target_input", folder / "ft")
+    run_well_here(*command(folder, *fit))
+    assert (folder / "out").read_bytes().decode().splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+def test_files_may_be_compressed(folder):
+    (folder / "s.gz").write_bytes(gzip.compress(SOURCE.encode()))
+    run_well_here(
+        *("tags", "project", "--source_input", folder / "s.gz", "--target_input", folder / "t"),
+        *("--output", folder / "out.gz", "--links", folder / "l"),
+    )
+    made = gzip.decompress((folder / "out.gz").read_bytes()).decode()
+    assert made.splitlines()[3] == '<g id="1">auto</g> alt'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("l", "0-0\n\n\n", "has links of 3 lines, but"),
+        ("l", "0-0\n\n\n0-7\n", "l:4: 0-7 is no link of 2 source and 2 target tokens"),
+        ("t", "x\n", "ends after line 1"),
+        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "t:3: holds what xliff calls a tag"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content, message):
+    (folder / name).write_text(content)
+    status, _, errors = run_here(*command(folder, "--links", folder / "l"))
+    assert (status, message in errors) == (2, True), errors
+    assert not (folder / "out").exists()
+
+
+def test_links_come_from_one_place(folder):
+    status, _, errors = run_here(*command(folder, "--links", "l", "--model", "m"))
+    assert status == 2
+    assert "--links and --model both say where links come from" in errors
+    status, _, errors = run_here(*command(folder, "--fit_source_input", folder / "s"))
+    assert status == 2
+    assert "give as many on each side" in errors
+
+
+def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(folder):
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from tests.makers.encoders import write_bert
+
+    words = [f"word{number}" for number in range(40)]
+    write_bert(folder / "bert", words, layers=2, max_position_embeddings=30)
+    lines = ["a <x/>b", f"<b>{' '.join(words)}</b>", "", "word1 <b>word2</b>"]
+    (folder / "s").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "t").write_text(f"b a\n{' '.join(words)}\n\nword1 word2\n")
+    given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
+    for rules in ("best", "paper"):
+        more = ("--long_pairs", "reject", "--source_syntax", "xml", "--rules", rules)
+        run_well_here(*command(folder, *given, *more))
+        made = (folder / "out").read_text().split("\n")
+        assert [line.count("<") for line in made] == [1, 2, 0, 2, 0]
+        assert made[3] == "word1 <b>word2</b>"
+    assert run_here(*command(folder, *given, "--head", "no"))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--tokens", "pieces"), "--tokens pieces: tags are put between words; give words"),
+        (("--watch_model", "true"), "one process and one aligner; leave out --watch_model"),
+        (("--model_copies", "2"), "one process and one aligner; leave out --model_copies"),
+        (
+            ("--second_aligner", "encoder:DIR:layer=2", "--combine", "union"),
+            "leave out --combine, --second_aligner",
+        ),
+    ],
+)
+def test_what_only_a_job_of_shards_knows_is_refused(folder, more, message):
+    given = ("--aligner", "encoder", "--model", folder / "bert")
+    status, _, errors = run_here(*command(folder, *given, *more))
+    assert status == 2
+    assert message in errors
+    assert not (folder / "out").exists()
+
+
+def test_a_line_on_which_the_encoder_fails_has_no_links_and_stops_nothing(folder, monkeypatch):
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from pairweave.models.encoder.neural import EncoderAligner
+    from tests.makers.encoders import write_bert
+
+    write_bert(folder / "bert", ["word1 word2 bad"], layers=2)
+    (folder / "s").write_text("word1 <b>word2</b>\n<b>bad</b> word1\nword2 <b>word1</b>\n")
+    (folder / "t").write_text("word1 word2\nbad word1\nword2 word1\n")
+    whole = EncoderAligner.align_or_reject
+
+    def spoiled(self, table):
+        if "bad word1" in table["source"].to_pylist():
+            raise IndexError("index out of range in self")
+        return whole(self, table)
+
+    monkeypatch.setattr(EncoderAligner, "align_or_reject", spoiled)
+    given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
+    run_well_here(*command(folder, *given, "--source_syntax", "xml"))
+    made = (folder / "out").read_text().splitlines()
+    assert made[0] == "word1 <b>word2</b>"
+    assert made[1].count("<") == 2
+    assert made[2] == "word2 <b>word1</b>"

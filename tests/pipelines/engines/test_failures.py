@@ -1,0 +1,104 @@
+"""What is left of a failed run's stack traces: the message."""
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pairweave.pipelines.engines.failures import failure_message
+from pairweave.transforms.errors import ConfigError, InputError, WorkerError
+
+TRACE = """Traceback (most recent call last):
+  File "apache_beam/runners/common.py", line 1512, in apache_beam.runners.common.DoFnRunner.process
+  File "/somewhere/core.py", line 2126, in <lambda>
+    wrapper = lambda x, *args, **kwargs: [fn(x, *args, **kwargs)]
+                                          ^^^^^^^^^^^^^^^^^^^^^^
+{error}
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "apache_beam/runners/common.py", line 1623, in DoFnRunner._reraise_augmented
+{error} [while running 'Write shards/Write']
+"""
+LOCAL = TRACE
+PRISM = "Pipeline job-001 failed in state FAILED: bundle inst004 stage-004 failed:" + TRACE
+FLINK = (
+    "Pipeline BeamApp_8e failed in state FAILED: java.lang.RuntimeException: Error received from "
+    "SDK harness for instruction 2: " + TRACE
+)
+engines = pytest.mark.parametrize("shape", [LOCAL, PRISM, FLINK], ids=["local", "prism", "flink"])
+
+
+@engines
+def test_an_error_that_the_user_must_mend_is_its_message_alone(shape):
+    said = "pairweave.transforms.errors.ConfigError: no such layer: 13"
+    error = RuntimeError(shape.format(error=said))
+    assert failure_message(error) == ("no such layer: 13", True)
+
+
+@engines
+def test_a_worker_error_is_not_for_the_user_to_mend(shape):
+    error = RuntimeError(shape.format(error="pairweave.transforms.errors.WorkerError: 3 in, 2 out"))
+    assert failure_message(error) == ("3 in, 2 out", False)
+
+
+@engines
+def test_a_message_of_several_lines_comes_whole(shape):
+    told = "pairweave.transforms.errors.InputError: a.txt: two things\nfirst: this [code]"
+    assert failure_message(RuntimeError(shape.format(error=told))) == (
+        "a.txt: two things\nfirst: this [code]",
+        True,
+    )
+
+
+@engines
+def test_another_error_comes_with_its_name_and_step(shape):
+    error = RuntimeError(shape.format(error="OSError: [Errno 28] No space left on device"))
+    message, mendable = failure_message(error)
+    assert message == "OSError: [Errno 28] No space left on device (in step Write shards/Write)"
+    assert not mendable
+
+
+def test_an_error_of_that_name_from_another_library_is_not_ours():
+    error = RuntimeError(LOCAL.format(error="botocore.ConfigError: a profile"))
+    assert failure_message(error) == (
+        "botocore.ConfigError: a profile (in step Write shards/Write)",
+        False,
+    )
+
+
+def test_an_error_without_a_message_is_its_name():
+    assert failure_message(RuntimeError(LOCAL.format(error="StopIteration")))[0].startswith(
+        "StopIteration"
+    )
+
+
+def test_an_error_of_ours_needs_no_search():
+    assert failure_message(ConfigError("mend this")) == ("mend this", True)
+    assert failure_message(WorkerError("try again")) == ("try again", False)
+
+
+def test_the_cause_of_an_error_is_searched():
+    error = RuntimeError("outside")
+    error.__cause__ = InputError("gzip_truncated", "a.gz", "ends early")
+    assert failure_message(error) == ("a.gz: ends early [gzip_truncated]", True)
+
+
+def test_text_without_a_traceback_is_its_first_line():
+    error = RuntimeError("Pipeline failed in state FAILED\nmore\n")
+    assert failure_message(error) == ("RuntimeError: Pipeline failed in state FAILED", False)
+
+
+def broken(_: int) -> int:
+    raise InputError("gzip_truncated", "a.gz", "the file ends early")
+
+
+def test_an_input_error_survives_the_runner_in_this_process():
+    options = PipelineOptions(
+        ["--runner=pairweave.pipelines.engines.local.local_runner.LocalRunner"]
+    )
+    pipeline = beam.Pipeline(options=options)
+    _ = pipeline | beam.Create([1]) | "Break" >> beam.Map(broken)
+    with pytest.raises(Exception, match="ends early") as caught:
+        pipeline.run().wait_until_finish()
+    assert failure_message(caught.value) == ("a.gz: the file ends early [gzip_truncated]", True)

@@ -1,0 +1,223 @@
+import math
+import tempfile
+
+import pytest
+
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import EvaluateLinksOptions
+from pairweave.pipelines.options.job_options import (
+    AlignOptions,
+    AugmentOptions,
+    FinetuneOptions,
+    FitOptions,
+)
+from pairweave.pipelines.run import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.errors import ConfigError
+
+
+def parse(*words, model=AugmentOptions, beam=True):
+    return flags.parse(model, "pairweave job", "about", words, beam=beam)
+
+
+def test_dashes_and_underscores_are_the_same():
+    options, _ = parse("--output", "o", "--max-tags=3", "--shard_pairs", "10")
+    assert (options.max_tags, options.shard_pairs) == (3, 10)
+
+
+def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
+    config = tmp_path / "c.yaml"
+    config.write_text("output: from_file\nmax_tags: 4\nseed: 9\nmix: .inf\nexclude: dev.en\n")
+    options, _ = parse("--config", str(config), "--seed", "2")
+    assert (options.output, options.max_tags, options.seed) == ("from_file", 4, 2)
+    assert options.mix == math.inf
+    assert options.exclude == ("dev.en",)
+    assert options.max_words == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--outptu", "x"], "did you mean --output"),
+        (["--output", "o", "--paralelism=2"], "did you mean --parallelism"),
+        (["--output", "o", "--max_tags", "12"], "max_tags: .* less than or equal to 9, got '12'"),
+        (["--output", "o", "--heuristic", "gd"], "'grow-diag'"),
+        ([], "--output is needed"),
+        (["--output", "o", "--max_ratio", "0.5"], "max_ratio"),
+        (
+            ["--output", "o", "--source_lang", "e n"],
+            "source_lang: must be a language tag such as en or pt-BR, got 'e n'",
+        ),
+        (
+            ["--output", "o", "--tokens", "letters"],
+            "must be words, whitespace, pieces, sentencepiece or .*:MODEL, got 'letters'",
+        ),
+        (["--output", "o", "--token_budget", "0"], "must be auto or a whole number .*, got '0'"),
+        (["--output", "o", "--direct_num_workers", "abc"], "invalid int value: 'abc'"),
+    ],
+)
+def test_a_wrong_option_is_named(words, message):
+    with pytest.raises(ConfigError, match=message):
+        parse(*words)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("outptu: x", "unknown key outptu, did you mean output"),
+        ("- 1", "expected a map"),
+        ("a: [", "not valid YAML"),
+        (
+            "output: o\ncorpora:\n- {inputs: a}",
+            r"corpora.0.inputs: unknown key, did you mean input\?",
+        ),
+        ("output: o\ncorpora:\n- {xyzzy: a}", "corpora.0.xyzzy: unknown key;"),
+        ("output: o\ntarget_lang: no", 'target_lang: read as false; .* quotes, as in "no"'),
+        ("output: o\ncorpora:\n- {input: a, source_lang: no}", "corpora.0.source_lang: read as f"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path, text, message):
+    config = tmp_path / "c.yaml"
+    config.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        parse("--config", str(config))
+
+
+def test_beam_options_are_passed_on_and_others_are_not():
+    _, rest = parse("--output", "o", "--parallelism", "2", "--flink_master=host:1")
+    assert rest == ["--parallelism", "2", "--flink_master=host:1"]
+    with pytest.raises(ConfigError, match="--parallelism: pairweave job runs no Beam pipeline"):
+        parse("a", "b", "--parallelism=2", model=EvaluateLinksOptions, beam=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "beam"), [(FitOptions, True), (FinetuneOptions, False), (EvaluateLinksOptions, False)]
+)
+def test_the_help_speaks_of_beam_only_where_its_options_are_taken(model, beam, capsys):
+    with pytest.raises(SystemExit):
+        parse("--help", model=model, beam=beam)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("[any Beam option]") == beam
+    assert said.endswith("Any further option is passed to Apache Beam.") == beam
+    assert ("--config FILE.yaml" in said) == (model is not EvaluateLinksOptions)
+
+
+def test_a_switch_swallows_no_argument():
+    options, _ = parse("--one-based", "hyp", "gold", model=EvaluateLinksOptions, beam=False)
+    assert (options.one_based, options.hypothesis, options.gold) == (True, "hyp", "gold")
+    options, _ = parse("--one_based=false", "h", "g", model=EvaluateLinksOptions, beam=False)
+    assert not options.one_based
+
+
+def test_no_option_of_ours_hides_one_of_beam():
+    clashes = {f"--{name}" for name in AugmentOptions.model_fields} & flags.beam_flags()
+    assert clashes == set()
+
+
+def test_a_repeated_list_is_one_list():
+    options, _ = parse("--input", "a", "b", "--input", "c", "--output", "o")
+    assert options.input == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "words", [("junk",), ("--parallelism=2", "junk"), ("--parallelism", "2", "x")]
+)
+def test_a_stray_word_is_refused(words):
+    with pytest.raises(ConfigError, match=r"unexpected argument '(junk|x)'"):
+        parse("--output", "o", *words)
+
+
+def test_help_says_what_a_value_is(capsys):
+    with pytest.raises(SystemExit) as done:
+        parse("--help")
+    assert done.value.code == 0
+    printed = capsys.readouterr().out
+    for text in (
+        "--input GLOB [GLOB ...]",
+        "--po_take {fuzzy,obsolete} [{fuzzy,obsolete} ...]",
+        *("--model DIR", "--output DIR", "--tokens TEXT", "--mix X", "--allow_empty true|false"),
+    ):
+        assert f"  {text}" in printed, text
+
+
+@pytest.mark.parametrize("name", ["model", "pharaoh"])
+def test_an_empty_path_is_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        parse("--output", "o", f"--{name}=", model=AlignOptions)
+
+
+def test_a_flag_of_beam_without_a_value_takes_no_word():
+    _, rest = parse("--output", "o", "--streaming", "--parallelism", "-1")
+    assert rest == ["--streaming", "--parallelism", "-1"]
+    with pytest.raises(ConfigError, match="unexpected argument 'x'"):
+        parse("--output", "o", "--streaming", "x")
+
+
+def test_help_groups_options_by_what_they_are_about(capsys):
+    with pytest.raises(SystemExit):
+        parse("--help")
+    usage, *groups = capsys.readouterr().out.split("\n\n")
+    assert len(usage.splitlines()) == 1
+    titles = [group.partition(":\n")[0] for group in groups if ":\n" in group]
+    assert titles == [
+        *("options", "Where one corpus lies", "What is read"),
+        "Which pairs are turned away before anything costly is done",
+        *("How a word aligner is fitted", "Where and how the job runs"),
+        *("How words are aligned, by any aligner", "How the words of two languages are aligned"),
+        "How words are found where no spaces stand between them",
+        "How sources are translated where the input has no translation",
+        "Options of augment",
+    ]
+    shown = "\n\n".join(groups)
+    names = set(AugmentOptions.model_fields) - {"corpora"}
+    assert all(shown.count(f"\n  --{name} ") == 1 for name in names)
+
+
+def test_an_empty_output_is_refused():
+    with pytest.raises(ConfigError, match="output"):
+        parse("--output", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["--drop_identical"], True),
+        (["--drop_identical", "true"], True),
+        (["--drop_identical", "false"], False),
+        (["--drop-identical=false"], False),
+        (["--drop_identical", "--seed", "3"], True),
+        ([], False),
+    ],
+)
+def test_a_switch_stands_alone_or_with_its_value(words, value):
+    options, rest = parse("--output", "o", *words, "--max_tags", "3")
+    assert (options.drop_identical, options.max_tags, rest) == (value, 3, [])
+
+
+def test_every_limit_on_the_command_line_reaches_the_readers_and_the_screen(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"source": "a", "target": "b"}\n')
+    limits = {"max_line_bytes": 2000, "max_expansion": 7, "max_file_bytes": 3000}
+    limits |= {"max_json_depth": 9}
+    screens = {"max_tokens": 11, "max_ratio": 2.5, "max_token_chars": 12, "drop_identical": True}
+    words = [f"--{name}={value}".lower() for name, value in (limits | screens).items()]
+    inputs = ["--input", str(tmp_path / "a.jsonl"), "--source_lang", "en", "--target_lang", "de"]
+    options, _ = parse("--output", str(tmp_path / "o"), *inputs, *words)
+    run = prepare("augment", options)
+    assert {name: getattr(run.limits, name) for name in limits} == limits
+    assert {name: getattr(run.screen, name) for name in screens} == screens
+
+
+def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    inputs = ["--input", str(tmp_path / "a.tsv"), "--source_lang", "en", "--target_lang", "de"]
+    options, rest = parse("--output", str(tmp_path / "o"), *inputs)
+    run = prepare("augment", options)
+
+    def refuse(_pipeline):
+        raise ConfigError("no graph")
+
+    with pytest.raises(ConfigError, match="no graph"):
+        execute.resume(run, rest, lambda: refuse)
+    assert list((tmp_path / "tmp").iterdir()) == []

@@ -1,0 +1,67 @@
+"""How the cores of a run are shared by its neural models."""
+
+import pytest
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.store import ModelReference
+from pairweave.models.translators.translator import TranslatorConfig
+from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
+from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.scorer_choice import PairScorer
+
+ENCODER = EncoderReference(EncoderConfig("x"), "0")
+TRANSLATOR = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")
+INPUT = {"source_input": ["a"], "target_input": ["b"], "output": "o"}
+LANGUAGES = {"source_lang": "en", "target_lang": "de"}
+
+
+def shared(shards, kind=AlignOptions, model=ENCODER, **options):
+    """Return a run that has every kind of model, its cores shared."""
+    run = Run(
+        job="align",
+        options=kind(**INPUT, **LANGUAGES, **options),
+        plan=None,
+        limits=None,
+        screen=None,
+        document={},
+        digest="",
+        shards=shards,
+        model=model,
+        tokens=None,
+        second=ENCODER,
+        translator=TRANSLATOR,
+        scorer=PairScorer(TRANSLATOR, TRANSLATOR),
+    )
+    return share_cores(run)
+
+
+@pytest.mark.parametrize(
+    ("options", "shards", "first", "others"),
+    [
+        ({"workers": 2}, 1, 2, 2),
+        ({"workers": 2}, 2, 1, 1),
+        ({"workers": 2}, 3, 1, 1),
+        ({"workers": 16}, 1, 16, 16),
+        ({"workers": 16}, 3, 5, 5),
+        ({"workers": 16}, 40, 1, 1),
+        ({"workers": 16, "large_model": True}, 40, 16, 1),
+        ({"workers": 16, "model_copies": 4}, 40, 4, 1),
+        ({"workers": 16, "model_copies": 4}, 2, 8, 8),
+        ({"workers": 4, "engine": "prism"}, 40, 4, 4),
+        ({"workers": 4, "engine": "flink"}, 2, 2, 2),
+    ],
+)
+def test_no_core_is_idle_or_used_twice(options, shards, first, others):
+    run = shared(shards, aligner="encoder", model=ENCODER, **options)
+    assert run.model.threads == first
+    models = [run.second, run.translator, run.scorer.forward, run.scorer.reverse]
+    assert [model.threads for model in models] == [others] * 4
+
+
+def test_what_is_no_neural_model_stays():
+    fitted = ModelReference("x", "0")
+    assert shared(1, kind=FitOptions, model=fitted, workers=4).model == fitted
+    assert shared(1, kind=FitOptions, model=None).model is None

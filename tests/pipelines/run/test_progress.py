@@ -1,0 +1,105 @@
+import logging
+import time
+
+from pairweave.pipelines.run.progress import Progress
+from pairweave.transforms.output.write import shard_receipt_name, unit_receipt_name
+from pairweave.transforms.storage import files
+
+
+def wait_for(caplog, ending, seconds=30.0):
+    """Wait until the last line ends in this; on a busy machine that takes its time."""
+    until = time.monotonic() + seconds
+    while not (caplog.records and caplog.records[-1].getMessage().endswith(ending)):
+        assert time.monotonic() < until, f"no line ends in {ending!r}"
+        time.sleep(0.01)
+
+
+def test_a_log_tells_units_shards_speed_and_time_left(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.01)
+    monkeypatch.setattr("pairweave.pipelines.run.progress.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("pairweave.pipelines.run.progress.SPEED_SECONDS", 0.05)
+    caplog.set_level(logging.INFO, logger="pairweave")
+    output = str(tmp_path)
+    model = files.join(output, "about.json")
+    with Progress(output, units=2, shards=4, pairs=4000, model=model):
+        wait_for(caplog, "reading")
+        for unit in range(2):
+            files.write_bytes(files.join(output, unit_receipt_name(unit)), b"{}")
+        wait_for(caplog, "fitting the aligner")
+        files.write_bytes(model, b"{}")
+        wait_for(caplog, "shards 0 of 4")
+        files.write_bytes(files.join(output, shard_receipt_name(0, 4)), b"{}")
+        wait_for(caplog, "left")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0] == "0 of 2 units read, shards 0 of 4, reading"
+    assert "2 of 2 units read, shards 0 of 4, fitting the aligner" in lines
+    assert "2 of 2 units read, shards 0 of 4" in lines
+    assert lines[-1].startswith("2 of 2 units read, shards 1 of 4, ")
+    assert lines[-1].endswith(" left")
+    assert "pairs/s" in lines[-1]
+
+
+def write_shards(output, shards, of):
+    for shard in range(shards):
+        files.write_bytes(files.join(output, shard_receipt_name(shard, of)), b"{}")
+
+
+def test_the_speed_is_that_of_the_whole_run(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    output = str(tmp_path)
+    progress = Progress(output, units=1, shards=10, pairs=1000)
+    now = 104.0  # all shards of the shuffle come at once, seconds after the run began
+    assert progress._state(1, 4) == "4 of 10, 100 pairs/s, 6 s left"
+
+
+def test_the_speed_is_counted_from_when_the_model_was_seen(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    output = str(tmp_path)
+    model = files.join(output, "about.json")
+    progress = Progress(output, units=1, shards=10, pairs=1000, model=model)
+    files.write_bytes(model, b"{}")
+    now = 200.0
+    assert progress._state(1, 4) == "4 of 10"  # how long these four took is not known
+    now = 202.0
+    assert progress._state(1, 6) == "6 of 10, 100 pairs/s, 4 s left"
+
+
+def test_a_short_run_tells_no_speed(tmp_path, caplog):
+    caplog.set_level(logging.INFO, logger="pairweave")
+    output = str(tmp_path)
+    with Progress(output, units=1, shards=2, pairs=100):
+        files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
+        write_shards(output, 2, of=2)
+    assert caplog.records[-1].getMessage() == "1 of 1 units read, shards 2 of 2"
+
+
+def test_shards_of_an_earlier_attempt_do_not_count_as_speed(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    output = str(tmp_path)
+    write_shards(output, 4, of=10)
+    progress = Progress(output, units=1, shards=10, pairs=1000)
+    now = 110.0
+    assert progress._state(1, 4) == "4 of 10"
+    assert progress._state(1, 6) == "6 of 10, 20 pairs/s, 20 s left"
+
+
+def test_a_log_says_nothing_twice(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("pairweave.pipelines.run.progress.LOCAL_SECONDS", 0.001)
+    monkeypatch.setattr("pairweave.pipelines.run.progress.LOG_SECONDS", 0.0)
+    caplog.set_level(logging.INFO, logger="pairweave")
+    output = str(tmp_path)
+    progress = Progress(output, units=1, shards=2, pairs=100)
+    counted = []
+    count = progress._count
+    monkeypatch.setattr(progress, "_count", lambda: counted.append(count()) or counted[-1])
+    with progress:
+        wait_for(caplog, "0 of 2")
+        looks = len(counted)
+        while len(counted) < looks + 5:
+            time.sleep(0.001)
+        files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["0 of 1 units read, shards 0 of 2", "1 of 1 units read, shards 0 of 2"]

@@ -1,0 +1,165 @@
+"""The command line as a program: its streams, its signals, its last word."""
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pairweave.pipelines import cli
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.process import stopping
+from pairweave.transforms.errors import ConfigError
+from tests.makers import runs
+
+PROGRAM = """
+import sys
+from pairweave.pipelines import cli
+from pairweave.pipelines.process import stopping
+cli.COMMANDS["job"] = cli.Command("job_of_a_test", "")
+sys.argv[1:] = ["job"]
+sys.exit(cli.main())
+"""
+
+
+def start(directory: Path, job: str, **settings) -> subprocess.Popen:
+    """Start the command line with a job of a few lines."""
+    (directory / "job_of_a_test.py").write_text(
+        f"import atexit, time\n\ndef main(prog, arguments):\n    {job}\n", encoding="utf-8"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": f"{runs.ROOT}{os.pathsep}{directory}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Whoever runs the tests may ignore some signals, as nohup does.
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in stopping.ASKING],
+        **settings,
+    )
+
+
+WAIT = "atexit.register(print, 'tidy'); print('on', flush=True); time.sleep(60)"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_that_is_asked_to_end_tidies_up_and_says_so(tmp_path, number):
+    with start(tmp_path, WAIT) as process:
+        assert process.stdout.readline() == "on\n"
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert out == "tidy\n"
+    assert errors == f"pairweave: ended by {number.name}; the same command again goes on\n"
+
+
+def test_a_program_that_shall_outlive_its_terminal_does(tmp_path):
+    job = "print('on', flush=True); time.sleep(0.5)"
+    ignore = ["nohup", sys.executable, "-c", PROGRAM]
+    (tmp_path / "job_of_a_test.py").write_text(
+        f"import time\n\ndef main(prog, arguments):\n    {job}\n    return 7\n"
+    )
+    with subprocess.Popen(
+        ignore,
+        env={**os.environ, "PYTHONPATH": f"{runs.ROOT}{os.pathsep}{tmp_path}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "on\n"
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(60) == 7
+
+
+def test_an_error_about_no_file_in_particular_names_none(tmp_path):
+    job = "raise FileNotFoundError(2, 'No usable temporary directory found')"
+    with start(tmp_path, job) as process:
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert errors == "pairweave: No usable temporary directory found\n"
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [*(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-")), "<&- >&- 2>&-"],
+)
+def test_a_run_needs_no_open_streams(tmp_path, closed):
+    """Nor does a library's output then go into a file that was opened later."""
+    for side in ("en", "de"):
+        (tmp_path / f"blank.{side}").write_text("\n", encoding="utf-8")
+    words = ["--source_input", "blank.en", "--target_input", "blank.de", "--output", "out"]
+    words += ["--workers", "2", "--allow_empty"]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *runs.COMMAND, "augment", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(runs.ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text(encoding="utf-8"))
+    assert manifest["rows"]["read"] == 1
+
+
+HELP = """
+import sys
+from pairweave.pipelines import cli
+for name in cli.JOBS:
+    try:
+        cli.main([name, "--output", "out", "--help"])
+    except SystemExit as ended:
+        assert ended.code == 0
+slow = {"apache_beam", "numba", "torch"} & sys.modules.keys()
+sys.exit(f"{slow} loaded" if slow else 0)
+"""
+
+
+def test_help_of_jobs_is_there_at_once():
+    done = subprocess.run(
+        [sys.executable, "-c", HELP], cwd=runs.ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name in cli.JOBS:
+        assert f"usage: pairweave {name} [--config FILE.yaml]" in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(cli.JOBS))
+def test_help_is_written_from_the_options_that_the_job_takes(name, monkeypatch):
+    taken = []
+
+    def parse(model, prog, about, _arguments, *, beam):
+        taken.append((model, prog, about, beam))
+        raise ConfigError("that is all")
+
+    monkeypatch.setattr(flags, "parse", parse)
+    job = importlib.import_module(cli.COMMANDS[name].module)
+    for show in (lambda: job.main(name, []), lambda: cli.show_help(name)):
+        with pytest.raises(ConfigError, match="that is all"):
+            show()
+    assert taken[0] == taken[1]
+
+
+def test_threads_whose_connection_ends_say_nothing(tmp_path):
+    job = (
+        "import threading\n"
+        "    class Lost(Exception):\n"
+        "        __module__ = 'grpc._channel'\n"
+        "    def fail(error):\n"
+        "        raise error\n"
+        "    for error in (Lost('connection'), ValueError('of ours')):\n"
+        "        thread = threading.Thread(target=fail, args=(error,))\n"
+        "        thread.start()\n"
+        "        thread.join()\n"
+        "    return 0"
+    )
+    process = start(tmp_path, job)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "ValueError: of ours" in errors
+    assert "Lost" not in errors

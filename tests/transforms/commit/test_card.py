@@ -1,0 +1,70 @@
+import pytest
+
+from pairweave.transforms.commit import card
+
+
+def manifest(name="c", licence=None, configuration=None):
+    return {
+        "job": "augment",
+        "signature": "s",
+        "shards": 1,
+        "rows": {"read": 3, "kept": 2, "rejected": 1},
+        "rejected": {"duplicate": 1},
+        "counts": {"plain rows": 2},
+        "configuration": configuration or {},
+        "corpora": {
+            name: {
+                "source_lang": "en",
+                "target_lang": "de",
+                "licence": licence,
+                "kept": 2,
+                "rejected": {"duplicate": 1},
+            }
+        },
+    }
+
+
+def row_of(**facts):
+    lines = card.render(manifest(**facts)).split("\n")
+    return lines[lines.index("| --- | --- | --- | ---: | ---: |") + 1]
+
+
+def test_a_corpus_has_one_row():
+    assert row_of(licence="mit") == "| c | en to de | mit | 2 | 1 |"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a|b", r"a\|b"),
+        ("a\\b", r"a\\b"),
+        ("a\\|b", r"a\\\|b"),
+        ("a\\", r"a\\"),
+        ("a\nb\r\nc", r"a\\nb\\r\\nc"),
+        ("a\u2028b\x85c\x0bd", r"a\\u2028b\\x85c\\x0bd"),
+        (r"a\nb", r"a\\nb"),
+    ],
+)
+def test_no_name_or_licence_breaks_the_table(name, shown):
+    assert row_of(name=name) == f"| {shown} | en to de | not stated | 2 | 1 |"
+    assert row_of(licence=name) == f"| c | en to de | {shown} | 2 | 1 |"
+    text = card.render(manifest(name=name, licence=name))
+    assert len(text.split("## Corpora")[1].splitlines()) == len(
+        card.render(manifest(licence="x")).split("## Corpora")[1].splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("shift", "said"),
+    [(True, "words have the pieces that they have without tags"), (False, "unless the data are")],
+)
+def test_a_card_of_tags_says_which_settings_a_sentencepiece_model_needs(shift, said):
+    configuration = {"representation": "indexed", "whitespace_shift": shift}
+    text = card.render(manifest(configuration=configuration))
+    assert "`--user_defined_symbols_file=symbols.txt` and `--split_digits=true`, and leave" in text
+    assert "`split_by_unicode_script` true and `treat_whitespace_as_suffix` false" in text
+    assert said in text
+
+
+def test_a_card_without_tags_says_nothing_of_sentencepiece():
+    assert "SentencePiece" not in card.render(manifest())

@@ -1,0 +1,219 @@
+"""Runs written as TMX and XLIFF, and read again."""
+
+import dataclasses
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats.markup_rows import MarkupRow, markup_rows
+from pairweave.transforms.formats.write_tmx import write_tmx
+from pairweave.transforms.formats.write_xliff import write_xliff
+from pairweave.transforms.markup.markup import HTML, INDEXED, XLIFF, parse_markup
+from pairweave.transforms.markup.pair_markup import PairMarkup, pair_markup
+from tests.makers.reading import corpus, read_all
+
+WRITERS = {
+    "tmx": lambda rows: write_tmx(rows, "en"),
+    "xlf": write_xliff,
+    "xliff": lambda rows: write_xliff(rows, "2.1"),
+}
+PIECES = {
+    HTML: [
+        "<b>",
+        "</b>",
+        "<a href='x&amp;y'>",
+        "</a>",
+        "<br>",
+        "<i/>",
+        "<ph>",
+        "</ph>",
+        '<x id="7"/>',
+    ],
+    INDEXED: ["<a_0>", "</a_0>", "<a_1>", "</a_1>", "<a_2/>", "<a_3>", "</a_4>"],
+    XLIFF: [
+        '<g id="1">',
+        "</g>",
+        "<g id=2>",
+        '<x id="&nbsp;"/>',
+        '<x id="2"/>',
+        '<bx id="3"/>',
+        '<ex id="3"/>',
+        '<ph id="4"/>',
+    ],
+}
+TEXTS = ["word", " ", "\n", "\r", "\t", "<", "&amp;", "]]>", "\u2028", "𝄞", "\u0301"]
+
+
+@st.composite
+def pairs_of_marked(draw):
+    """Draw a pair of texts with tags, its sides never without text."""
+    syntax = draw(st.sampled_from(list(PIECES)))
+    piece = st.sampled_from(PIECES[syntax] + TEXTS)
+    sides = ["x" + "".join(draw(st.lists(piece, max_size=10))) for _ in range(2)]
+    if draw(st.booleans()):
+        sides[1] = sides[0]
+    return tuple(parse_markup(side, syntax) for side in sides)
+
+
+def row_of(source, target, number=0):
+    return MarkupRow(
+        f"{number:032x}",
+        1,
+        ("en", "de"),
+        "c&d",
+        (source.text, target.text),
+        pair_markup(source, target),
+    )
+
+
+def read(path):
+    languages = {"source_lang": "en", "target_lang": "de"}
+    return read_all(
+        corpus(input=(str(path),), inline_tags="index", tags_differ="keep", **languages)
+    )
+
+
+def indexed(row):
+    if row["markup"] is None:
+        return row["source"], row["target"]
+    markup = PairMarkup.from_json(row["markup"])
+    return tuple(markup.indexed(side, row[side]) for side in ("source", "target"))
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@given(pairs=st.lists(pairs_of_marked(), max_size=4))
+def test_what_is_written_is_read_again_with_the_same_tags_in_the_same_places(
+    tmp_path_factory, ending, pairs
+):
+    rows = [row_of(*pair, number) for number, pair in enumerate(pairs)]
+    path = tmp_path_factory.mktemp("written") / f"a.{ending}"
+    path.write_bytes(b"".join(WRITERS[ending](rows)))
+    found = read(path)
+    assert len(found) == len(rows)
+    for row, again in zip(rows, found, strict=True):
+        assert (again["source"], again["target"]) == row.texts
+        assert again["reason"] is None
+        sides = zip(("source", "target"), row.texts, strict=True)
+        assert indexed(again) == tuple(row.markup.indexed(side, text) for side, text in sides)
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        (
+            "tmx",
+            'a<bpt i="1" x="5" type="b">&lt;b&gt;</bpt>c<ept i="1"/><hi type="t">d</hi><ph x="9"/>',
+        ),
+        ("xlf", 'a<g id="g1" ctype="bold">c</g><x id="7"/><mrk mid="2" mtype="term">d</mrk>'),
+        ("xliff", 'a<pc id="p1" canDelete="no">c</pc><ph id="7"/><sc id="8"/>d<ec startRef="8"/>'),
+    ],
+)
+def test_tags_of_the_format_itself_are_written_as_they_were(tmp_path, ending, text):
+    head = {
+        "tmx": '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>{0}'
+        '</seg></tuv><tuv xml:lang="de"><seg>{0}</seg></tuv></tu></body></tmx>',
+        "xlf": '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
+        "<trans-unit><source>{0}</source><target>{0}</target></trans-unit></body></file></xliff>",
+        "xliff": '<xliff version="2.0" srcLang="en" trgLang="de"><file><unit><segment>'
+        "<source>{0}</source><target>{0}</target></segment></unit></file></xliff>",
+    }[ending].format(text)
+    path = tmp_path / f"a.{ending}"
+    path.write_text(head)
+    (row,) = read(path)
+    markup = PairMarkup.from_json(row["markup"])
+    made = MarkupRow("0", 1, ("en", "de"), "c", (row["source"], row["target"]), markup)
+    for name, writer in WRITERS.items():
+        written = b"".join(writer([made])).decode()
+        assert (written.count(text) == 2) == (name == ending)
+        again = tmp_path / f"b.{name}"
+        again.write_text(written)
+        assert indexed(read(again)[0]) == indexed(row)
+
+
+def test_a_native_code_of_the_same_name_is_not_taken_for_one():
+    marked = parse_markup("size: <ph>32 KB</ph>", HTML)
+    written = b"".join(WRITERS["tmx"]([row_of(marked, marked)])).decode()
+    assert '<bpt i="1" x="1">&lt;ph&gt;</bpt>32 KB<ept i="1">&lt;/ph&gt;</ept>' in written
+
+
+@pytest.mark.parametrize(
+    ("ending", "expected"),
+    [
+        ("tmx", 'x<bpt i="1" x="1"/>a<bpt i="2" x="2"/>b<ept i="1"/>c<ept i="2"/><ph x="3"/>'),
+        ("xlf", 'x<bx id="1"/>a<bx id="2"/>b<ex id="1"/>c<ex id="2"/><x id="3"/>'),
+        ("xliff", 'x<sc id="1"/>a<sc id="2"/>b<ec startRef="1"/>c<ec startRef="2"/><ph id="3"/>'),
+    ],
+)
+def test_pairs_that_cross_are_written_as_halves(ending, expected):
+    marked = parse_markup("x<a_5>a<a_1>b</a_5>c</a_1><a_0/>", INDEXED)
+    assert expected in b"".join(WRITERS[ending]([row_of(marked, marked)])).decode()
+
+
+@pytest.mark.parametrize(
+    ("ending", "expected"),
+    [("xlf", 'x<g id="1">a</g>'), ("xliff", 'x<pc id="1">a</pc>')],
+)
+def test_pairs_that_nest_are_written_as_elements(ending, expected):
+    marked = parse_markup("x<a_5>a</a_5>", INDEXED)
+    assert expected in b"".join(WRITERS[ending]([row_of(marked, marked)])).decode()
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_no_rows_are_a_document_all_the_same(tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(b"".join(WRITERS[ending]([])))
+    assert read(path) == []
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("character", ["\x01", "\ufffe", "\uffff"])
+def test_a_character_that_xml_cannot_carry_is_an_error_that_names_the_pair(ending, character):
+    marked = parse_markup(f"x{character}")
+    with pytest.raises(ConfigError, match=rf"pair 0+: the source holds U\+{ord(character):04X}"):
+        list(WRITERS[ending]([row_of(marked, marked)]))
+
+
+def test_a_version_2_document_has_one_pair_of_languages():
+    marked = parse_markup("x")
+    rows = [row_of(marked, marked), dataclasses.replace(row_of(marked, marked), langs=("en", "fr"))]
+    with pytest.raises(ConfigError, match="is en to fr, those before en to de"):
+        list(write_xliff(rows, "2.1"))
+    assert b"".join(write_xliff(rows)).count(b"<file ") == 2
+
+
+def tagged_batch():
+    tags = {"index": 4, "form": "pair", "source_start": 2, "source_end": 5}
+    row = {
+        "id": "0" * 32,
+        "source_lang": "en",
+        "target_lang": "de",
+        "corpus": "c",
+        "variant": 1,
+        "kind": "tagged",
+        "source": "a<a_4> dog</a_4>",
+        "target": "ein<a_4> Hund</a_4>",
+        "tags": [{**tags, "target_start": 4, "target_end": 8}],
+    }
+    plain = {
+        **row,
+        "variant": 0,
+        "kind": "plain",
+        "source": "a dog",
+        "target": "ein Hund",
+        "tags": [],
+    }
+    return pa.RecordBatch.from_pylist([plain, row], schema=schemas.TAGGED)
+
+
+def test_rows_are_chosen_by_kind_and_white_space_is_put_back():
+    (row,) = markup_rows([tagged_batch()], shifted=True)
+    assert row.texts == ("a dog", "ein Hund")
+    assert row.markup.elements[0].source == (2, 5)
+    assert row.markup.elements[0].target == (4, 8)
+    (plain,) = markup_rows([tagged_batch()], "plain")
+    assert plain.markup.elements == ()
+    assert [row.name[-2:] for row in markup_rows([tagged_batch()], "all")] == ["-0", "-1"]

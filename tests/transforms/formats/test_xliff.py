@@ -1,0 +1,261 @@
+import pytest
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup.markup import Form
+from pairweave.transforms.markup.pair_markup import PairMarkup
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.units import CorpusInput
+from tests.makers.reading import corpus, pairs, read_all, reasons, single
+
+HEAD_1 = (
+    '<?xml version="1.0"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
+    '<file original="a" datatype="html" source-language="en" target-language="de-DE">'
+    "<header><note>n</note></header><body><group>\n"
+)
+TAIL_1 = "</group></body></file></xliff>\n"
+HEAD_2 = (
+    '<xliff version="2.1" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en-US" '
+    'trgLang="de" xmlns:mtc="urn:oasis:names:tc:xliff:matches:2.0">\n<file id="f"><group id="g">\n'
+)
+TAIL_2 = "</group></file></xliff>\n"
+
+
+def write(tmp_path, body, version=1, name="a.xlf"):
+    head, tail = (HEAD_1, TAIL_1) if version == 1 else (HEAD_2, TAIL_2)
+    path = tmp_path / name
+    path.write_text(head + body + tail)
+    return path
+
+
+def rows_of(tmp_path, body, version=1, **fields):
+    return read_all(single(write(tmp_path, body, version), **fields))
+
+
+def markup_of(row):
+    return PairMarkup.from_json(row["markup"])
+
+
+def unit(source, target, attributes=""):
+    target = "" if target is None else f"<target{attributes}>{target}</target>"
+    return f'<trans-unit id="1"><source>{source}</source>{target}</trans-unit>\n'
+
+
+def segment(source, target, attributes=""):
+    target = "" if target is None else f"<target>{target}</target>"
+    return f'<unit id="1"><segment{attributes}><source>{source}</source>{target}</segment></unit>\n'
+
+
+def test_units_of_version_1_are_rows(tmp_path):
+    body = unit("a &amp; b", "c") + (
+        '<trans-unit id="2"><source>d</source><target>e</target><note>x</note>'
+        "<alt-trans><source>no</source><target>nein</target></alt-trans></trans-unit>"
+        "<bin-unit id='3'><bin-source><external-file href='x'/></bin-source></bin-unit>"
+    )
+    rows = rows_of(tmp_path, body)
+    assert pairs(rows) == [("a & b", "c"), ("d", "e")]
+    assert [row["line"] for row in rows] == [1, 2]
+
+
+def test_segments_of_version_2_are_rows(tmp_path):
+    body = (
+        '<unit id="u"><mtc:matches><mtc:match ref="#1"><source>no</source><target>nein</target>'
+        "</mtc:match></mtc:matches><notes><note>n</note></notes>"
+        "<segment id='1'><source>One. </source><target>Eins. </target></segment>"
+        "<ignorable><source>  </source></ignorable>"
+        "<segment id='2' state='final'><source>Two.</source><target>Zwei.</target></segment></unit>"
+    )
+    assert pairs(rows_of(tmp_path, body, 2)) == [("One. ", "Eins. "), ("Two.", "Zwei.")]
+
+
+def test_a_unit_that_is_cut_gives_a_row_for_each_segment(tmp_path):
+    body = (
+        "<trans-unit id='1'><source>One. <g id='1'>Two.</g> Three.</source>"
+        "<seg-source><mrk mtype='seg' mid='0'>One.</mrk> <mrk mtype='seg' mid='1'>"
+        "<g id='1'>Two.</g></mrk> <mrk mtype='seg' mid='2'>Three.</mrk></seg-source>"
+        "<target><mrk mtype='seg' mid='1'><g id='1'>Zwei.</g></mrk> "
+        "<mrk mtype='seg' mid='0'>Eins.</mrk></target></trans-unit>"
+    )
+    rows = rows_of(tmp_path, body, inline_tags="index")
+    assert [(row["source"], row["target"]) for row in rows] == [
+        ("One.", "Eins."),
+        ("Two.", "Zwei."),
+        ("Three.", None),
+    ]
+    assert reasons(rows) == [None, None, "untranslated"]
+    assert rows[0]["markup"] is None
+    assert markup_of(rows[1]).elements[0].source == (0, 4)
+
+
+def test_a_segment_inside_of_code_is_none(tmp_path):
+    side = "<ph id='1'><mrk mtype='seg' mid='9'>{}</mrk></ph><mrk mtype='seg' mid='0'>{}</mrk>"
+    body = (
+        f"<trans-unit id='1'><source>A.</source><seg-source>{side.format('x', 'A.')}</seg-source>"
+        f"<target>{side.format('x', 'B.')}</target></trans-unit>"
+    )
+    assert pairs(rows_of(tmp_path, body, inline_tags="strip")) == [("A.", "B.")]
+
+
+def test_a_unit_whose_target_is_not_cut_or_cut_ambiguously_is_one_row(tmp_path):
+    cut = (
+        "<seg-source><mrk mtype='seg' mid='0'>A.</mrk>"
+        "<mrk mtype='seg' mid='{}'>B.</mrk></seg-source>"
+    )
+    whole = "<trans-unit><source>A.B.</source>{}<target>C.D.</target></trans-unit>"
+    again = (
+        "<trans-unit><source>A.B.</source>{}<target><mrk mtype='seg' mid='0'>C.</mrk>"
+        "<mrk mtype='seg' mid='0'>D.</mrk></target></trans-unit>"
+    )
+    for body in (whole.format(cut.format(1)), again.format(cut.format(0))):
+        assert pairs(rows_of(tmp_path, body, inline_tags="index")) == [("A.B.", "C.D.")]
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "reason"),
+    [
+        (1, "new", "untranslated"),
+        (1, "needs-translation", "untranslated"),
+        (1, "needs-review-translation", "fuzzy"),
+        (1, "needs-adaptation", "fuzzy"),
+        (1, "translated", None),
+        (1, "signed-off", None),
+        (1, "final", None),
+        (1, "x-mine", None),
+        (2, "initial", "untranslated"),
+        (2, "translated", None),
+        (2, "reviewed", None),
+    ],
+)
+def test_the_state_of_a_translation_decides_whether_it_is_one(tmp_path, version, state, reason):
+    write_unit = unit if version == 1 else segment
+    body = write_unit("a", "b", f' state="{state}"')
+    (row,) = rows_of(tmp_path, body, version)
+    assert row["reason"] == reason
+    assert reason is None or state in row["detail"]
+    take = ("untranslated", "doubtful")
+    assert pairs(rows_of(tmp_path, body, version, xliff_take=take)) == [("a", "b")]
+
+
+def test_a_fuzzy_match_is_doubtful(tmp_path):
+    body = unit("a", "b", ' state-qualifier="fuzzy-match"')
+    assert reasons(rows_of(tmp_path, body)) == ["fuzzy"]
+
+
+@pytest.mark.parametrize(
+    ("target", "detail"), [(None, "line 4: the target is missing"), ("", "the target is empty")]
+)
+def test_a_missing_or_empty_target_is_untranslated_whatever_is_taken(tmp_path, target, detail):
+    (row,) = rows_of(tmp_path, unit("a", target), xliff_take=("untranslated",))
+    assert row["reason"] == "untranslated"
+    assert detail in row["detail"]
+    (row,) = rows_of(tmp_path, segment("a", target), 2)
+    assert row["reason"] == "untranslated"
+
+
+def test_a_unit_without_a_source_is_rejected(tmp_path):
+    body = '<trans-unit id="1"><target>b</target></trans-unit>'
+    assert reasons(rows_of(tmp_path, body)) == ["missing_field"]
+
+
+def test_inline_elements_of_version_1_are_tags(tmp_path):
+    source = (
+        '<g id="1" ctype="bold">b</g><x id="2"/><bx id="3"/>c<ex id="3"/><bpt id="4">&lt;i></bpt>d'
+        '<ept id="4">&lt;/i></ept><ph id="5">{0}<sub>s</sub></ph><it id="6" pos="open">[</it>'
+        '<mrk mid="7" mtype="term">e</mrk><bx id="8" rid="9"/>f<ex id="10" rid="9"/>'
+    )
+    target = (
+        '<ex id="10" rid="9"/><mrk mid="7" mtype="term">E</mrk><it id="6" pos="open">[</it>'
+        '<ph id="5">{0}</ph><bpt id="4"/>D<ept id="4"/><bx id="3"/>C<ex id="3"/><x id="2"/>'
+        '<g id="1">B</g><bx id="8" rid="9"/>'
+    )
+    (row,) = rows_of(tmp_path, unit(source, source), inline_tags="index")
+    assert row["source"] == "bcdef"
+    markup = markup_of(row)
+    assert markup.agrees
+    assert [(e.form, e.name, e.source) for e in markup.elements] == [
+        (Form.PAIR, "g", (0, 1)),
+        (Form.SELF_CLOSING, "x", (1, 1)),
+        (Form.PAIR, "bx", (1, 2)),
+        (Form.PAIR, "bpt", (2, 3)),
+        (Form.SELF_CLOSING, "ph", (3, 3)),
+        (Form.OPEN, "it", (3, 3)),
+        (Form.PAIR, "mrk", (3, 4)),
+        (Form.PAIR, "bx", (4, 5)),
+    ]
+    assert markup.indexed("source", row["source"]) == (
+        "<a_0>b</a_0><a_1/><a_2>c</a_2><a_3>d</a_3><a_4/><a_5><a_6>e</a_6><a_7>f</a_7>"
+    )
+    # A pair whose halves stand the wrong way round is two halves, which the source has not.
+    (row,) = rows_of(tmp_path, unit(source, target), inline_tags="index")
+    assert row["reason"] == "tags_differ"
+    (row,) = rows_of(tmp_path, unit(source, target), inline_tags="index", tags_differ="keep")
+    assert markup_of(row).indexed("target", row["target"]) == (
+        "<a_6>E</a_6><a_5><a_4/><a_3>D</a_3><a_2>C</a_2><a_1/><a_0>B</a_0>"
+    )
+
+
+def test_inline_elements_of_version_2_are_tags(tmp_path):
+    text = (
+        '<pc id="1" dataRefStart="d1">a</pc><ph id="2" equiv="x"/><sc id="3"/>b<ec startRef="3"/>'
+        '<sc id="4" isolated="yes"/>c<ec id="5" isolated="yes"/><mrk id="m" type="term">d</mrk>'
+        '<sm id="6" type="comment"/>e<em startRef="6"/><cp hex="001a"/>'
+    )
+    (row,) = rows_of(tmp_path, segment(text, text), 2, inline_tags="index")
+    assert row["source"] == "abcde"
+    assert markup_of(row).indexed("source", row["source"]) == (
+        "<a_0>a</a_0><a_1/><a_2>b</a_2><a_3>c</a_4><a_5>d</a_5><a_6>e</a_6><a_7/>"
+    )
+    assert markup_of(row).original("source", row["source"]) == text
+
+
+def test_elements_with_other_identifiers_are_other_elements(tmp_path):
+    body = unit('<g id="1">a</g>', '<g id="2">b</g>') + unit('<g id="1">a</g>', "<g>b</g>")
+    assert reasons(rows_of(tmp_path, body, inline_tags="index")) == ["tags_differ", None]
+
+
+def test_elements_that_change_places_are_told_by_their_identifiers(tmp_path):
+    body = unit('<g id="1">a</g> <g id="2">b</g>', '<g id="2">B</g> <g id="1">A</g>')
+    (row,) = rows_of(tmp_path, body, inline_tags="index")
+    assert markup_of(row).indexed("target", row["target"]) == "<a_1>B</a_1> <a_0>A</a_0>"
+
+
+def test_prefixed_documents_and_documents_without_a_namespace_are_read(tmp_path):
+    bare = (
+        '<xliff version="1.0"><file source-language="en" target-language="de"><body>'
+        "<trans-unit><source>a</source><target>b</target></trans-unit></body></file></xliff>"
+    )
+    prefixed = (
+        '<l:xliff version="1.2" xmlns:l="urn:oasis:names:tc:xliff:document:1.2"><l:file '
+        'source-language="en" target-language="de"><l:body><l:trans-unit><l:source>a<l:x id="1"/>'
+        '</l:source><l:target>b<l:x id="1"/></l:target></l:trans-unit></l:body></l:file></l:xliff>'
+    )
+    for name, text in (("a.xlf", bare), ("b.xliff", prefixed)):
+        (tmp_path / name).write_text(text)
+        assert pairs(read_all(single(tmp_path / name))) == [("a", "b")]
+
+
+def test_a_file_of_another_language_is_rejected_and_alone_an_error(tmp_path):
+    other = HEAD_1.replace("de-DE", "fr").partition("<file")[2]
+    both = unit("a", "b") + TAIL_1.replace("</xliff>", "<file") + other + unit("c", "d")
+    rows = rows_of(tmp_path, both)
+    assert reasons(rows) == [None, "other_language"]
+    assert "target: fr, wanted de" in rows[1]["detail"]
+    with pytest.raises(InputError, match="nothing is in it; the file has de-DE, fr"):
+        make_plan([corpus(input=(str(write(tmp_path, both)),), target_lang="it")])
+
+
+def test_the_language_of_a_target_beats_that_of_its_file(tmp_path):
+    assert reasons(rows_of(tmp_path, unit("a", "b", ' xml:lang="fr"') + unit("c", "d"))) == [
+        "other_language",
+        None,
+    ]
+
+
+def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
+    path = write(tmp_path, segment("a", "b"), 2)
+    rows = read_all(CorpusInput(input=(str(path),), source_lang="und", target_lang="und"))
+    assert (rows[0]["source_lang"], rows[0]["target_lang"]) == ("en-US", "de")
+
+
+def test_xliff_states_that_nobody_knows_are_refused():
+    with pytest.raises(ConfigError, match="xliff_take knows untranslated and doubtful"):
+        corpus(input=("a.xlf",), xliff_take=("new",))

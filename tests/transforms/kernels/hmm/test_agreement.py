@@ -1,0 +1,235 @@
+import numpy as np
+import pytest
+
+from pairweave.transforms.kernels.hmm import agreement, emissions
+from pairweave.transforms.kernels.hmm.emissions import MOST_STATES, Lexicon, Side
+from pairweave.transforms.kernels.hmm.hmm import JUMPS
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Words
+from tests.oracles import slow_hmm
+
+P_NULL = 0.2
+SOURCE, TARGET, STEMS = 4, 5, 3
+ROWS = [[0, 1, 4], [2], [], [1, 3]]
+STEM_ROWS = [[0, 2], [1], [0, 1, 2]]
+
+
+def flat(rows):
+    sizes = [len(row) for row in rows]
+    return (
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.array([item for row in rows for item in row], np.int32),
+    )
+
+
+@pytest.fixture
+def model():
+    """Return words of both sides, a lexicon and jumps, made at random."""
+    rng = np.random.default_rng(11)
+
+    def words(count):
+        return Words(
+            np.append(rng.integers(0, STEMS, count), -1).astype(np.int32),
+            np.append(rng.random(count) * 9, 0).astype(np.float32),
+            rng.random(count + 1).astype(np.float32),
+            rng.random(count + 1).astype(np.float32) / 10,
+            rng.random(count + 1).astype(np.float32) / 10 + np.float32(0.01),
+            np.append(rng.random(STEMS) * 9, 0).astype(np.float32),
+            rng.random(STEMS + 1).astype(np.float32),
+            np.float32(10),
+        )
+
+    row_offsets, columns = flat(ROWS)
+    stem_offsets, stem_columns = flat(STEM_ROWS)
+    lexicon = Lexicon(
+        row_offsets,
+        columns,
+        rng.random((len(columns), 2)).astype(np.float32),
+        stem_offsets,
+        stem_columns,
+        rng.random(len(stem_columns)).astype(np.float32),
+    )
+    jumps = rng.random((2, 2 * JUMPS + 1)).astype(np.float32)
+    return words(SOURCE), words(TARGET), lexicon, jumps
+
+
+PAIRS = [
+    ([(0, "the"), (3, "house"), (-1, "Zidane"), (-3, "nation")], [(1, "la"), (3, "maison")]),
+    ([(1, "x")], [(-1, "zidane"), (4, "y"), (4, "y"), (-2, "nations"), (2, "1975")]),
+    ([], [(1, "la")]),
+    ([(2, "nation")], [(-4, "nations")]),
+    # Five of eight letters are too few to be looked at, six of nine are not.
+    ([(-1, "abcde"), (-1, "abcdef")], [(-1, "abcdexyz"), (-1, "abcdefxyz")]),
+]
+
+
+def sides(pairs=PAIRS):
+    def one(number):
+        lists = [pair[number] for pair in pairs]
+        offsets, numbers = flat([[word for word, _ in row] for row in lists])
+        texts = [[ord(letter) for letter in text] for row in lists for _, text in row]
+        return Side(offsets, numbers, *flat(texts))
+
+    return one(0), one(1)
+
+
+def heads(model):
+    return (
+        np.full(len(model[1].mass), -1, np.int32),
+        np.full(len(model[1].stem_mass), -1, np.int32),
+    )
+
+
+def entry_of(rows, row, column):
+    """Return where an entry is in compressed rows, or None."""
+    if row < 0 or column not in rows[row]:
+        return None
+    return sum(map(len, rows[:row])) + rows[row].index(column)
+
+
+def plain_emission(model, ours, theirs, direction):
+    """Return p(target | source), or the reverse for direction 1, of two tokens."""
+    sides = model[0], model[1]
+    (one, text), (other, other_text) = ours, theirs
+    lexicon = model[2]
+    entry = entry_of(ROWS, one, other) if one >= 0 else None
+    if entry is not None:
+        return lexicon.probabilities[entry, direction]
+
+    def known(words, number):
+        index = number if number >= 0 else len(words.mass) - 1
+        stem = words.stem[number] if number >= 0 else -2 - number if number < -1 else -1
+        share = words.share[number] if number >= 0 else words.stem_share[stem]
+        mass = words.mass[index] if number >= 0 else 0.0
+        return stem, mass, words.stem_mass[stem], share, words.unigram[index]
+
+    facts = known(sides[0], one), known(sides[1], other)
+    stem_entry = entry_of(STEM_ROWS, facts[0][0], facts[1][0])
+    given, to = facts[direction], facts[1 - direction]
+    common = len({ord(x) & 63 for x in text} & {ord(x) & 63 for x in other_text})
+    most = max(len({ord(x) & 63 for x in word}) for word in (text, other_text))
+    return slow_hmm.translation_probability(
+        0.0,
+        given[1],
+        10,
+        lexicon.stem_counts[stem_entry] if stem_entry is not None else 0.0,
+        given[2],
+        to[3],
+        slow_hmm.likeness(text, other_text) if 3 * common >= 2 * most else 0.0,
+        to[4],
+    )
+
+
+@pytest.mark.parametrize("pair", [0, 1, 3, 4])
+def test_emissions_are_those_of_the_formula(model, pair):
+    source, target = sides()
+    scratch = heads(model)
+    forward, low, null, reverse, back_low, back_null, entries = emissions.emissions(
+        source, target, pair, *model[:3], *scratch
+    )
+    ours, theirs = PAIRS[pair]
+    assert forward.shape == reverse.T.shape == entries.T.shape == (len(theirs), len(ours))
+    assert not low.any()
+    assert not back_low.any()
+    for i, one in enumerate(ours):
+        for j, other in enumerate(theirs):
+            entry = entry_of(ROWS, *(one[0], other[0])) if one[0] >= 0 else None
+            assert entries[i, j] == (-1 if entry is None else entry)
+            assert forward[j, i] == pytest.approx(plain_emission(model, one, other, 0), rel=1e-4)
+            assert reverse[i, j] == pytest.approx(plain_emission(model, one, other, 1), rel=1e-4)
+    assert null.tolist() == [model[1].null[number if number >= 0 else -1] for number, _ in theirs]
+    assert back_null.tolist() == [model[0].null[n if n >= 0 else -1] for n, _ in ours]
+    assert all((head == -1).all() for head in scratch)
+
+
+@pytest.mark.parametrize("markov", [False, True])
+def test_counts_are_products_of_both_directions(model, markov):
+    source_words, target_words, lexicon, jumps = model
+    source, target = sides()
+    counts = [np.zeros(size, np.int64) for size in (len(lexicon.columns), TARGET, SOURCE)]
+    jump_counts = np.zeros((2, 2 * JUMPS + 1))
+    agreement.expect(
+        0, len(PAIRS), source, target, source_words, target_words, lexicon,
+        jumps if markov else jumps[:0], P_NULL, *counts, jump_counts,
+    )  # fmt: skip
+    flat_jumps = np.ones(2 * JUMPS + 1)
+    expected = [np.zeros(len(count)) for count in counts]
+    for pair, (ours, theirs) in enumerate(PAIRS):
+        if not ours or not theirs:
+            continue
+        forward, _, null, reverse, _, back_null, entries = emissions.emissions(
+            source, target, pair, source_words, target_words, lexicon, *heads(model)
+        )
+        used = jumps if markov else (flat_jumps, flat_jumps)
+        one = slow_hmm.enumerated(forward.tolist(), null.tolist(), used[0], P_NULL)[1]
+        other = slow_hmm.enumerated(reverse.tolist(), back_null.tolist(), used[1], P_NULL)[1]
+        for i, (number, _) in enumerate(ours):
+            for j in range(len(theirs)):
+                if entries[i, j] >= 0:
+                    expected[0][entries[i, j]] += one[j][i] * other[i][j]
+            if number >= 0:
+                expected[2][number] += 1 - sum(other[i])
+        for j, (number, _) in enumerate(theirs):
+            if number >= 0:
+                expected[1][number] += 1 - sum(one[j])
+    for count, wanted in zip(counts, expected, strict=True):
+        np.testing.assert_allclose(count / FIXED_POINT, wanted, atol=1e-5)
+    assert jump_counts.any() == markov
+
+
+def test_each_direction_hears_the_odds_of_the_other():
+    own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
+    believed = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
+    none = np.zeros(2, np.int32)
+    heard = agreement.heard_odds(believed, none, none, 2)
+    posteriors = agreement.heard_posteriors(own, heard)
+    for word in range(2):
+        odds = [(chance + 0.1) / (1.1 - chance) for chance in believed[:, word]]
+        weights = own[word] * odds
+        total = weights.sum() + 1 - own[word].sum()
+        assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
+        assert heard[word] == pytest.approx(odds, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "states"), [(1, 1), (256, 256), (300, 40), (40, 300), (900, 999)]
+)
+def test_windows_lie_round_the_diagonal(words, states):
+    width, low = emissions.window(words, states)
+    assert width == min(states, MOST_STATES)
+    assert np.all(np.diff(low) >= 0)
+    assert low.min() >= 0
+    assert low.max() + width <= states
+    centres = (2 * np.arange(words) + 1) * states // (2 * words)
+    assert np.all((low <= centres) & (centres < low + width))
+
+
+def test_outside_its_window_a_direction_believes_in_no_link():
+    believed = np.array([[0.5], [0.25], [1.0]], np.float32)
+    heard = agreement.heard_odds(believed, np.array([0, 1, 1]), np.array([0, 1]), 2)
+    none = 0.1 / 1.1
+    assert heard[0] == pytest.approx([1.0, none], rel=1e-5)
+    assert heard[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
+
+
+def test_a_window_is_found_from_its_state():
+    _, low = emissions.window(700, 900)
+    for state in (0, 1, 300, 899):
+        first = agreement.first_word(low, state, MOST_STATES)
+        assert first == next(j for j in range(700) if low[j] + MOST_STATES > state)
+
+
+def test_a_long_row_is_searched_with_the_same_result():
+    row = np.arange(0, 4000, 2, dtype=np.int32)
+    offsets = np.array([0, len(row)], np.int64)
+    numbers = np.array([0, 7, 1998, -1, 7, 3998], np.int32)
+    chains = np.full(4001, -1, np.int32)
+    following = emissions.chain(numbers, chains)
+    found = np.empty(6, np.int64)
+    emissions.find_row(offsets, row, 0, numbers, chains, following, found)
+    assert found.tolist() == [0, -1, 999, -1, -1, 1999]
+    repeated = np.array([2, 2, 4], np.int32)
+    chains = np.full(4001, -1, np.int32)
+    following = emissions.chain(repeated, chains)
+    short = np.array([0, 3], np.int64)
+    emissions.find_row(short, row[:3], 0, repeated, chains, following, found[:3])
+    assert found[:3].tolist() == [1, 1, 2]

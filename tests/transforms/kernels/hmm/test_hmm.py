@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.kernels.hmm.hmm import (
+    JUMPS,
+    best_path,
+    independent_posteriors,
+    lay_out,
+    posteriors,
+    slide,
+    unslide,
+)
+from tests.oracles.slow_hmm import enumerated, windowed
+
+P_NULL = 0.2
+chances = st.floats(1e-20, 1.0)
+
+
+@st.composite
+def cases(draw, most_words=4, most_states=3):
+    """Draw emissions, null probabilities and jump weights of a small pair."""
+    words, states = draw(st.integers(1, most_words)), draw(st.integers(1, most_states))
+    emission = draw(
+        st.lists(
+            st.lists(chances, min_size=states, max_size=states), min_size=words, max_size=words
+        )
+    )
+    null = draw(st.lists(st.floats(1e-9, 1.0), min_size=words, max_size=words))
+    seed = draw(st.integers(0, 2**32 - 1))
+    jumps = np.random.default_rng(seed).random(2 * JUMPS + 1).astype(np.float32) + np.float32(0.01)
+    return np.array(emission, np.float32), np.array(null, np.float32), jumps
+
+
+def run(emission, null, jumps, low=None):
+    """Return likelihood, posteriors and jump counts of the kernel."""
+    words, width = emission.shape
+    low = np.zeros(words, np.int32) if low is None else low
+    result = np.empty_like(emission)
+    counts = np.zeros(2 * JUMPS + 1)
+    layout = lay_out(jumps, width, P_NULL)
+    likelihood = posteriors(emission, low, null, layout, P_NULL, result, counts)
+    return likelihood, result, counts
+
+
+@given(case=cases())
+def test_posteriors_and_jumps_are_those_of_all_alignments_together(case):
+    emission, null, jumps = case
+    likelihood, links, counts = run(*case)
+    expected = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL)
+    assert likelihood == pytest.approx(expected[0], abs=1e-4)
+    np.testing.assert_allclose(links, expected[1], atol=1e-5)
+    # Positions of less than a ten-thousandth are not counted.
+    np.testing.assert_allclose(counts, expected[2], atol=2e-3)
+
+
+@given(case=cases())
+def test_the_best_path_is_as_likely_as_the_best_of_all_alignments(case):
+    emission, null, jumps = case
+    low = np.zeros(len(emission), np.int32)
+    path = best_path(emission, low, null, lay_out(jumps, emission.shape[1], P_NULL), P_NULL)
+    best = enumerated(emission.tolist(), null.tolist(), jumps, P_NULL)[3]
+
+    def likelihood(path):
+        fixed = np.full_like(emission, 1e-30)
+        nothing = np.full_like(null, 1e-9)
+        for word, state in enumerate(path):
+            if state >= 0:
+                fixed[word, state] = emission[word, state]
+            else:
+                nothing[word] = null[word]
+        return run(fixed, nothing, jumps)[0]
+
+    assert likelihood(path) == pytest.approx(likelihood(best), abs=1e-2)
+
+
+def test_of_two_equal_paths_the_first_is_taken():
+    jumps = np.ones(2 * JUMPS + 1, np.float32)
+    emission = np.full((2, 2), 0.5, np.float32)
+    layout = lay_out(jumps, 2, P_NULL)
+    null = np.full(2, 1e-6, np.float32)
+    assert best_path(emission, np.zeros(2, np.int32), null, layout, P_NULL).tolist() == [0, 0]
+
+
+@st.composite
+def window_cases(draw):
+    emission, null, jumps = draw(cases(most_words=7, most_states=5))
+    steps = draw(st.lists(st.integers(0, 7), min_size=len(null), max_size=len(null)))
+    return emission, null, jumps, np.cumsum(steps).astype(np.int32)
+
+
+@given(case=window_cases())
+def test_windows_give_what_their_plain_twin_gives(case):
+    emission, null, jumps, low = case
+    likelihood, links, _ = run(emission, null, jumps, low)
+    expected = windowed(emission.tolist(), low.tolist(), null.tolist(), jumps, P_NULL)
+    assert likelihood == pytest.approx(expected[0], abs=1e-3)
+    np.testing.assert_allclose(links, expected[1], atol=1e-5)
+
+
+@given(case=window_cases())
+def test_the_best_path_stays_in_the_windows_and_follows_near_certain_links(case):
+    emission, null, jumps, low = case
+    layout = lay_out(jumps, emission.shape[1], P_NULL)
+    path = best_path(emission, low, null, layout, P_NULL)
+    links = run(emission, null, jumps, low)[1]
+    for word, state in enumerate(path):
+        assert state == -1 or low[word] <= state < low[word] + emission.shape[1]
+        sure = links[word].max() > 0.999
+        # A word that is near certain in sum is on the best path unless others hang on it.
+        if sure and np.all(links.max(axis=1) > 0.999):
+            assert state == low[word] + links[word].argmax()
+
+
+def test_thousands_of_words_keep_their_precision():
+    rng = np.random.default_rng(5)
+    words, width = 5000, 16
+    emission = (rng.random((words, width)) ** 8).astype(np.float32) + np.float32(1e-12)
+    low = (np.arange(words) // 2).astype(np.int32)
+    jumps = rng.random(2 * JUMPS + 1).astype(np.float32) + np.float32(1e-6)
+    null = np.full(words, 1e-3, np.float32)
+    likelihood, links, _ = run(emission, null, jumps, low)
+    expected = windowed(emission[:60].tolist(), low, null.tolist(), jumps, P_NULL)
+    np.testing.assert_allclose(links[:40], np.array(expected[1])[:40], atol=1e-4)
+    assert np.isfinite(likelihood)
+    assert np.all(links >= 0)
+    assert links.sum(axis=1).max() < 1.001
+
+
+@given(case=cases())
+def test_model_1_posteriors_are_shares_of_the_emissions(case):
+    emission, null, _ = case
+    result = np.empty_like(emission)
+    likelihood = independent_posteriors(emission, null, P_NULL, result)
+    weights = emission.astype(np.float64) * (1 - P_NULL) / emission.shape[1]
+    totals = weights.sum(axis=1) + P_NULL * null
+    np.testing.assert_allclose(result, weights / totals[:, None], rtol=1e-4)
+    assert likelihood == pytest.approx(np.log(totals).sum(), abs=1e-4)
+
+
+@pytest.mark.parametrize("step", [1, 2, 9])
+def test_unslide_is_the_transpose_of_slide(step):
+    matrix = np.eye(4, dtype=np.float32)
+    for row in matrix:
+        slide(row, step)
+    for at in range(4):
+        unit = np.eye(4, dtype=np.float32)[at]
+        unslide(unit, step)
+        assert unit.tolist() == matrix[:, at].tolist()

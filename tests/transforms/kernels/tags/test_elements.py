@@ -1,0 +1,65 @@
+"""Phrases hold elements of the text's own markup whole, or not at all."""
+
+import numpy as np
+import pytest
+
+from pairweave.transforms.kernels.tags.elements import hold_whole
+
+
+def fits(phrase, *elements):
+    """Tell whether a phrase of tokens of one character each may be tagged beside elements."""
+    left = np.ones(1, np.bool_)
+    tokens = np.arange(12, dtype=np.int32)
+    hold_whole(
+        np.array([0, 1]),
+        *(np.array([at], np.int16) for at in phrase),
+        np.array([0, 12]),
+        tokens,
+        tokens + 1,
+        np.array([0, len(elements)]),
+        np.array(elements, np.int32).reshape(-1, 4).T.copy(),
+        left,
+    )
+    return bool(left[0])
+
+
+# An opening tag from 2 to 4 and a closing one from 7 to 9.
+PAIR = (2, 4, 7, 9)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ((0, 2), True),  # before the element
+        ((4, 7), True),  # inside it
+        ((9, 12), True),  # behind it
+        ((2, 9), True),  # the element and no more
+        ((0, 12), True),
+        ((2, 4), False),  # one tag alone
+        ((7, 9), False),
+        ((0, 5), False),
+        ((4, 9), False),
+        ((2, 8), False),  # a part of the closing tag
+        ((3, 9), False),  # a part of the opening tag
+        ((0, 3), False),
+        ((3, 8), False),  # a part of both
+        ((8, 12), False),
+    ],
+)
+def test_a_phrase_holds_both_tags_whole_or_neither(phrase, expected):
+    assert fits(phrase, PAIR) is expected
+
+
+def test_an_element_of_one_tag_is_not_split():
+    alone = (5, 8, 5, 8)
+    assert fits((0, 12), alone)
+    assert fits((5, 8), alone)
+    assert fits((0, 5), alone)
+    assert not fits((0, 6), alone)
+    assert not fits((6, 7), alone)
+    assert not fits((7, 12), alone)
+
+
+def test_each_element_is_looked_at():
+    assert not fits((0, 6), (0, 1, 4, 5), (5, 7, 8, 9))
+    assert fits((0, 5), (0, 1, 4, 5), (5, 7, 8, 9))

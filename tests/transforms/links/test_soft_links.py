@@ -1,0 +1,48 @@
+"""Links keep what each direction gives them."""
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms import schemas
+from pairweave.transforms.links.soft_links import harden, soften
+from tests.makers.hmm_corpora import plain_table
+
+WORDS = 4
+DIRECTION = st.dictionaries(
+    st.tuples(*[st.integers(0, WORDS - 1)] * 2), st.sampled_from([0.25, 0.5, 1.0]), max_size=5
+)
+
+
+def linked(rows):
+    """Return LINKED rows of (forward, reverse), each {(source, target): probability}."""
+    table = plain_table([("a b c d", "w x y z")] * len(rows))
+    for name, side in (("forward", 0), ("reverse", 1)):
+        field = schemas.LINKED.field(name)
+        column = [
+            [
+                {"source": i, "target": j, "probability": p}
+                for (i, j), p in sorted(row[side].items())
+            ]
+            for row in rows
+        ]
+        table = table.append_column(field, pa.array(column, field.type))
+    return table
+
+
+@given(st.lists(st.tuples(DIRECTION, DIRECTION), max_size=4), st.integers(0, 2))
+def test_soft_links_hold_both_directions(rows, skipped):
+    found = soften(linked(rows).slice(skipped))
+    assert len(found) == len(rows[skipped:])
+    for links, (forward, reverse) in zip(found, rows[skipped:], strict=True):
+        columns = (links.source, links.target, links.forward, links.reverse)
+        made = {(i, j): (f, r) for i, j, f, r in zip(*(c.tolist() for c in columns), strict=True)}
+        assert made == {
+            link: (forward.get(link, 0), reverse.get(link, 0)) for link in {*forward, *reverse}
+        }
+
+
+def test_hard_links_are_certain():
+    (links,) = harden(linked([({(0, 1): 0.5, (2, 2): 0.5}, {(0, 1): 0.25})]), "intersection")
+    assert (links.source.tolist(), links.target.tolist()) == ([0], [1])
+    assert links.forward.tolist() == links.reverse.tolist() == [1]

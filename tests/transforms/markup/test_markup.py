@@ -1,0 +1,128 @@
+"""Markup is taken apart and put together without losing a character."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.markup.markup import (
+    HTML,
+    INDEXED,
+    XLIFF,
+    XML,
+    Form,
+    Kind,
+    find_elements,
+    find_syntax,
+    is_nested,
+    parse_markup,
+    strip_markup,
+)
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "<g id='1'>",
+            "</g>",
+            '<x id="2"/>',
+            "<bx id='3'/>",
+            "<ex id='3'/>",
+            "<br>",
+            "<b>",
+            "</b>",
+        ),
+        *("<a_1>", "</a_1>", "<a_2/>", "<!-- n -->", "<", ">", "&lt;", " ", "é", "漢", "<1>"),
+    ]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=3)).map("".join))
+def test_what_is_taken_apart_is_put_together_again(string):
+    for syntax in (XML, HTML, XLIFF, INDEXED):
+        marked = parse_markup(string, syntax)
+        assert str(marked) == string
+        offsets = [tag.offset for tag in marked.tags]
+        assert offsets == sorted(offsets)
+        numbers = [
+            number
+            for element in find_elements(marked.tags)
+            for number in (element.opening, element.closing)
+            if number is not None
+        ]
+        assert sorted(numbers) == list(range(len(marked.tags)))
+
+
+def forms(string, syntax=XML):
+    marked = parse_markup(string, syntax)
+    return [
+        (element.form, marked.text[element.start : element.end])
+        for element in find_elements(marked.tags)
+    ]
+
+
+def test_pairs_are_found_inside_out():
+    assert forms("<b>a<b>c</b></b>") == [(Form.PAIR, "ac"), (Form.PAIR, "c")]
+
+
+def test_pairs_may_cross():
+    assert forms("<b>a<i>c</b>d</i>") == [(Form.PAIR, "ac"), (Form.PAIR, "cd")]
+    assert not is_nested(parse_markup("<b>a<i>c</b>d</i>").tags)
+
+
+def test_half_pairs_are_elements_by_themselves():
+    assert forms("a</b>c<i>d") == [(Form.CLOSE, ""), (Form.OPEN, "")]
+
+
+def test_xliff_opens_and_closes_with_empty_tags():
+    assert forms('<bx id="1"/>a<x id="9"/>b<ex rid="1" id="2"/>', XLIFF) == [
+        (Form.PAIR, "ab"),
+        (Form.SELF_CLOSING, ""),
+    ]
+    assert forms('<bx id="1"/>ab<ex id="2"/>', XLIFF) == [(Form.OPEN, ""), (Form.CLOSE, "")]
+
+
+def test_html_has_tags_that_never_close():
+    assert forms("a<br>b<IMG src=x>c", HTML) == [(Form.SELF_CLOSING, "")] * 2
+    assert forms("a<br>b") == [(Form.OPEN, "")]
+
+
+def test_indexed_tags_pair_by_their_number():
+    assert forms("<a_1>x<a_2/></a_1></a_3>", INDEXED) == [
+        (Form.PAIR, "x"),
+        (Form.SELF_CLOSING, ""),
+        (Form.CLOSE, ""),
+    ]
+
+
+def test_a_greater_sign_in_an_attribute_ends_no_tag():
+    marked = parse_markup('<a title="x > y">z</a>')
+    assert (marked.text, marked.tags[0].kind) == ("z", Kind.OPEN)
+
+
+def test_what_is_no_tag_is_text():
+    assert strip_markup("1 < 2 <3> <g id=1>x</g>", XLIFF) == "1 < 2 <3> x"
+    assert strip_markup("<u>x</u>", XLIFF) == "<u>x</u>"
+
+
+def test_an_unknown_syntax_is_refused():
+    with pytest.raises(ConfigError, match="no syntax is called 'sgml'; there are html, indexed"):
+        find_syntax("sgml")
+
+
+def test_real_documents_come_back_exactly(shared_data):
+    lines = [
+        line
+        for path in sorted((shared_data / "tagged").glob("*-dev.*"))
+        for line in path.read_text(encoding="utf-8").split("\n")
+    ]
+    for path in sorted((shared_data / "xml").glob("*.json")):
+        lines += json.loads(path.read_text(encoding="utf-8"))["text"].values()
+    tagged = 0
+    for line in lines:
+        for syntax in (XML, XLIFF):
+            marked = parse_markup(line, syntax)
+            assert str(marked) == line
+            tagged += len(marked.tags)
+    assert tagged > 20_000

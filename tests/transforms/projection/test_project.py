@@ -1,0 +1,301 @@
+"""Projected tags: each of them once, the text untouched, nesting kept, real tags at their place."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.links.soft_links import SoftLinks, soften
+from pairweave.transforms.markup.markup import (
+    XLIFF,
+    Form,
+    Kind,
+    Marked,
+    Tag,
+    find_elements,
+    is_nested,
+    parse_markup,
+    strip_markup,
+)
+from pairweave.transforms.projection.project import RULES, cut_tokens, project_tags
+from tests.makers.hmm_corpora import tokens_table
+from tests.oracles.slow_projection import place_proportionally
+
+TEXTS = st.text(st.sampled_from("abAB09 .,é漢"), max_size=12)
+MARKUP = st.lists(
+    TEXTS
+    | st.sampled_from(
+        ["<b>", "</b>", "<i>", "</i>", "<b><i>", "</i></b>", "<x/>", "<x/><y/>", "<b></b>"]
+    ),
+    max_size=9,
+).map("".join)
+
+
+def words(text):
+    """Return what stands between white space."""
+    tokens, start = [], None
+    for at, char in enumerate(f"{text} "):
+        if char.isspace():
+            if start is not None:
+                tokens.append((start, at))
+            start = None
+        elif start is None:
+            start = at
+    return tokens
+
+
+@st.composite
+def cases(draw):
+    source, target = parse_markup(draw(MARKUP)), draw(TEXTS)
+    tokens = words(source.text), words(target)
+    links = set()
+    if all(tokens):
+        links = draw(st.sets(st.tuples(*[st.integers(0, len(side) - 1) for side in tokens])))
+    soft = SoftLinks.certain(links)
+    weights = [draw(st.floats(0, 1)) for _ in links]
+    forward = np.array(weights, np.float64)
+    return source, target, *tokens, SoftLinks(soft.source, soft.target, forward, soft.reverse)
+
+
+@given(cases(), st.sampled_from(RULES))
+def test_every_tag_stands_in_the_result_once_and_the_text_is_untouched(case, rules):
+    source, target, *_ = case
+    result = project_tags(*case, rules)
+    assert result.text == target
+    assert Counter(tag.raw for tag in result.tags) == Counter(tag.raw for tag in source.tags)
+    offsets = [tag.offset for tag in result.tags]
+    assert offsets == sorted(offsets)
+    assert all(0 <= offset <= len(target) for offset in offsets)
+    assert strip_markup(str(result)) == target
+
+
+@given(cases(), st.sampled_from(RULES))
+def test_what_nests_in_the_source_nests_in_the_target(case, rules):
+    source, *_ = case
+    if not is_nested(source.tags):
+        return
+    result = project_tags(*case, rules)
+    assert is_nested(result.tags)
+    before, after = (
+        sorted((tags[e.opening].name, e.form) for e in find_elements(tags))
+        for tags in (source.tags, result.tags)
+    )
+    assert before == after
+
+
+@st.composite
+def trees(draw):
+    """Return properly nested elements with a key of its own for each."""
+    text = draw(TEXTS)
+    tags = []
+
+    def grow(start, end, depth):
+        for _ in range(draw(st.integers(0, 3))):
+            if draw(st.booleans()):
+                tags.append(Tag(Kind.EMPTY, "x", "", f"<x n='{len(tags)}'/>", start))
+                continue
+            first, last = sorted(draw(st.tuples(*[st.integers(start, end)] * 2)))
+            key = str(len(tags))
+            tags.append(Tag(Kind.OPEN, "g", key, f"<g id='{key}'>", first))
+            if depth < 3:
+                grow(first, last, depth + 1)
+            tags.append(Tag(Kind.CLOSE, "g", key, f"</g {key}>", last))
+            start = last
+
+    grow(0, len(text), 0)
+    return Marked(text, tuple(tags))
+
+
+def ancestors(tags):
+    """Return by the raw opening tag of each pair those of the pairs round it."""
+    around, found = [], {}
+    for tag in tags:
+        if tag.kind is Kind.CLOSE:
+            around.pop()
+        else:
+            found[tag.raw] = list(around)
+            if tag.kind is Kind.OPEN:
+                around.append(tag.raw)
+    return found
+
+
+@given(trees(), TEXTS, st.data(), st.sampled_from(RULES))
+def test_an_element_stays_within_the_elements_round_it(source, target, data, rules):
+    tokens = words(source.text), words(target)
+    links = set()
+    if all(tokens):
+        links = data.draw(st.sets(st.tuples(*[st.integers(0, len(side) - 1) for side in tokens])))
+    result = project_tags(source, target, *tokens, SoftLinks.certain(links), rules)
+    before, after = ancestors(source.tags), ancestors(result.tags)
+    pairs = {tag.raw for tag in source.tags if tag.kind is Kind.OPEN}
+    assert before.keys() == after.keys()
+    for raw, around in before.items():
+        if raw in pairs:
+            assert after[raw] == around
+        else:  # an empty tag may fall into a pair it stood beside
+            assert set(around) <= set(after[raw])
+
+
+def projected(source, target, links, rules="best", syntax=XLIFF):
+    marked = parse_markup(source, syntax)
+    return str(
+        project_tags(
+            marked, target, words(marked.text), words(target), SoftLinks.certain(links), rules
+        )
+    )
+
+
+def test_tags_at_the_edges_of_the_text_stay_there():
+    assert projected('<g id="1"> a b </g><ex id="2"/>', " x y ", []) == (
+        '<g id="1"> x y </g><ex id="2"/>'
+    )
+
+
+def test_white_space_stays_on_its_side_of_a_tag():
+    links = [(0, 1), (1, 0)]
+    assert projected('<g id="1">a </g>b c', "y x z", [*links, (2, 2)]) == 'y <g id="1">x </g>z'
+    assert projected('<g id="1">a</g> b c', "y x z", [*links, (2, 2)]) == 'y <g id="1">x</g> z'
+
+
+def test_a_footnote_mark_follows_its_word():
+    links = [(0, 2), (1, 1), (2, 0), (3, 3)]
+    assert projected('a<x id="1"/> b c d', "z y x w", links) == 'z y x<x id="1"/> w'
+
+
+def test_an_outer_element_grows_to_hold_its_inner_one():
+    assert projected('<g id="1">a <g id="2">b</g></g> c', "x y z", [(0, 0), (1, 2), (2, 1)]) == (
+        '<g id="1">x y <g id="2">z</g></g>'
+    )
+
+
+def test_overlapping_siblings_are_cut_apart():
+    links = [(0, 0), (0, 2), (1, 1), (2, 3)]
+    result = projected('<g id="1">a</g> <g id="2">b</g> c', "w x y z", links, "paper")
+    assert result == '<g id="1">w </g><g id="2">x</g> y z'
+
+
+def test_crossing_pairs_of_the_source_may_cross():
+    source = '<bx id="1"/>a <g id="2">b <ex id="1"/>c</g>'
+    assert projected(source, "x y z", [(0, 0), (1, 1), (2, 2)]) == (
+        '<bx id="1"/>x <g id="2">y <ex id="1"/>z</g>'
+    )
+
+
+def test_half_pairs_and_tags_at_one_place_keep_their_order():
+    source = 'a <x id="1"/><x id="2"/><bx id="3"/>b</g> c'
+    assert projected(source, "x y z", [(0, 0), (1, 1), (2, 2)]) == (
+        'x <x id="1"/><x id="2"/><bx id="3"/>y</g> z'
+    )
+
+
+def test_a_tag_inside_a_token_is_placed_by_its_parts():
+    assert projected('2014<g id="1">7</g> a', "b 20147", [(0, 1), (1, 0)]) == (
+        'b 2014<g id="1">7</g>'
+    )
+    assert projected('rate<x id="1"/>July', "KursJuli", [(0, 0)]) == 'Kurs<x id="1"/>Juli'
+    assert projected('EN<x id="1"/>EN', "DEDE", [(0, 0)]) == 'DE<x id="1"/>DE'
+
+
+def test_tokens_without_tags_inside_are_not_cut():
+    marked = parse_markup("<b>ab</b> cd")
+    tokens = [(0, 2), (3, 5)]
+    assert cut_tokens(marked, "aB1", tokens, [(0, 3)]) == (tokens, [(0, 3)])
+
+
+def test_a_target_token_is_cut_where_a_word_may_turn_into_the_next():
+    marked = parse_markup("see ab<x/>cd")
+    assert cut_tokens(marked, "uV x2 O.K", [(0, 3), (4, 8)], [(0, 2), (3, 5), (6, 9)])[1] == [
+        *((0, 1), (1, 2), (3, 4), (4, 5), (6, 8), (8, 9))
+    ]
+
+
+def test_empty_sides_are_no_fault():
+    assert projected('<g id="1">a</g><x id="2"/>', "", []) == '<g id="1"></g><x id="2"/>'
+    assert projected('<g id="1"></g><x id="2"/>', "x y", []).replace("</g>", "").count("<") == 2
+    assert projected("a", "x", []) == "x"
+
+
+@pytest.mark.parametrize("link", [(-1, 0), (2, 0), (0, -1), (0, 1)])
+def test_links_outside_the_tokens_are_refused(link):
+    with pytest.raises(WorkerError, match="numbered from 0"):
+        projected('<g id="1">a</g> b', "x", [link])
+
+
+def test_unknown_rules_are_refused():
+    with pytest.raises(ConfigError, match="rules"):
+        projected("a", "x", [], "good")
+
+
+def test_proportional_places_keep_the_order():
+    assert str(place_proportionally(parse_markup("<b>ab</b>cd"), "abcdefgh")) == "<b>abcd</b>efgh"
+    assert str(place_proportionally(parse_markup("<x/>"), "ab")) == "<x/>ab"
+
+
+def identities(tags):
+    """Return each tag's number by what it is: name, key, form, which of several, which end."""
+    seen, found = Counter(), {}
+    for element in find_elements(tags):
+        first = tags[element.first]
+        base = first.name, first.key, element.form
+        for end, number in (("opening", element.opening), ("closing", element.closing)):
+            if number is not None:
+                found[(*base, seen[base], end)] = number
+        seen[base] += 1
+    return found
+
+
+def test_real_tags_go_where_translators_put_them(shared_data):
+    folder = shared_data / "tagged"
+    pairs = [
+        tuple(parse_markup(line, XLIFF) for line in lines)
+        for name in ("eurlex", "glossary")
+        for lines in zip(
+            *(
+                (folder / f"{name}-dev.{side}").read_text(encoding="utf-8").split("\n")[:-1]
+                for side in ("en", "hu")
+            ),
+            strict=True,
+        )
+    ]
+    cut = []
+    for source, target in pairs:
+        one, other = cut_tokens(source, target.text, words(source.text), words(target.text))
+        cut.append((source.text, one, target.text, other))
+    table = tokens_table(cut)
+    links = soften(fit(table, HmmConfig()).with_threshold(0.05).align(table))
+    right = total = 0
+    for (source, target), (_, one, _, other), soft in zip(pairs, cut, links, strict=True):
+        result = project_tags(source, target.text, one, other, soft)
+        assert strip_markup(str(result), XLIFF) == target.text
+        assert Counter(tag.raw for tag in result.tags) == Counter(tag.raw for tag in source.tags)
+        if all(element.form is Form.PAIR for element in find_elements(source.tags)):
+            assert is_nested(result.tags) >= is_nested(source.tags)
+        made, gold = identities(result.tags), identities(target.tags)
+        for name in made.keys() & gold.keys():
+            total += 1
+            right += result.tags[made[name]].offset == target.tags[gold[name]].offset
+    assert right / total > 0.95
+
+
+@pytest.mark.parametrize(
+    ("tagged", "target", "parts"),
+    [
+        ("x rate<b/>July y", "a rateJuly b", ["a", "rate", "July", "b"]),  # the same word
+        ("x rate<b/>July y", "a rateJuni b", ["a", "rate", "Juni", "b"]),  # begins alike
+        ("x Kurs<b/>July y", "a tauxJuly b", ["a", "taux", "July", "b"]),  # ends alike
+        ("x rate<b/>. y", "a taux. b", ["a", "taux", ".", "b"]),  # a mark of one character
+        ("x rate<b/>s y", "a tauxs b", ["a", "tauxs", "b"]),  # one letter says nothing
+        ("x r<b/>ate y", "a repas b", ["a", "repas", "b"]),
+        ("x rate<b/>July y", "a tauxJuin b", ["a", "taux", "Juin", "b"]),  # a capital
+        ("x rate<b/>July y", "a tauxjuin b", ["a", "tauxjuin", "b"]),
+    ],
+)
+def test_a_tag_inside_a_word_cuts_the_word_that_may_be_its_translation(tagged, target, parts):
+    source = parse_markup(tagged)
+    _, found = cut_tokens(source, target, words(source.text), words(target))
+    assert [target[start:end] for start, end in found] == parts
+    assert all(isinstance(at, int) for token in found for at in token)

@@ -1,0 +1,48 @@
+"""Batches of the formats whose rows are gathered one by one hold a bounded amount of text."""
+
+import json
+
+import pytest
+
+from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.reading import rows
+from pairweave.transforms.units import ReadLimits
+from tests.makers.reading import corpus, single
+
+TEXT = "word " * 40
+
+
+def tmx(folder):
+    side = '<tuv xml:lang="{}"><seg>' + TEXT + "</seg></tuv>"
+    units = f"<tu>{side.format('en')}{side.format('de')}</tu>" * 50
+    path = folder / "a.tmx"
+    path.write_text(f'<tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>')
+    return single(path)
+
+
+def po(folder):
+    path = folder / "a.po"
+    path.write_text(
+        "".join(f'msgctxt "{n}"\nmsgid "{TEXT}"\nmsgstr "{TEXT}"\n\n' for n in range(50))
+    )
+    return single(path)
+
+
+def lxm(folder):
+    texts = {str(number): TEXT for number in range(50)}
+    names = []
+    for side, lang in (("source", "en"), ("target", "de")):
+        names.append(folder / f"{lang}.json")
+        names[-1].write_text(json.dumps({"lang": lang, "type": side, "text": texts}))
+    return corpus(source_input=(str(names[0]),), target_input=(str(names[1]),), format="lxm")
+
+
+@pytest.mark.parametrize("make", [tmx, po, lxm])
+def test_long_texts_come_in_smaller_batches_and_none_is_lost(tmp_path, monkeypatch, make):
+    (unit,) = make_plan([make(tmp_path)]).units
+    whole = [row for batch in read_unit(unit, ReadLimits()) for row in batch.to_pylist()]
+    monkeypatch.setattr(rows, "BATCH_BYTES", 4 * 1_500)
+    batches = list(read_unit(unit, ReadLimits()))
+    assert [batch.num_rows for batch in batches] == [4] * 12 + [2]
+    assert [row for batch in batches for row in batch.to_pylist()] == whole

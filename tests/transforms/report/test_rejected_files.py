@@ -1,0 +1,93 @@
+"""Whoever names the wrong field is told, alone and beside good files."""
+
+import json
+
+import pytest
+
+from pairweave.pipelines import cli
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.report.rejected_files import rejection_notices
+from pairweave.transforms.shards.sample import gather_sample, sample_rows, why_empty
+from tests.makers.rows import batch, row
+
+LANGUAGES = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
+
+
+def write(path, keys, rows=60):
+    lines = [json.dumps({keys[0]: f"the house {n}", keys[1]: f"das Haus {n}"}) for n in range(rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def align(output, *inputs):
+    return cli.main(
+        ["align", "--input", *inputs, *LANGUAGES, "--output", str(output), "--attempts", "1"]
+    )
+
+
+def test_a_file_without_the_named_field_is_refused_with_the_reason(tmp_path, capsys):
+    path = write(tmp_path / "bad.jsonl", ("text", "translated"))
+    assert align(tmp_path / "out", path) == 2
+    errors = capsys.readouterr().err
+    assert "most often rejected as missing_field, as at bad.jsonl line 1: source" in errors
+
+
+def test_beside_good_files_a_notice_names_the_bad_one_and_its_reason(tmp_path, capsys):
+    good = write(tmp_path / "good.jsonl", ("source", "target"))
+    bad = write(tmp_path / "bad.jsonl", ("text", "translated"), rows=50)
+    assert align(tmp_path / "out", good, bad) == 0
+    notice = (
+        "bad.jsonl: 50 of 50 pairs were rejected, 50 as missing_field; look at its format and at "
+        "the options that name its fields"
+    )
+    assert f"notice: {notice}" in capsys.readouterr().out
+    assert notice in json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
+    assert notice in (tmp_path / "out/report.html").read_text()
+
+
+def plan(*units):
+    return {
+        "units": [
+            {"index": index, "file": file, "line": line, "rows": rows}
+            for index, (file, line, rows) in enumerate(units)
+        ]
+    }
+
+
+def receipt(*reasons):
+    return {"unit_reasons": [list(reason) for reason in reasons]}
+
+
+def test_a_part_of_a_file_is_named_where_the_whole_file_is_not():
+    files = plan(("a", 1, 100), ("a", 101, 100), ("a", 201, 100))
+    found = rejection_notices(
+        files,
+        [receipt((1, "too_long", 30), (1, "duplicate", 20)), receipt((1, "duplicate", 20))],
+    )
+    assert found == ["a, lines 101 to 200: 70 of 100 pairs were rejected, 40 as duplicate"]
+
+
+@pytest.mark.parametrize(("rejected", "notices"), [(50, 0), (51, 1)])
+def test_more_than_half_must_be_rejected(rejected, notices):
+    found = rejection_notices(plan(("a", 1, 100)), [receipt((0, "too_long", rejected))])
+    assert len(found) == notices
+
+
+def test_of_many_bad_files_some_are_named_and_the_rest_counted():
+    files = plan(*((f"f{number}", 1, 1) for number in range(30)))
+    found = rejection_notices(files, [receipt(*((n, "too_long", 1) for n in range(30)))])
+    assert len(found) == 21
+    assert found[-1].startswith("10 more files")
+
+
+def test_an_empty_sample_says_why_without_carrying_the_texts():
+    rows = batch(
+        row("s", "t", line=3, reason=Reject.TOO_LONG, detail="300 tokens > 250"),
+        row("s", "u", line=2, reason=Reject.TOO_LONG, detail="301 tokens > 250"),
+        row(None, "u", line=1, reason=Reject.INVALID_UTF8),
+    )
+    parts = [part for _, part in sample_rows(rows, 1.0, 1)]
+    assert all(part.column("source").null_count == part.num_rows for part in parts)
+    assert gather_sample(parts).num_rows == 0
+    assert why_empty(parts) == "most often rejected as too_long, as at f line 2: 301 tokens > 250"
+    assert why_empty([]) == ""

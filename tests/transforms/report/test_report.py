@@ -1,0 +1,368 @@
+import hashlib
+import html.parser
+import re
+import xml.etree.ElementTree as ET
+
+import jinja2
+import pytest
+
+from pairweave.pipelines.commands import report_command as command
+from pairweave.transforms.commit.claim import claim
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output import receipt_files, run_files, write
+from pairweave.transforms.report import report, run_samples, templating
+from pairweave.transforms.report.report_samples import TAG_COLOURS
+from pairweave.transforms.report.shown_text import linked_words, pieces
+from pairweave.transforms.report.templating import percent
+from pairweave.transforms.storage import files
+from pairweave.transforms.tags.tags import TagConfig, symbols
+from pairweave.transforms.text.control_characters import visible_block
+from tests.makers import finished_runs
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A committed run, its manifest and its page."""
+    output = str(tmp_path_factory.mktemp("run") / "out")
+    made = finished_runs.write_run(output)
+    return output, made, files.read_bytes(files.join(output, "report.html")).decode()
+
+
+def page_of(output, document):
+    """Return a report made again from the files of a run."""
+    receipts = receipt_files.read_receipts(output, document["plan_sha256"], document["shards"])
+    return report.render(document, receipts, run_samples.gather(output, document, receipts))
+
+
+def texts(page):
+    """Return the text of a page, one string; fails if the page is not well formed."""
+    root = ET.fromstring(page)
+    return " ".join(" ".join(root.find("body").itertext()).split())
+
+
+def test_the_manifest_names_the_report_with_its_hash(run):
+    output, made, page = run
+    entry = next(entry for entry in made["files"] if entry["name"] == "report.html")
+    assert entry["sha256"] == hashlib.sha256(page.encode()).hexdigest()
+    assert entry["bytes"] == len(page.encode())
+    write.check_file(output, entry)
+
+
+def test_two_runs_of_the_same_input_have_the_same_report(run, tmp_path):
+    other = str(tmp_path / "elsewhere")
+    finished_runs.write_run(other)
+    assert files.read_bytes(files.join(other, "report.html")).decode() == run[2]
+
+
+def test_what_differs_between_runs_does_not_reach_the_committed_report(run):
+    output, made, page = run
+    files.write_bytes(files.join(output, "_run.json"), b'{"engine": "flink", "seconds": 3.25}')
+    assert page_of(output, made) == page
+    read_again = run_files.read_json(files.join(output, "_manifest.json"))
+    assert page_of(output, read_again) == page
+    assert "3.25" not in page
+    assert output not in page
+    shown = command.render(output)
+    assert "3.25" in shown
+    assert len(shown) > len(page)
+
+
+def test_the_page_asks_for_nothing_from_elsewhere(run):
+    found = []
+
+    class Parser(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.append((tag, dict(attrs)))
+
+    Parser().feed(run[2])
+    names = {name for name, _ in found}
+    assert not names & {"script", "link", "img", "iframe", "object", "base", "form", "a", "use"}
+    attributes = {name for _, attrs in found for name in attrs}
+    assert not attributes & {"src", "href", "style", "xlink:href"}
+    assert not [name for name in attributes if name.startswith("on")]
+    assert "url(" not in run[2]
+    assert "@import" not in run[2]
+    assert "://" not in run[2]
+
+
+def test_text_is_escaped_and_control_characters_are_pictures(run):
+    page = run[2]
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#x27;more&#x27;" in page
+    assert finished_runs.SCRIPT in texts(page)
+    assert "\x1b" not in page
+    assert "\u241b[31m" in page
+    assert r"bad \xff &lt;byte&gt;" in page
+    assert "news &lt;1&gt;.tsv" in page
+
+
+def test_every_reason_corpus_file_input_and_setting_appears(run):
+    _, made, page = run
+    shown = texts(page)
+    assert set(made["rejected"]) == {"length_ratio", "identical", "invalid_utf8", "empty_source"}
+    for reason, number in made["rejected"].items():
+        assert f"{reason} ({number} of {number})" in shown, reason
+    for entry in made["files"]:
+        if entry["name"] != "report.html":
+            assert f"{entry['name']} " in shown, entry["name"]
+            assert entry["sha256"] in shown
+    for text in ("web", "cc-by-4.0", "not stated", "0123abcd", "12,345", "name dev.en, sha256 ee"):
+        assert text in shown, text
+    for text in (made["signature"], made["plan_sha256"], "one file has no line end", "1.2.3"):
+        assert text in shown, text
+    for text in ("10 pairs read", "4 pairs kept", "6 pairs rejected", "40 % kept of read"):
+        assert text in shown, text
+    assert "1 : 3 tokens" in shown
+    assert "x" * 400 + "… (3,000 characters)" in shown
+    assert "x" * 401 not in shown
+
+
+def test_rejected_pairs_stand_by_corpus(run):
+    heads, *rows = ET.fromstring(run[2]).find(".//details").iter("tr")
+    assert ["".join(cell.itertext()) for cell in heads][:2] == ["corpus", "length_ratio"]
+    assert [["".join(cell.itertext()) for cell in row] for row in rows] == [
+        ["news", "1", "0", "1", "1"],
+        ["web", "2", "1", "0", "0"],
+    ]
+
+
+def test_numbers_are_aligned_at_the_right(run):
+    classes = {}
+    for each in ET.fromstring(run[2]).iter("table"):
+        heads, *rows = each.iter("tr")
+        names = ["".join(cell.itertext()) for cell in heads]
+        found = {tuple(cell.get("class") for cell in line) for line in (heads, *rows)}
+        assert len(found) == 1, names
+        classes.update(zip(names, *found, strict=True))
+    for name in ("read", "kept", "rejected", "pairs", "of all read"):
+        assert classes[name] == "number", name
+    for name in ("corpus", "licence", "reason", "step", "what"):
+        assert classes[name] == "text", name
+
+
+def test_rejected_pairs_of_one_corpus_are_not_listed_twice(run):
+    _, made, page = run
+    one = {**made, "corpora": {"news": made["corpora"]["news"]}}
+    shown = texts(report.render(one, [], run_samples.Samples([], {})))
+    assert "identical" in shown
+    assert "By corpus" not in shown
+    assert "By corpus" in texts(page)
+
+
+def test_settings_are_written_out_as_people_read_them():
+    values = [True, False, None, [1, True], [], {"b": None, "a": False}, "text", 0]
+    expected = ["yes", "no", "none", "1; yes", "none", "a no, b none", "text", "0"]
+    assert [report._text(value) for value in values] == expected
+
+
+def test_a_tag_has_one_colour_on_both_sides_and_sides_are_isolated(run):
+    articles = [
+        article
+        for article in ET.fromstring(run[2]).iter("article")
+        if "stands there" in "".join(article.itertext())
+    ]
+    assert len(articles) == 1
+    source, target = articles[0].findall("div/p")
+    assert (source.get("lang"), target.get("lang")) == ("en", "de")
+    assert (source.get("dir"), target.get("dir")) == ("auto", "auto")
+    coloured = [[(part.text, part.get("class")) for part in side] for side in (source, target)]
+    assert coloured[0][1:4] == [
+        ("<a_7>", "token t7"),
+        ("<a_0>", "token t0"),
+        ("red", "words t0"),
+    ]
+    assert coloured[1][3] == ("rote", "words t0")
+    assert coloured[0][5] == (" house", "words t7")
+    assert coloured[0][-1] == (" stands there.", "words")
+    assert all(part.get("dir") == "ltr" for part in source.iter("bdi"))
+
+
+def test_only_tagged_rows_are_shown_where_there_are_any(run):
+    kept = run_samples.first_kept(run[0], run[1], 12)
+    assert [row["kind"] for row in kept] == ["tagged"] * 4
+    assert [row["id"] for row in kept] == sorted(row["id"] for row in kept)
+    assert run_samples.first_kept(run[0], run[1], 3) == kept[:3]
+
+
+def test_counts_by_number_become_a_distribution(run):
+    page = run[2]
+    assert "Tagged rows by number of tags" in page
+    rows = [
+        [cell.text for cell in row][:3]
+        for row in ET.fromstring(page).iter("tr")
+        if row[-1].find("svg") is not None and len(row) == 4
+    ]
+    assert rows == [["1", "2", "50 %"], ["2", "1", "25 %"], ["3", "1", "25 %"]]
+
+
+def test_many_values_share_bars_and_none_is_lost():
+    found = {3: 5, 50: 7, 103: 11}
+    rows = report._distribution(found, "rows", "words")
+    assert len(rows) <= report.MOST_BARS
+    assert (rows[0]["words"], rows[0]["rows"]) == ("3 to 8", 5)
+    assert sum(row["rows"] for row in rows) == 23
+
+
+def test_a_run_of_align_shows_its_linked_words(tmp_path):
+    output = str(tmp_path / "out")
+    finished_runs.write_run(output, finished_runs.aligned_data, {"links": 4}, job="align")
+    shown = texts(files.read_bytes(files.join(output, "report.html")).decode())
+    assert "The → Das" in shown
+
+
+def test_a_run_without_rejects_or_kept_pairs_has_a_report(run):
+    _, made, _ = run
+    bare = {**made, "rejected": {}, "counts": {}, "inputs": [], "files": [], "notices": []}
+    bare["rows"] = {"read": 0, "kept": 0, "rejected": 0}
+    bare["corpora"] = {}
+    shown = texts(report.render(bare, [], run_samples.Samples([], {})))
+    assert "None was." in shown
+    assert "to look at" not in shown
+
+
+def test_long_lists_of_files_are_cut_and_counted(run, monkeypatch):
+    monkeypatch.setattr(report, "MOST_ROWS", 2)
+    page = page_of(run[0], run[1])
+    assert "and 4 more, all in _manifest.json" in page
+
+
+def test_at_most_three_shards_of_rejects_are_read_and_rare_reasons_first():
+    common = [{"reason": "duplicate"}, {"reason": "identical"}]
+    receipts = [{"shard": shard, "rejected": common} for shard in range(50)]
+    receipts[31] = {"shard": 31, "rejected": [{"reason": "fuzzy"}]}
+    receipts[40] = {"shard": 40, "rejected": []}
+    assert run_samples._covering_shards(receipts) == [0, 31, 1]
+    assert run_samples._covering_shards(receipts[40:41]) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (1e-6, "under 0.01 %"),
+        (1 - 1e-6, "over 99.99 %"),
+        (0.125, "12.5 %"),
+    ],
+)
+def test_a_percentage_is_0_or_100_only_if_it_is_exactly_that(share, text):
+    assert percent(share) == text
+
+
+def test_a_report_is_never_written_into_a_run(run, tmp_path):
+    output, _, page = run
+    for path in ("report.html", "new.html", "rejects/new.html"):
+        with pytest.raises(ConfigError, match="give another file"):
+            command.main("report", [output, "--output", files.join(output, path)])
+    assert files.read_bytes(files.join(output, "report.html")).decode() == page
+    target = str(tmp_path / "deep" / "page.html")
+    assert command.main("report", [output, "--output", target]) == 0
+    assert texts(files.read_bytes(target).decode())
+    with pytest.raises(ConfigError, match="a directory stands where a file is to be written"):
+        command.main("report", [output, "--output", str(tmp_path)])
+
+
+def test_a_directory_without_a_finished_run_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"no _manifest.json there; give the --output"):
+        command.main("report", [str(tmp_path), "--output", str(tmp_path / "x.html")])
+    unfinished = str(tmp_path / "unfinished")
+    claim(unfinished, finished_runs.plan())
+    with pytest.raises(ConfigError, match="not finished"):
+        command.main("report", [unfinished])
+    files.write_bytes(files.join(unfinished, "_manifest.json"), b'{"job": "fit"}')
+    with pytest.raises(ConfigError, match="a run of fit holds no pairs to look at"):
+        command.main("report", [unfinished])
+
+
+def test_a_broken_shard_is_named(tmp_path):
+    output = str(tmp_path / "out")
+    finished_runs.write_run(output)
+    files.write_bytes(files.join(output, write.data_name(1, 2)), b"PAR1")
+    with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
+        command.render(output)
+    files.delete(files.join(output, write.shard_receipt_name(0, 2)))
+    with pytest.raises(WorkerError, match=r"shard-00000-of-00002\.json: no usable receipt"):
+        command.render(output)
+
+
+def test_every_tag_token_is_recognised():
+    for symbol in symbols(TagConfig()):
+        assert [(piece.text, piece.is_token) for piece in pieces(symbol)] == [(symbol, True)]
+
+
+def test_crossing_tags_colour_words_by_the_tag_opened_last():
+    text = "a <a_1>b <a_2>c</a_1> d</a_2> e"
+    assert "".join(piece.text for piece in pieces(text)) == text
+    words = [(piece.text, piece.tag) for piece in pieces(text) if not piece.is_token]
+    assert words == [("a ", None), ("b ", 1), ("c", 2), (" d", 2), (" e", None)]
+
+
+def test_links_are_shown_as_words():
+    row = {
+        "source": "a bc",
+        "target": "\U0001f600x",
+        "source_tokens": [{"start": 0, "end": 1}, {"start": 2, "end": 4}],
+        "target_tokens": [{"start": 0, "end": 1}, {"start": 1, "end": 2}],
+        "links": [{"source": 1, "target": 0}, {"source": 0, "target": 1}],
+    }
+    assert linked_words(row) == [("bc", "\U0001f600"), ("a", "x")]
+
+
+def test_control_characters_become_pictures():
+    assert visible_block("a\r\n\t\x00\x85\x7f\uffff") == "a␍\n\t␀\\x85␡\\uffff"
+
+
+def test_the_style_has_a_colour_for_each_tag(run):
+    style = ET.fromstring(run[2]).find("head/style").text
+    assert re.findall(r"^\.t([0-9]+) ", style, re.M) == [str(tag) for tag in range(TAG_COLOURS)]
+
+
+def test_every_text_of_the_page_is_escaped(run):
+    _, made, _ = run
+    mark = "<b>\"'&\x07"
+    texts_of = dict.fromkeys(("job", "version", "signature", "plan_sha256"), mark)
+    entry = dict.fromkeys(("name", "corpus", "role", "format", "sha256"), mark)
+    marked = {
+        **made,
+        **texts_of,
+        "notices": [mark],
+        "corpora": {mark: {**made["corpora"]["news"], "licence": mark, "source_lang": mark}},
+        "rejected": {mark: 1},
+        "counts": {mark: 1, f"{mark} with 3 {mark}s": 2},
+        "golden": {"distances": {mark: {mark: 0.5}}},
+        "tag_profile": {
+            "distance": {mark: 0.5},
+            "counts": {f"{mark} {mark}": 1},
+            "drawn": {f"{mark} {mark}": 1},
+            "names": {},
+        },
+        "inputs": [{**entry, "rows": 1, "bytes": 1}],
+        "configuration": {mark: mark},
+        "files": [{"name": mark, "bytes": 1, "sha256": mark}],
+    }
+    page = report.render(marked, [], run_samples.Samples([], {}), {mark: mark})
+    assert "\x07" not in page
+    shown = mark.replace("\x07", "\u2407")
+    body = page[page.index("<body>") :]
+    assert body.count("&lt;b&gt;") == body.count("&lt;b&gt;&quot;&#x27;&amp;\u2407") > 30
+    body_texts = ET.fromstring(page).find("body").itertext()
+    assert sum(text.count(shown) for text in body_texts) == body.count("&lt;b&gt;")
+
+
+def test_a_bar_is_seen_where_there_is_anything():
+    source = '{% from "elements.html.j2" import bar %}{{ bar(share, "x") }}'
+    template = templating._html().from_string(source)
+    pages = [ET.fromstring(template.render(share=share)) for share in (0, 1e-9, 0.5, 1)]
+    assert [page[2].get("width") for page in pages] == ["0.00", "0.50", "50.00", "100.00"]
+
+
+def test_a_name_that_a_template_was_not_given_is_an_error():
+    with pytest.raises(jinja2.UndefinedError, match="'job' is undefined"):
+        templating.render_html("page.html.j2", corpora=[])
+
+
+def test_the_report_goes_into_the_current_directory(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert command.main("report", [run[0]]) == 0
+    assert capsys.readouterr().out == "report: report.html\n"
+    assert (tmp_path / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")

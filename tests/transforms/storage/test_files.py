@@ -1,0 +1,139 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files, temporary_files
+
+ROOT = str(Path(__file__).resolve().parents[3])
+NAME = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pairweave.transforms.storage import temporary_files
+print(temporary_files.name_for("part-0"), end="")
+"""
+
+
+def test_creating_twice_keeps_the_first(tmp_path):
+    path = str(tmp_path / "a" / "plan")
+    assert files.create(path, b"one")
+    assert not files.create(path, b"two")
+    assert files.read_bytes(path) == b"one"
+    assert files.list_names(str(tmp_path / "a")) == ["plan"]
+
+
+def test_writing_twice_is_writing_once(tmp_path):
+    path = str(tmp_path / "part")
+    files.write_bytes(path, b"one")
+    files.write_bytes(path, b"one")
+    assert files.list_names(str(tmp_path)) == ["part"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = str(tmp_path / "part")
+    files.write_bytes(path, b"old")
+
+    def no_space(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        files.write_bytes(path, b"new")
+    assert files.read_bytes(path) == b"old"
+    assert files.list_names(str(tmp_path)) == ["part"]
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Return what is synchronized, as (path, names in its directory at that time)."""
+    found = []
+
+    def note(descriptor):
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        names = path if path.is_dir() else path.parent
+        found.append((path, {entry.name for entry in names.iterdir()}))
+
+    monkeypatch.setattr(os, "fsync", note)
+    return found
+
+
+def write_open(path, data):
+    with files.open_write(path) as file:
+        file.write(data)
+
+
+@pytest.mark.parametrize("write", [files.write_bytes, files.create, write_open])
+def test_a_file_reaches_the_disk_before_its_name_does_and_the_name_before_the_end(
+    tmp_path, synced, write
+):
+    write(str(tmp_path / "part"), b"data")
+    (data, before), (directory, after) = synced
+    assert data.name.startswith(temporary_files.PREFIX)
+    assert "part" not in before
+    assert directory == tmp_path
+    assert "part" in after
+
+
+def test_new_directories_reach_the_disk_before_a_file_in_them(tmp_path, synced):
+    files.write_bytes(str(tmp_path / "a" / "b" / "part"), b"data")
+    made = [path for path, _ in synced if path in (tmp_path, tmp_path / "a")]
+    assert sorted(made) == [tmp_path, tmp_path / "a"]
+    assert synced[-2][0].name.startswith(temporary_files.PREFIX)
+    assert synced[-1][0] == tmp_path / "a" / "b"
+
+
+def test_a_pipe_is_found_among_the_matches_and_no_other(tmp_path):
+    (tmp_path / "a").write_bytes(b"text")
+    (tmp_path / "c").mkdir()
+    for pattern in (tmp_path / "*", tmp_path / "a", tmp_path / "none", tmp_path / "c"):
+        assert files.irregular(str(pattern)) is None
+    os.mkfifo(tmp_path / "b")
+    for pattern in (tmp_path / "*", tmp_path / "b"):
+        assert files.irregular(str(pattern)) == str(tmp_path / "b")
+    (tmp_path / "d").symlink_to("nowhere")
+    assert files.irregular(str(tmp_path / "d")) is None
+
+
+def test_a_store_that_nothing_here_reads_is_refused_and_a_disk_is_not_asked():
+    files.check_store("nosuch/file")
+    with pytest.raises(ConfigError, match="nothing here reads or writes nosuch://"):
+        files.check_store("nosuch://bucket/file")
+
+
+def test_what_dead_writers_left_is_deleted_and_nothing_else(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", NAME, ROOT], stdout=subprocess.PIPE) as dead:
+        name = dead.stdout.read().decode()
+    old, new, own = (
+        ".tmp-0123.1.2-a-part-1",
+        ".tmp-0123.1.2-b-part-2",
+        temporary_files.name_for("p"),
+    )
+    for temporary in (name, old, new, own):
+        (tmp_path / temporary).write_bytes(b"half")
+    (tmp_path / "part-0").write_bytes(b"whole")
+    # Of another machine: one that was being written an hour ago and one that may be now.
+    os.utime(tmp_path / old, (0, time.time() - temporary_files.STALE_SECONDS - 1))
+    files.delete_temporary(str(tmp_path))
+    assert files.list_names(str(tmp_path)) == sorted([new, own, "part-0"])
+
+
+def test_a_process_that_got_a_dead_ones_number_keeps_nothing_of_it(tmp_path):
+    name = temporary_files.name_for("part-0")
+    machine, _, tail = name.removeprefix(temporary_files.PREFIX).partition(".")
+    pid, _, tail = tail.partition(".")
+    path = tmp_path / f"{temporary_files.PREFIX}{machine}.{pid}.1{tail}"
+    path.write_bytes(b"half")
+    assert temporary_files.is_dead(path)
+    assert not temporary_files.is_dead(tmp_path / name)
+
+
+def test_a_pattern_matches_files_in_order_and_no_directory(tmp_path):
+    for name in ("b.tsv", "a.tsv"):
+        (tmp_path / name).touch()
+    (tmp_path / "c.tsv").mkdir()
+    assert files.match(str(tmp_path / "*.tsv")) == [str(tmp_path / n) for n in ("a.tsv", "b.tsv")]
+    assert files.match(str(tmp_path / "none*")) == []

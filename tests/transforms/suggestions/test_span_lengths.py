@@ -1,0 +1,95 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.suggestions.span_lengths import (
+    Histograms,
+    compare,
+    count_names,
+    from_json,
+    histograms_of,
+    jensen_shannon,
+    length_weights,
+    read_golden,
+)
+
+histograms = st.dictionaries(st.integers(1, 5), st.integers(1, 9), max_size=5)
+
+
+@given(one=histograms, other=histograms)
+def test_the_distance_is_that_of_scipy(one, other):
+    distance = pytest.importorskip("scipy.spatial.distance")
+    found = jensen_shannon(one, other)
+    if not one or not other:
+        assert found is None
+        return
+    weights = [[side.get(key, 0) for key in range(1, 6)] for side in (one, other)]
+    wanted = distance.jensenshannon(*weights, base=2)
+    assert found == pytest.approx(0.0 if math.isnan(wanted) else wanted, abs=2e-6)
+    assert found == jensen_shannon(other, one)
+
+
+def test_lengths_are_geometric_or_uniform():
+    geometric = length_weights("geometric", 2.0, 4)
+    assert np.diff(geometric, prepend=0).tolist() == [1.0, 0.5, 0.25, 0.125]
+    assert length_weights("geometric", 1.0, 3).tolist() == [1.0, 1.0, 1.0]
+    assert length_weights("uniform", 3.0, 3).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_counts_of_receipts_are_read_as_they_were_written():
+    made = Histograms(Counter({1: 3, 12: 1}), Counter({0: 2, 19: 2}), Counter({4: 1}))
+    counts = {"random examples": 4, "alignment suggestions with 3 words": 9}
+    for facet, pattern in count_names("random").items():
+        step = 5 if facet == "position" else 1
+        for value, number in getattr(made, facet).items():
+            counts[pattern.format(value * step)] = number
+    assert histograms_of(counts, "random") == made
+    assert from_json(made.as_json()) == made
+    assert compare(made.as_json(), counts)["random"] == {"words": 0, "position": 0, "masks": 0}
+
+
+def write(directory, **sides):
+    for ending, lines in sides.items():
+        (directory / f"gold.{ending}").write_text("".join(f"{line}\n" for line in lines))
+    return [str(directory / f"gold.{ending}") for ending in sides]
+
+
+def test_a_golden_set_tells_lengths_places_and_numbers(tmp_path):
+    paths = write(
+        tmp_path,
+        mask=["<MASK_REP> b c", "a  <MASK_REP>  c", "a b <MASK_REP>"],
+        tgt=["x", "x y", "x y"],
+        src=["one", "one", "two"],
+    )
+    found = read_golden(paths, "de")
+    assert found.words == {1: 1, 2: 2}
+    assert found.position == {0: 1, 10: 1, 19: 1}
+    assert found.masks == {2: 1, 1: 1}
+    assert read_golden(paths[:2], "de").masks == {1: 3}
+
+
+@pytest.mark.parametrize(
+    ("sides", "message"),
+    [
+        ({"mask": ["<MASK_REP>"]}, "the .tgt file"),
+        ({"mask": ["<MASK_REP>", "<MASK_REP>"], "tgt": ["x"]}, "differ in their lines"),
+        ({"mask": ["<MASK_REP> <MASK_REP>"], "tgt": ["x"]}, "found 2"),
+        ({"mask": [], "tgt": []}, "is empty"),
+        ({"mask": ["<MASK_REP>"], "tgt": [""]}, "suggestions of 1 to 512 words"),
+    ],
+)
+def test_what_is_no_golden_set_is_refused(tmp_path, sides, message):
+    with pytest.raises(ConfigError, match=message):
+        read_golden(write(tmp_path, **sides))
+
+
+def test_the_golden_set_of_wets_is_read(shared_data):
+    paths = [str(shared_data / "wets" / f"en2de.train.{end}.gz") for end in ("mask", "tgt", "src")]
+    found = read_golden(paths, "de")
+    assert sum(found.words.values()) == sum(found.position.values()) == 13_953
+    assert sum(number * sentences for number, sentences in found.masks.items()) == 13_953

@@ -1,0 +1,1 @@
+"""Arrow data: how tables travel between workers, and columns as flat arrays."""

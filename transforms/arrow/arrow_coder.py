@@ -1,0 +1,88 @@
+"""How Arrow tables and batches travel between Beam steps: as Arrow IPC streams, never pickled.
+
+Importing this module registers the coders. Beam then picks them by the annotation of a step's
+function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, where a slice
+carries the whole of its parent. An encoded slice here holds only its own rows. Workers that share
+files (`transforms.arrow.exchange`) send the place of a large table instead of the table.
+"""
+
+import apache_beam as beam
+import pyarrow as pa
+from apache_beam.coders import Coder
+
+from pairweave.transforms.arrow import exchange
+from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
+
+
+class TableCoder(Coder):
+    """Encode a table as one IPC stream; decoding is zero-copy: the buffers are the bytes."""
+
+    def encode(self, value: pa.Table) -> bytes:
+        """Return the table as bytes, or where other workers find it."""
+        stream = to_stream(value)
+        return exchange.leave(memoryview(stream)) or stream.to_pybytes()
+
+    def decode(self, encoded: bytes) -> pa.Table:
+        """Return the table that lies in the bytes, or where they say."""
+        return from_stream(exchange.fetch(encoded))
+
+    def is_deterministic(self) -> bool:
+        """Say no: equal tables may differ in chunks and dictionaries, so no table is a key."""
+        return False
+
+    def to_type_hint(self) -> type:
+        """Name the type that this coder stands for."""
+        return pa.Table
+
+    def estimate_size(self, value: pa.Table) -> int:
+        """Return the bytes of the rows, without encoding them."""
+        return value.nbytes
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+class BatchCoder(Coder):
+    """Encode a record batch as one IPC stream with one batch in it; decoding is zero-copy."""
+
+    def encode(self, value: pa.RecordBatch) -> bytes:
+        """Return the batch as bytes."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, value.schema) as writer:
+            writer.write_batch(value)
+        return sink.getvalue().to_pybytes()
+
+    def decode(self, encoded: bytes) -> pa.RecordBatch:
+        """Return the batch that lies in the bytes."""
+        with pa.ipc.open_stream(encoded) as reader:
+            return reader.read_next_batch()
+
+    def is_deterministic(self) -> bool:
+        """Say no: equal batches may differ in their dictionaries, so no batch is a key."""
+        return False
+
+    def to_type_hint(self) -> type:
+        """Name the type that this coder stands for."""
+        return pa.RecordBatch
+
+    def estimate_size(self, value: pa.RecordBatch) -> int:
+        """Return the bytes of the rows, without encoding them."""
+        return value.nbytes
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+def register() -> None:
+    """Make both coders Beam's choice for their types; doing it twice changes nothing."""
+    beam.coders.registry.register_coder(pa.Table, TableCoder)
+    beam.coders.registry.register_coder(pa.RecordBatch, BatchCoder)
+
+
+register()

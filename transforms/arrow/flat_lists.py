@@ -1,0 +1,98 @@
+"""List columns as flat arrays and back, without a copy of their values."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.links.links import first_bad_pair
+
+MOST_ITEMS = 2**31 - 1
+"""What 32-bit Arrow offsets can count."""
+
+
+def chunk_of(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array; copies only if it has several chunks."""
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def offsets_of(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Return where each row's items start, int64 ``[row + 1]``.
+
+    They count from the start of the values, which in a slice need not be 0.
+
+    Raises:
+        WorkerError: A list is null.
+    """
+    lists = chunk_of(column)
+    if lists.null_count:
+        raise WorkerError(f"{lists.null_count} of {len(lists)} lists are null")
+    return lists.offsets.to_numpy().astype(np.int64)
+
+
+def lengths_of(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Return how many items each row has, int64 ``[row]``."""
+    return np.diff(offsets_of(column))
+
+
+def fields_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return a column of lists of structs as offsets and its fields as flat views.
+
+    Raises:
+        WorkerError: A list is null.
+    """
+    lists = chunk_of(column)
+    items = lists.values
+    names = [field.name for field in lists.type.value_type]
+    return offsets_of(lists), {name: items.field(name).to_numpy() for name in names}
+
+
+def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return a checked column of links as offsets and its fields as flat views.
+
+    Raises:
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice; names
+            the pair.
+    """
+    offsets, fields = fields_of(table.column(name))
+    bad = first_bad_pair(
+        offsets,
+        fields["source"],
+        fields["target"],
+        lengths_of(table.column("source_tokens")),
+        lengths_of(table.column("target_tokens")),
+    )
+    if bad >= 0:
+        raise WorkerError(
+            f"pair {table.column('id')[bad]}: the links in column {name} do not lie inside its "
+            "tokens, or do not ascend by (source, target)"
+        )
+    return offsets, fields
+
+
+def list_column(
+    offsets: np.ndarray, fields: Mapping[str, np.ndarray], list_type: pa.DataType
+) -> pa.ListArray:
+    """Return lists of structs made of flat arrays, which are not copied.
+
+    Args:
+        offsets: Where each row's items start, int64 ``[row + 1]``, from 0.
+        fields: One array for each field of the struct ``[item]``.
+        list_type: The type of the column.
+
+    Raises:
+        WorkerError: There are more items than a column can hold.
+    """
+    if offsets[-1] > MOST_ITEMS:
+        raise WorkerError(
+            f"{offsets[-1]} items in one shard of {len(offsets) - 1} pairs, a column holds "
+            f"{MOST_ITEMS}; lower shard_pairs or max_words"
+        )
+    struct = list_type.value_type
+    items = pa.StructArray.from_arrays(
+        [pa.array(fields[field.name], type=field.type) for field in struct], fields=list(struct)
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), items, type=list_type)

@@ -1,0 +1,136 @@
+"""The plan that claims a directory: the first file of a run, created only if it is absent."""
+
+import fnmatch
+from collections.abc import Mapping
+
+import orjson
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.run_files import (
+    CARD,
+    FIT,
+    MANIFEST,
+    OLD_SHARD,
+    PLAN,
+    Json,
+    read_json,
+)
+from pairweave.transforms.output.write import DATA, REJECTS, to_json
+from pairweave.transforms.report import report
+from pairweave.transforms.storage import files, hashed_files
+
+# What else a run writes at the top of its directory.
+_IN_THE_WAY = ("symbols.txt",)
+
+
+def claim(output: str, plan: Mapping[str, object]) -> None:
+    """Claim a directory for one plan, or find that it is already claimed for the same one.
+
+    A plan file that is no JSON, as after a full disk, claims nothing and is written again: the
+    receipts name their plan, so nothing of another run can be taken for this one's.
+
+    Raises:
+        ConfigError: The directory belongs to another plan (says where they differ), holds files
+            that the run would overwrite and that no plan explains, or has shards beside its
+            manifest, as an earlier version wrote them.
+    """
+    data = to_json(plan)
+    files.make_directory(output)
+    check_unclaimed(output, plan)
+    path = files.join(output, PLAN)
+    if files.create(path, data):
+        return
+    if _is_json(path):
+        check_claim(output, plan)
+    else:
+        files.write_bytes(path, data)
+
+
+def _check_layout(output: str) -> None:
+    """Check that no shard lies beside the manifest: a resumed run would make them all again.
+
+    Raises:
+        ConfigError: One does; names it.
+    """
+    for name in files.list_names(output):
+        if OLD_SHARD.fullmatch(name):
+            raise ConfigError(
+                f"{output} has {name} beside its manifest, as an earlier version of pairweave "
+                f"wrote shards; this one writes them to {DATA}/. Give another --output, or finish "
+                "that run with the version that began it"
+            )
+
+
+def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
+    """Check that a directory without a plan holds no file that the run would write.
+
+    Raises:
+        ConfigError: It does; names the first such file.
+    """
+    path = files.join(output, PLAN)
+    if files.exists(path):
+        return
+    found = _first_in_the_way(output, plan)
+    # Another launcher may have claimed the directory since; then its plan decides.
+    if found is not None and not files.exists(path):
+        raise ConfigError(
+            f"{output} already has {found}, which the run would overwrite, and no {PLAN} that "
+            "says it is this run's; give another --output or an empty directory"
+        )
+
+
+def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
+    fits = plan["job"] == FIT
+    patterns = (
+        (MANIFEST, hashed_files.ABOUT) if fits else (MANIFEST, CARD, report.REPORT, *_IN_THE_WAY)
+    )
+    directories = (REJECTS,) if fits else (DATA, REJECTS)
+    for name in files.list_names(output):
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            return name
+    for directory in (*directories, *plan.get("models", [])):  # type: ignore[misc]
+        for name in files.list_names(files.join(output, directory)):
+            return f"{directory}/{name}"
+    return None
+
+
+def _is_json(path: str) -> bool:
+    try:
+        orjson.loads(files.read_bytes(path))
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def check_claim(output: str, plan: Mapping[str, object]) -> None:
+    """Check that a claimed directory is claimed for this plan; a broken plan claims nothing.
+
+    Raises:
+        ConfigError: The directory belongs to another plan (says where they differ), or has shards
+            beside its manifest, as an earlier version wrote them.
+    """
+    _check_layout(output)
+    if not _is_json(files.join(output, PLAN)):
+        return
+    found = read_json(files.join(output, PLAN))
+    if to_json(found) != to_json(plan):
+        raise ConfigError(
+            f"{output} already belongs to another run: {_difference(found, dict(plan))}. "
+            "Give another --output, or repeat that run's command to finish it"
+        )
+
+
+def _difference(found: Json, wanted: Json, prefix: str = "") -> str:
+    for key in sorted({*found, *wanted}):
+        old, new = found.get(key), wanted.get(key)
+        if old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            return _difference(old, new, f"{prefix}{key}.")
+        return f"{prefix}{key} was {_short(old)}, is now {_short(new)}"
+    return "its plan cannot be compared"
+
+
+def _short(value: object) -> str:
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= 160 else text[:157] + "..."

@@ -1,0 +1,121 @@
+"""How a run ends: all is checked and counted, and the manifest is the last file."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from pairweave.transforms.commit import card
+from pairweave.transforms.commit.manifest import check_conservation, count_reasons, make_manifest
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.character_counts import character_notices
+from pairweave.transforms.output.receipt_files import read_receipts, read_unit_receipt
+from pairweave.transforms.output.run_files import (
+    CARD,
+    FIT,
+    MANIFEST,
+    PLAN,
+    Json,
+    plan_digest,
+    read_json,
+)
+from pairweave.transforms.output.write import (
+    DATA,
+    RECEIPTS,
+    REJECTS,
+    check_file,
+    file_entry,
+    to_json,
+)
+from pairweave.transforms.report import report, run_samples
+from pairweave.transforms.storage import files, hashed_files
+
+
+def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False) -> Json:
+    """Check that nothing was lost, then write the card, the report and, last, the manifest.
+
+    Args:
+        output: The run's directory, whose shards are all written.
+        extra_files: Further files to write, by name.
+        allow_empty: Whether a run may end with no pair kept.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        WorkerError: A receipt or file is missing or differs, or pairs do not add up.
+        ConfigError: No pair was kept and that is not allowed.
+    """
+    manifest, receipts = summarize(output)
+    kept = manifest["rows"]["kept"]
+    if not kept and not allow_empty:
+        raise ConfigError(
+            f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(receipts)}); see the "
+            f"files under {files.join(output, REJECTS)}, or give --allow_empty"
+        )
+    for model in read_json(files.join(output, PLAN)).get("models", []):
+        # Where no pair passed the screen there was nothing to fit a model on.
+        if kept or files.exists(files.join(output, model, hashed_files.ABOUT)):
+            manifest["files"].extend(_model_files(output, model))
+    extras = {**extra_files, CARD: card.render(manifest).encode()}
+    for name, data in sorted(extras.items()):
+        _add_file(output, manifest, name, data)
+    samples = run_samples.gather(output, manifest, receipts)
+    page = report.render(manifest, receipts, samples)
+    _add_file(output, manifest, report.REPORT, page.encode())
+    write_manifest(output, manifest)
+    return manifest
+
+
+def summarize(output: str) -> tuple[Json, list[Json]]:
+    """Check that no pair and no file of a run's shards was lost.
+
+    Returns:
+        The manifest as far as the shards tell it, and their receipts.
+
+    Raises:
+        WorkerError: A receipt or file is missing or differs, or pairs do not add up.
+    """
+    plan = read_json(files.join(output, PLAN))
+    digest = plan_digest(plan)
+    fits = plan["job"] == FIT
+    receipts = read_receipts(output, digest, int(plan["shards"]), rejects_only=fits)
+    units = [int(unit["index"]) for unit in plan["units"]]
+    read = {unit: read_unit_receipt(output, digest, unit) for unit in units}
+    check_conservation(plan, {unit: int(found["rows"]) for unit, found in read.items()}, receipts)
+    aligned_by.check(plan["configuration"], receipts)
+    manifest = make_manifest(plan, receipts)
+    characters = {unit: found.get("characters", {}) for unit, found in read.items()}
+    notices = [str(notice) for notice in character_notices(plan["units"], characters)]
+    manifest["notices"] = [*manifest["notices"], *notices]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        list(pool.map(lambda entry: check_file(output, entry), manifest["files"]))
+    return manifest, receipts
+
+
+def write_manifest(output: str, manifest: Json) -> None:
+    """Commit a run: take away what dead writers left, then write the manifest."""
+    files.delete_temporary(output)
+    for directory in (DATA, REJECTS, RECEIPTS):
+        files.delete_temporary(files.join(output, directory))
+    manifest["files"].sort(key=lambda entry: entry["name"])
+    files.write_bytes(files.join(output, MANIFEST), to_json(manifest))
+
+
+def _add_file(output: str, manifest: Json, name: str, data: bytes) -> None:
+    files.write_bytes(files.join(output, name), data)
+    manifest["files"].append(file_entry(name, data))
+    manifest["files"].sort(key=lambda entry: entry["name"])
+
+
+def _reasons_text(receipts: list[Json]) -> str:
+    reasons = sorted(count_reasons(receipts).items())
+    return ", ".join(f"{reason} {rows}" for reason, rows in reasons)
+
+
+def _model_files(output: str, directory: str) -> list[Json]:
+    """Describe a model's files: ``about.json`` and what it names, nothing that lies beside them."""
+    path = files.join(output, directory)
+    files.delete_temporary(path)
+    return [
+        file_entry(f"{directory}/{name}", data) for name, data in hashed_files.read(path).items()
+    ]

@@ -1,0 +1,219 @@
+"""JSON Lines: one object a line, its texts checked before they are believed."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from pairweave.transforms.reading.column_lines import Lines, line_blocks
+from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.links_of_rows import LINKS, written_links
+from pairweave.transforms.reading.rows import (
+    RAW_BYTES,
+    SIDES,
+    Problem,
+    RowMaker,
+    control_problem,
+    read_text,
+    too_long,
+)
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.storage.byte_streams import part_text
+from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(rb"[][{}]")
+
+
+def read_jsonl(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a JSONL unit, in ROWS batches.
+
+    Raises:
+        WorkerError: The file is not what was planned.
+    """
+    part, columns = unit.parts[0], unit.columns
+    assert columns is not None
+    maker = RowMaker(unit)
+    sides = [*SIDES]
+    sides += [SCORE] if columns.score is not None else []
+    sides += [LINKS] if columns.links is not None else []
+    offset = part.ranges[0][0] if part.compression == "none" else 0
+    first_line = unit.first_line
+    for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, offset):
+        for first in range(0, len(lines), batch_rows):
+            stop = min(first + batch_rows, len(lines))
+            problems: dict[int, Problem] = {}
+            texts: dict[str, list[str | None]] = {side: [] for side in sides}
+            for line in range(first, stop):
+                found, problem = _read_line(lines, line, columns, unit, limits)
+                for side, column in texts.items():
+                    column.append(found.get(side))
+                if problem is not None:
+                    problems[line - first] = problem
+            numbers = np.arange(first_line, first_line + stop - first, dtype=np.int64)
+            arrays = {side: pa.array(column, pa.string()) for side, column in texts.items()}
+            yield maker.batch(numbers, arrays, problems)
+            first_line += stop - first
+
+
+Texts = dict[str, str | None]
+
+
+def _read_line(
+    lines: Lines, line: int, columns: Columns, unit: Unit, limits: ReadLimits
+) -> tuple[Texts, Problem | None]:
+    if line in lines.long:
+        long = lines.long[line]
+        return {}, too_long("line", long.length, limits.max_line_bytes, long.head)
+    raw = lines.line(line)
+    value = parse_object(raw, limits.max_json_depth, lines.offset + int(lines.starts[line]))
+    if isinstance(value, Problem):
+        return {}, value
+    return take_texts(value, raw, columns, unit.source_lang, unit.target_lang)
+
+
+def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, Any] | Problem:
+    """Parse one line, or say why it is no JSON object that can be trusted.
+
+    NaN, lone surrogates, keys given twice (at any depth) and nesting beyond the limit are refused.
+    """
+    if raw.count(b"{") + raw.count(b"[") > max_depth:
+        depth = _depth(raw)
+        if depth > max_depth:
+            return _problem(
+                Reject.JSON_TOO_DEEP, f"nested {depth} deep, max_json_depth is {max_depth}", raw
+            )
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        # A byte that is no text is the more precise reason; control characters are not, for JSON
+        # allows them as blanks between tokens and forbids them in strings.
+        text = read_text(raw, "line", file_offset=file_offset, multiline=True)
+        if isinstance(text, Problem) and text.reason is Reject.INVALID_UTF8:
+            return text
+        return _problem(Reject.INVALID_JSON, f"{error.msg} at character {error.pos}", raw)
+    # Without escaped backslashes, each quote that is not escaped begins or ends a string.
+    if b"\\\\" in raw or raw.count(b'"') - raw.count(b'\\"') != 2 * _strings(value):
+        key = _repeated_key(raw)
+        if key is not None:
+            return _problem(Reject.DUPLICATE_KEY, f"key {key!r} is there twice", raw)
+    if not isinstance(value, dict):
+        return _problem(Reject.WRONG_TYPE, f"expected an object, found {type(value).__name__}", raw)
+    return value
+
+
+def _problem(reason: Reject, detail: str, raw: bytes) -> Problem:
+    return Problem(reason, detail, raw[:RAW_BYTES])
+
+
+def _depth(raw: bytes) -> int:
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", raw)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _strings(value: Any) -> int:  # noqa: ANN401 - any JSON value
+    """Count the strings of a parsed value, keys included."""
+    if isinstance(value, str):
+        return 1
+    if isinstance(value, dict):
+        count = len(value)
+        for item in value.values():
+            count += 1 if isinstance(item, str) else _strings(item)
+        return count
+    if isinstance(value, list):
+        return sum(map(_strings, value))
+    return 0
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _repeated_key(raw: bytes) -> str | None:
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        seen = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _RepeatedKeyError(key)
+            seen.add(key)
+
+    try:
+        json.loads(raw, object_pairs_hook=check, parse_int=len, parse_float=len)
+    except _RepeatedKeyError as error:
+        return str(error.args[0])
+    return None
+
+
+def take_texts(
+    value: dict[str, Any], raw: bytes, columns: Columns, source_lang: str, target_lang: str
+) -> tuple[Texts, Problem | None]:
+    """Take source, target, translation, score and links out of an object.
+
+    Returns:
+        The texts by side, and score and links as text; without one that is not there or cannot be
+        used. And the first problem.
+    """
+    texts: Texts = {}
+    if columns.score is not None and value.get(columns.score) is not None:
+        texts[SCORE] = str(value[columns.score])
+    problem: Problem | None = None
+    if columns.links is not None:
+        links = written_links(value.get(columns.links))
+        if links is None:
+            problem = _links_problem(value, columns.links, raw)
+        texts[LINKS] = links
+    names = {"source": columns.source, "target": columns.target}
+    languages = value.get(columns.languages_in) if columns.languages_in else None
+    if isinstance(languages, dict) and not value.keys() & set(names.values()):
+        value = languages
+        names = {"source": source_lang, "target": target_lang}
+    elif columns.translation is not None:
+        names["translation"] = columns.translation
+    for side, name in names.items():
+        text = value.get(name)
+        if type(text) is str:
+            found = control_problem(text, side, raw, multiline=True) if b"\\" in raw else None
+            texts[side] = text if found is None else None
+        elif text is None and side == "translation" and not columns.translation_required:
+            found = None
+        elif text is None:
+            state = "null" if name in value else "missing"
+            found = _problem(Reject.MISSING_FIELD, f"{side}: field {name!r} is {state}", raw)
+        else:
+            found = _problem(
+                Reject.WRONG_TYPE,
+                f"{side}: field {name!r} should be a string, is {type(text).__name__}",
+                raw,
+            )
+        problem = problem or found
+    return texts, problem
+
+
+def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
+    """Say why a field holds no links."""
+    if value.get(field) is None:
+        state = "null" if field in value else "missing"
+        return _problem(Reject.MISSING_FIELD, f"links: field {field!r} is {state}", raw)
+    detail = f"links: field {field!r} should be '0-0 1-2' or [[0, 0], [1, 2]]"
+    return _problem(Reject.WRONG_TYPE, detail, raw)
+
+
+def find_columns(corpus: CorpusInput) -> Columns:
+    """Return which fields to read; what is not there is each row's own problem."""
+    default = corpus.source_field is None and corpus.target_field is None
+    return Columns(
+        corpus.source_field or "source",
+        corpus.target_field or "target",
+        corpus.translation_field or "translation",
+        translation_required=corpus.translation_field is not None,
+        score=corpus.score_field,
+        links=corpus.links_field,
+        languages_in="translation" if default and corpus.translation_field is None else None,
+    )

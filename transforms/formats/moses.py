@@ -1,0 +1,71 @@
+"""Line-parallel text: one sentence a line, one file a side (the format of Moses and OPUS)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
+from pairweave.transforms.reading.links_of_rows import LINKS
+from pairweave.transforms.reading.rows import Problem, RowMaker
+from pairweave.transforms.storage.byte_streams import part_text
+from pairweave.transforms.units import Part, ReadLimits, Unit
+
+_COLUMNS = {"links": LINKS}
+"""Columns that are called otherwise than the role of the file they are read from."""
+
+
+class _Side:
+    """One file's lines, with a place in them."""
+
+    def __init__(self, part: Part, limits: ReadLimits) -> None:
+        offset = part.ranges[0][0] if part.compression == "none" else 0
+        self.name = part.name
+        self.column = _COLUMNS.get(part.role, part.role)
+        self._blocks = line_blocks(part_text(part, limits), limits.max_line_bytes, offset)
+        self._lines: Lines | None = None
+        self._next = 0
+
+    def ready(self) -> int:
+        """Return how many lines can be taken at once; 0 at the end of the part."""
+        while self._lines is None or self._next == len(self._lines):
+            self._lines = next(self._blocks, None)
+            self._next = 0
+            if self._lines is None:
+                return 0
+        return len(self._lines) - self._next
+
+    def take(self, count: int, limits: ReadLimits, problems: dict[int, Problem]) -> pa.StringArray:
+        """Return the next lines as texts."""
+        assert self._lines is not None
+        stretch = whole_lines(self._lines, self._next, self._next + count)
+        self._next += count
+        return decode(stretch, self.column, limits.max_line_bytes, problems)
+
+
+def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of line-parallel text, in ROWS batches.
+
+    Raises:
+        WorkerError: A part is not what was planned.
+    """
+    maker = RowMaker(unit)
+    sides = [_Side(part, limits) for part in unit.parts]
+    done = 0
+    while True:
+        ready = [side.ready() for side in sides]
+        count = min(*ready, batch_rows)
+        if not count:
+            break
+        problems: dict[int, Problem] = {}
+        texts = {side.column: side.take(count, limits, problems) for side in sides}
+        first = unit.first_line + done
+        yield maker.batch(np.arange(first, first + count, dtype=np.int64), texts, problems)
+        done += count
+    longer = [side.name for side, left in zip(sides, ready, strict=True) if left]
+    if longer:
+        raise WorkerError(
+            f"{longer[0]}: goes on after line {unit.first_line + done - 1}, where "
+            f"{', '.join(side.name for side in sides if side.name not in longer)} ends"
+        )

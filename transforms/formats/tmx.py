@@ -1,0 +1,144 @@
+"""Translation memories (TMX 1.1 to 1.4b): each translation unit is one row, whatever its languages.
+
+Of the variants of a unit the one in each wanted language is taken: that of the very language, else
+the only one of its varieties (``en-GB`` where ``en`` is wanted).
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from pairweave.transforms.markup.markup import Marked
+from pairweave.transforms.markup.segments import Segment
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.language_tags import normal, select
+from pairweave.transforms.reading.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
+
+MOST_VARIANTS = 256
+"""Variants of one unit, each as long as a segment may be, that are held."""
+
+
+class TmxHandler:
+    """Makes a row of each ``tu``.
+
+    Attributes:
+        source_lang: What the header says of the source; empty if nothing.
+        languages: The languages as the file first spells them, by how they are compared.
+        rows_with_tags: Units with inline tags in any language.
+    """
+
+    def __init__(self, source_lang: str, target_lang: str, limits: ReadLimits) -> None:
+        """Set out to read two of a file's languages."""
+        self._wanted = (source_lang, target_lang)
+        self._limits = limits
+        self._rows: list[XmlRow] = []
+        self._variants: list[tuple[str, Segment]] = []
+        self._language = ""
+        self._segment: Segment | None = None
+        self._depth = 0  # of elements open inside the segment
+        self._in_unit = False
+        self._line = 0
+        self._held = 0  # bytes of the unit's variants
+        self._most = MOST_VARIANTS * limits.max_line_bytes
+        self.is_tmx = False
+        self.source_lang = ""
+        self.languages: dict[str, str] = {}
+        self.rows_with_tags = 0
+
+    def take(self) -> list[XmlRow]:
+        """Hand over the rows that are complete."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def start(self, local: str, name: str, attributes: Mapping[str, str], line: int) -> None:
+        """Take an opening tag."""
+        if self._segment is not None:
+            self._depth += 1
+            self._segment.start(local, name, attributes)
+        elif local == "seg" and self._in_unit:
+            self._segment = Segment(self._limits.max_line_bytes)
+        elif local == "tuv":
+            language = attributes.get("xml:lang", attributes.get("lang", ""))
+            self._language = language
+        elif local == "tu":
+            self._in_unit, self._line, self._variants, self._held = True, line, [], 0
+        elif local == "header":
+            language = attributes.get("srclang", "")
+            self.source_lang = "" if language == "*all*" else language
+        elif local == "tmx":
+            self.is_tmx = True
+
+    def end(self, local: str, name: str) -> None:
+        """Take a closing tag."""
+        if self._segment is not None:
+            if self._depth:
+                self._depth -= 1
+                self._segment.end(local, name)
+            else:
+                self._held += min(self._segment.bytes, self._limits.max_line_bytes) + 64
+                if self._held <= self._most:
+                    self._variants.append((self._language, self._segment))
+                self._segment = None
+        elif local == "tu":
+            self._in_unit = False
+            self._rows.append(self._row())
+
+    def text(self, data: str) -> None:
+        """Take text."""
+        if self._segment is not None:
+            self._segment.text(data)
+
+    def _row(self) -> XmlRow:
+        for language, _ in self._variants:
+            self.languages.setdefault(normal(language), language.strip().replace("_", "-"))
+        sides: list[Marked | None] = []
+        problems: list[Problem] = []
+        for side, wanted in zip(("source", "target"), self._wanted, strict=True):
+            segment, problem = self._variant(side, wanted)
+            marked, long = content(segment, side, self._limits)
+            sides.append(marked)
+            problems += [found for found in (problem, long) if found is not None]
+        source, target = sides
+        if not problems and target is not None and not (target.text or target.tags):
+            problems.append(Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is empty"))
+        if self._held > self._most:
+            detail = f"line {self._line}: the unit holds over {self._most} bytes"
+            problems.insert(0, Problem(Reject.LINE_TOO_LONG, detail))
+        self.rows_with_tags += any(segment.has_tags for _, segment in self._variants)
+        return XmlRow(source, target, problems[0] if problems else None)
+
+    def _variant(self, side: str, wanted: str) -> tuple[Segment | None, Problem | None]:
+        languages = [language for language, _ in self._variants]
+        places = select(wanted, languages)
+        if len(places) == 1:
+            return self._variants[places[0]][1], None
+        names = ", ".join(languages) or "none"
+        where = f"line {self._line}: {side}: "
+        if places:
+            many = ", ".join(languages[place] for place in places)
+            detail = f"{where}{wanted} may be any of {many}"
+            return None, Problem(Reject.AMBIGUOUS_LANGUAGE, detail)
+        reason = Reject.UNTRANSLATED if side == "target" else Reject.OTHER_LANGUAGE
+        return None, Problem(reason, f"{where}no variant in {wanted}; there are {names}")
+
+    def guess_languages(self) -> tuple[str, str] | None:
+        """Return the source and the target language if the file has no others."""
+        if len(self.languages) != 2 or not self.source_lang:
+            return None
+        names = list(self.languages.values())
+        places = select(self.source_lang, names)
+        if len(places) != 1:
+            return None
+        return names[places[0]], names[1 - places[0]]
+
+
+def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a translation memory.
+
+    Raises:
+        WorkerError: The file is not what was planned.
+    """
+    langs = unit.source_lang, unit.target_lang
+    yield from read_xml(unit, limits, batch_rows, TmxHandler(*langs, limits))

@@ -1,0 +1,162 @@
+"""Tab-separated text: fields are what stands between tabs, with no quoting and no types."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.reading.column_lines import Lines, Stretch, decode, line_blocks
+from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.links_of_rows import LINKS
+from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, too_long
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.storage.byte_streams import part_text
+from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
+
+
+def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a TSV unit, in ROWS batches.
+
+    Raises:
+        WorkerError: The file is not what was planned.
+    """
+    part, columns = unit.parts[0], unit.columns
+    assert columns is not None
+    maker = RowMaker(unit)
+    wanted = {"source": int(columns.source) - 1, "target": int(columns.target) - 1}
+    if columns.translation is not None:
+        wanted["translation"] = int(columns.translation) - 1
+    if columns.score is not None:
+        wanted[SCORE] = int(columns.score) - 1
+    if columns.links is not None:
+        wanted[LINKS] = int(columns.links) - 1
+    offset = part.ranges[0][0] if part.compression == "none" else 0
+    skip = unit.skip_lines
+    line = unit.first_line
+    for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, offset):
+        begin = min(skip, len(lines))
+        skip -= begin
+        for first in range(begin, len(lines), batch_rows):
+            stop = min(first + batch_rows, len(lines))
+            problems = _count_problems(lines, first, stop, columns.field_count, limits)
+            absent = frozenset(problems)
+            texts = {
+                side: decode(
+                    _field(lines, first, stop, column, columns.field_count),
+                    side,
+                    limits.max_line_bytes,
+                    problems,
+                    absent,
+                )
+                for side, column in wanted.items()
+            }
+            count = stop - first
+            yield maker.batch(np.arange(line, line + count, dtype=np.int64), texts, problems)
+            line += count
+
+
+def _tabs_before(lines: Lines, positions: np.ndarray) -> np.ndarray:
+    return np.searchsorted(lines.tabs, positions)
+
+
+def _count_problems(
+    lines: Lines, first: int, stop: int, expected: int, limits: ReadLimits
+) -> dict[int, Problem]:
+    """Find the rows that cannot be cut into fields."""
+    problems = {
+        line - first: too_long("line", long.length, limits.max_line_bytes, long.head)
+        for line, long in lines.long.items()
+        if first <= line < stop
+    }
+    found = 1 + (
+        _tabs_before(lines, lines.ends[first:stop]) - _tabs_before(lines, lines.starts[first:stop])
+    )
+    for row in np.flatnonzero(found != expected).tolist():
+        problems.setdefault(
+            row,
+            Problem(
+                Reject.FIELD_COUNT,
+                f"{found[row]} fields, expected {expected}",
+                lines.line(first + row)[:RAW_BYTES],
+            ),
+        )
+    return problems
+
+
+def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stretch:
+    """Return where a column stands; anywhere inside the line where the count is wrong."""
+    starts, ends = lines.starts[first:stop], lines.ends[first:stop]
+    # Tabs around the block's ends make every index below valid.
+    borders = np.concatenate(([-1], lines.tabs, [len(lines.data)]))
+    before = _tabs_before(lines, starts)
+    if column:
+        place = np.minimum(before + column, len(borders) - 1)
+        left = np.minimum(borders[place] + 1, ends)
+    else:
+        left = starts
+    right = ends
+    if column < count - 1:
+        place = np.minimum(before + column + 1, len(borders) - 1)
+        right = np.maximum(left, np.minimum(borders[place], ends))
+    return Stretch(lines, first, stop, left, right)
+
+
+def find_columns(
+    first_line: bytes, name: str, corpus: CorpusInput, limits: ReadLimits
+) -> tuple[Columns, int]:
+    """Find the wanted columns by the first line; return them and the number of header lines.
+
+    Raises:
+        InputError: ``missing_column``, saying what was wanted and what is there.
+        ConfigError: Some fields are numbers and some are names.
+    """
+    optional = {
+        "translation": corpus.translation_field,
+        "score": corpus.score_field,
+        "links": corpus.links_field,
+    }
+    given = {side: field for side, field in optional.items() if field is not None}
+    wanted = [corpus.source_field or "1", corpus.target_field or "2", *given.values()]
+    numbered = [field.isascii() and field.isdigit() for field in wanted]
+    fields = first_line.split(b"\t")
+    if len(first_line) > limits.max_line_bytes and (
+        corpus.field_count is None or not all(numbered)
+    ):
+        raise InputError(
+            "missing_column",
+            name,
+            f"the first line is longer than max_line_bytes {limits.max_line_bytes}, so its fields "
+            "cannot be counted; give field_count",
+        )
+    header = 0
+    if not all(numbered):
+        if any(numbered):
+            raise ConfigError(f"{name}: give all fields by number or all by name in the header")
+        header = 1
+        names = [field.decode(errors="backslashreplace") for field in fields]
+        for field in wanted:
+            if names.count(field) != 1:
+                raise InputError(
+                    "missing_column",
+                    name,
+                    f"wanted {', '.join(wanted)} in the header; found {', '.join(names)}",
+                )
+        wanted = [str(names.index(field) + 1) for field in wanted]
+    count = corpus.field_count or len(fields)
+    if not all(1 <= int(field) <= count for field in wanted):
+        raise InputError(
+            "missing_column",
+            name,
+            f"wanted columns {', '.join(wanted)}; the first line has {count} "
+            f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
+        )
+    source, target, *found = wanted
+    columns = Columns(
+        source,
+        target,
+        translation_required="translation" in given,
+        field_count=count,
+        **dict(zip(given, found, strict=True)),
+    )
+    return columns, header

@@ -1,0 +1,65 @@
+"""Rows of a run with ``whitespace_shift`` as they would be without it, exactly."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.markup.markup import INDEXED, Kind, Marked, Tag, parse_markup
+from pairweave.transforms.symbols.tag_coding import shift_tags
+from pairweave.transforms.symbols.whitespace import WHITE_SPACE, unshift_whitespace
+
+
+def unshifted(row: Mapping[str, Any], side: str) -> Marked:
+    """Return a side of a TAGGED row with indexed tags before its white space was shifted.
+
+    The row says where its tags stood; what the shift makes of that must be the row's text.
+
+    Args:
+        row: A row of `transforms.schemas.TAGGED`.
+        side: ``source`` or ``target``.
+    """
+    text = row[side]
+    found = parse_markup(text, INDEXED)
+    offsets = _offsets(found.tags, row["tags"], side)
+    if offsets is not None:
+        for plain in _plain_texts(found):
+            if offsets and max(offsets) > len(plain):
+                continue
+            tags = zip(found.tags, offsets, strict=True)
+            marked = Marked(plain, tuple(dataclasses.replace(tag, offset=at) for tag, at in tags))
+            if str(shift_tags(marked)[0]) == text:
+                return marked
+    # Rows of a version that shifted otherwise.
+    return parse_markup(unshift_whitespace(text), INDEXED)
+
+
+def _plain_texts(marked: Marked) -> list[str]:
+    """Return what the text without tags may have been: without the space put in, or as it is."""
+    text = marked.text
+    ink = len(text) - len(text.lstrip(WHITE_SPACE))
+    behind = max((tag.offset for tag in marked.tags if tag.offset <= ink), default=ink)
+    if text[behind : behind + 1] == " ":
+        return [text[:behind] + text[behind + 1 :], text]
+    return [text]
+
+
+def _offsets(
+    tags: Sequence[Tag], spans: Sequence[Mapping[str, Any]], side: str
+) -> list[int] | None:
+    """Return where the row says that each tag stands; None if it does not say it of all."""
+    ranges: dict[int, list[tuple[int, int]]] = {}
+    for span in spans:
+        found = ranges.setdefault(span["index"], [])
+        borders = span[f"{side}_start"], span[f"{side}_end"]
+        if borders not in found:
+            found.append(borders)
+    seen: dict[tuple[Kind, int], int] = {}
+    offsets = []
+    for tag in tags:
+        key = tag.kind, int(tag.key)
+        place = seen[key] = seen.get(key, -1) + 1
+        found = sorted(ranges.get(key[1], ()))
+        if place >= len(found):
+            return None
+        offsets.append(found[place][tag.kind is Kind.CLOSE])
+    return offsets

@@ -1,0 +1,223 @@
+"""XLIFF 1.x and 2.x: each segment is one row.
+
+A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` where its
+target is cut too, or a ``segment`` (2.x). What only belongs to a segment (``alt-trans``, matches,
+notes, skeletons) is passed over.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from pairweave.transforms.markup.segments import Segment
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.language_tags import ANY, matches
+from pairweave.transforms.reading.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import ReadLimits, Unit
+
+# XLIFF 1.2, section 2.3.2 (state), and 2.1, section 4.3.1.27; what else there is counts as done.
+_UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
+_DOUBTFUL = frozenset(
+    {
+        *("needs-adaptation", "needs-l10n", "needs-review-adaptation", "needs-review-l10n"),
+        "needs-review-translation",
+    }
+)
+_PARENTS = {"trans-unit", "segment"}
+
+_SEGMENT_BYTES = 64
+"""What a segment of a unit counts beside its text."""
+
+
+class XliffHandler:
+    """Makes a row of each segment.
+
+    Attributes:
+        version: Of XLIFF; empty if the document is something else.
+        languages: The (source, target) languages of the file elements, each once, in order.
+        rows_with_tags: Rows with inline tags.
+    """
+
+    def __init__(
+        self, source_lang: str, target_lang: str, limits: ReadLimits, take: tuple[str, ...] = ()
+    ) -> None:
+        """Set out to read a pair of languages, `ANY` for whatever there is.
+
+        Args:
+            source_lang: BCP 47.
+            target_lang: BCP 47.
+            limits: ``max_line_bytes`` bounds a segment.
+            take: Which of `transforms.units.XLIFF_STATES` to keep.
+        """
+        self._wanted = (source_lang, target_lang)
+        self._limits = limits
+        self._take = take
+        self._rows: list[XmlRow] = []
+        self._path: list[str] = []
+        self._langs = ("", "")
+        self._parts: dict[str, _Content] = {}
+        self._content: _Content | None = None
+        self._depth = 0
+        self._state = ""
+        self._target_lang = ""
+        self._line = 0
+        self.version = ""
+        self.languages: dict[tuple[str, str], int] = {}
+        self.rows_with_tags = 0
+
+    def take(self) -> list[XmlRow]:
+        """Hand over the rows that are complete."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def start(self, local: str, name: str, attributes: Mapping[str, str], line: int) -> None:
+        """Take an opening tag."""
+        if self._content is not None:
+            self._depth += 1
+            self._content.start(local, name, attributes)
+            return
+        parent = self._path[-1] if self._path else ""
+        self._path.append(local)
+        if local in _PARENTS:
+            self._parts, self._line = {}, line
+            self._state, self._target_lang = attributes.get("state", ""), ""
+        elif parent in _PARENTS and local in ("source", "target", "seg-source"):
+            self._content = self._parts[local] = _Content(self._limits.max_line_bytes)
+            if local == "target":
+                self._state = attributes.get("state", self._state)
+                if attributes.get("state-qualifier") == "fuzzy-match":
+                    self._state = "needs-review-translation"
+                self._target_lang = attributes.get("xml:lang", "")
+        elif local == "xliff" and not parent:
+            self.version = attributes.get("version", "")
+            self._langs = (attributes.get("srcLang", ""), attributes.get("trgLang", ""))
+        elif local == "file" and not self.version.startswith("2"):
+            source = attributes.get("source-language", "")
+            self._langs = (source, attributes.get("target-language", ""))
+
+    def end(self, local: str, name: str) -> None:
+        """Take a closing tag."""
+        if self._content is not None:
+            if self._depth:
+                self._depth -= 1
+                self._content.end(local, name)
+                return
+            self._content = None
+        self._path.pop()
+        if local in _PARENTS:
+            self._add_rows()
+
+    def text(self, data: str) -> None:
+        """Take text."""
+        if self._content is not None:
+            self._content.text(data)
+
+    def _add_rows(self) -> None:
+        source, target = self._parts.get("source"), self._parts.get("target")
+        cut = self._parts.get("seg-source")
+        langs = (self._langs[0], self._target_lang or self._langs[1])
+        self.languages[langs] = self.languages.get(langs, 0) + 1
+        problem = self._language_problem(langs)
+        if cut is not None and cut.segments and (target is None or target.segments):
+            found = target.segments if target is not None else {}
+            for mid, segment in cut.segments.items():
+                self._add_row(segment, found.get(mid), problem)
+        else:
+            self._add_row(_whole(source), _whole(target), problem)
+        self._parts = {}
+
+    def _add_row(
+        self, source: Segment | None, target: Segment | None, problem: Problem | None
+    ) -> None:
+        marked, source_long = content(source, "source", self._limits)
+        translated, target_long = content(target, "target", self._limits)
+        long = source_long or target_long
+        problem = problem or long
+        if problem is None and marked is None:
+            problem = Problem(Reject.MISSING_FIELD, f"line {self._line}: there is no source")
+        if problem is None and (translated is None or not (translated.text or translated.tags)):
+            state = "missing" if translated is None else "empty"
+            problem = Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is {state}")
+        row = XmlRow(marked, translated, problem or self._state_problem())
+        self.rows_with_tags += row.has_tags
+        self._rows.append(row)
+
+    def _language_problem(self, langs: tuple[str, str]) -> Problem | None:
+        for side, wanted, found in zip(("source", "target"), self._wanted, langs, strict=True):
+            if wanted != ANY and found and not matches(wanted, found):
+                detail = f"line {self._line}: {side}: {found}, wanted {wanted}"
+                return Problem(Reject.OTHER_LANGUAGE, detail)
+        return None
+
+    def _state_problem(self) -> Problem | None:
+        detail = f"line {self._line}: the state is {self._state}"
+        if self._state in _UNTRANSLATED and "untranslated" not in self._take:
+            return Problem(Reject.UNTRANSLATED, detail)
+        if self._state in _DOUBTFUL and "doubtful" not in self._take:
+            return Problem(Reject.FUZZY, detail)
+        return None
+
+    def guess_languages(self) -> tuple[str, str] | None:
+        """Return the source and the target language if the file says one of each."""
+        stated = [langs for langs in self.languages if all(langs)]
+        return stated[0] if len(stated) == 1 == len(self.languages) else None
+
+
+class _Content:
+    """A ``source``, ``target`` or ``seg-source``: as a whole, and cut by its ``mrk`` segments."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._limit = max_bytes
+        self._segments: list[tuple[str, Segment]] = []
+        self._open: Segment | None = None
+        self._inside = 0
+        self.whole = Segment(max_bytes)
+
+    @property
+    def segments(self) -> dict[str, Segment]:
+        """Return the segments by number; none if two have one number, or there is too much."""
+        found = {} if self.whole.is_too_long else dict(self._segments)
+        return found if len(found) == len(self._segments) else {}
+
+    def start(self, local: str, name: str, attributes: Mapping[str, str]) -> None:
+        if self._open is not None:
+            self._inside += 1
+            self._open.start(local, name, attributes)
+        elif local == "mrk" and attributes.get("mtype") == "seg" and not self.whole.in_code:
+            # It cuts the text and is no markup of it; but segments without end are too long too.
+            self.whole.count(_SEGMENT_BYTES)
+            self._open, self._inside = Segment(self._limit), 0
+            if not self.whole.is_too_long:
+                self._segments.append((attributes.get("mid", ""), self._open))
+            return
+        self.whole.start(local, name, attributes)
+
+    def end(self, local: str, name: str) -> None:
+        if self._open is not None:
+            if not self._inside:
+                self._open = None
+                return
+            self._inside -= 1
+            self._open.end(local, name)
+        self.whole.end(local, name)
+
+    def text(self, data: str) -> None:
+        self.whole.text(data)
+        if self._open is not None:
+            self._open.text(data)
+
+
+def _whole(part: _Content | None) -> Segment | None:
+    return None if part is None else part.whole
+
+
+def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of an XLIFF file.
+
+    Raises:
+        WorkerError: The file is not what was planned.
+    """
+    langs = unit.source_lang, unit.target_lang
+    handler = XliffHandler(*langs, limits, unit.xliff_take)
+    yield from read_xml(unit, limits, batch_rows, handler)

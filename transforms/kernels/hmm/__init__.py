@@ -1,0 +1,1 @@
+"""Kernels of the statistical aligner and of the phrases learnt with it."""

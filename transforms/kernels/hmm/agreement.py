@@ -1,0 +1,281 @@
+"""Two HMMs of one pair that agree: expected counts for training, links for use.
+
+In training the count of a link is the product of both directions' posteriors (Liang, Taskar and
+Klein 2006, section 3.2). In use each direction hears once what the other believes of each link,
+as one round of belief propagation does (Pearl 1988): unlike Liang et al., who multiply posteriors
+at the end, so that a link both find likely also shifts its neighbours.
+"""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.hmm.emissions import LEAST, Lexicon, Side, emissions
+from pairweave.transforms.kernels.hmm.hmm import (
+    best_path,
+    independent_posteriors,
+    lay_out,
+    posteriors,
+    sum_of,
+)
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Words
+
+DOUBT = np.float32(0.1)
+"""What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""
+
+
+@numba.njit(nogil=True, cache=True)
+def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
+    """Return a value of a windowed matrix; 0 outside the window."""
+    at = state - low[word]
+    return values[word, at] if 0 <= at < values.shape[1] else np.float32(0.0)
+
+
+@numba.njit(nogil=True, cache=True)
+def expect(
+    first: int,
+    last: int,
+    source: Side,
+    target: Side,
+    source_words: Words,
+    target_words: Words,
+    lexicon: Lexicon,
+    jumps: np.ndarray,
+    p_null: float,
+    counts: np.ndarray,
+    null_target_counts: np.ndarray,
+    null_source_counts: np.ndarray,
+    jump_counts: np.ndarray,
+) -> tuple[float, float]:
+    """Add the expected counts of the pairs ``first`` to ``last - 1``.
+
+    Args:
+        first: First pair.
+        last: Pair behind the last.
+        source: The source side.
+        target: The target side.
+        source_words: What is known of the source words.
+        target_words: What is known of the target words.
+        lexicon: The lexicon.
+        jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
+        p_null: Probability that a word is made by nothing.
+        counts: Receives links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
+        null_target_counts: Receives target words made by nothing, int64 ``[target word]``.
+        null_source_counts: The same for the source.
+        jump_counts: Receives jumps, float64 ``[direction, distance]``.
+
+    Returns:
+        The logarithms of the likelihoods, forward and reverse.
+    """
+    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
+    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
+    log_forward = 0.0
+    log_reverse = 0.0
+    for pair in range(first, last):
+        states = source.offsets[pair + 1] - source.offsets[pair]
+        words = target.offsets[pair + 1] - target.offsets[pair]
+        if states == 0 or words == 0:
+            continue
+        forward, low, null, reverse, back_low, back_null, entries = emissions(
+            source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+        )
+        p_forward = np.empty_like(forward)
+        p_reverse = np.empty_like(reverse)
+        if len(jumps) > 0:
+            layout = lay_out(jumps[0], forward.shape[1], p_null)
+            log_forward += posteriors(forward, low, null, layout, p_null, p_forward, jump_counts[0])
+            layout = lay_out(jumps[1], reverse.shape[1], p_null)
+            log_reverse += posteriors(
+                reverse, back_low, back_null, layout, p_null, p_reverse, jump_counts[1]
+            )
+        else:
+            log_forward += independent_posteriors(forward, null, p_null, p_forward)
+            log_reverse += independent_posteriors(reverse, back_null, p_null, p_reverse)
+        for state in range(states):
+            rest = np.float32(1.0)
+            for at in range(p_reverse.shape[1]):
+                rest -= p_reverse[state, at]
+                entry = entries[state, at]
+                if entry >= 0:
+                    word = back_low[state] + at
+                    both = p_reverse[state, at] * inside(p_forward, low, word, state)
+                    counts[entry] += np.int64(both * FIXED_POINT)
+            number = source.words[source.offsets[pair] + state]
+            if number >= 0 and rest > 0.0:
+                null_source_counts[number] += np.int64(rest * FIXED_POINT)
+        for word in range(words):
+            rest = np.float32(1.0)
+            for at in range(p_forward.shape[1]):
+                rest -= p_forward[word, at]
+            number = target.words[target.offsets[pair] + word]
+            if number >= 0 and rest > 0.0:
+                null_target_counts[number] += np.int64(rest * FIXED_POINT)
+    return log_forward, log_reverse
+
+
+@numba.njit(nogil=True, cache=True)
+def heard_odds(
+    believed: np.ndarray, believed_low: np.ndarray, low: np.ndarray, width: int
+) -> np.ndarray:
+    """Return the odds of each link in the other direction, as this direction's windows see them.
+
+    Args:
+        believed: Posteriors of the other direction, float32 ``[state, other width]``.
+        believed_low: Its windows.
+        low: Windows of this direction ``[word]``.
+        width: Their width.
+
+    Returns:
+        ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
+    """
+    one = np.float32(1.0)
+    odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
+    for state in range(believed.shape[0]):
+        for at in range(believed.shape[1]):
+            word = believed_low[state] + at
+            seen = state - low[word]
+            if 0 <= seen < width:
+                chance = believed[state, at]
+                odds[word, seen] = (chance + DOUBT) / (one - chance + DOUBT)
+    return odds
+
+
+@numba.njit(nogil=True, cache=True)
+def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """Weigh each word's states by the odds of the other direction, and nothing by 1.
+
+    Running the passes again on weighted emissions finds the same links at twice the cost.
+
+    Args:
+        own: Posteriors of one direction, float32 ``[word, width]``.
+        odds: From `heard_odds`.
+
+    Returns:
+        Posteriors of the one direction, float32 ``[word, width]``.
+    """
+    words, width = own.shape
+    heard = own * odds
+    for word in range(words):
+        nothing = np.float32(1.0) - sum_of(own[word])
+        inverse = np.float32(1.0) / (sum_of(heard[word]) + max(nothing, LEAST))
+        for at in range(width):
+            heard[word, at] = min(heard[word, at] * inverse, np.float32(1.0))
+    return heard
+
+
+@numba.njit(nogil=True, cache=True)
+def align_pairs(
+    source: Side,
+    target: Side,
+    source_words: Words,
+    target_words: Words,
+    lexicon: Lexicon,
+    jumps: np.ndarray,
+    p_null: float,
+    threshold: float,
+    viterbi: bool,  # noqa: FBT001 - Numba takes no keywords-only arguments
+) -> tuple[np.ndarray, ...]:
+    """Link the words of pairs in both directions.
+
+    Args:
+        source: The source side.
+        target: The target side, of as many pairs.
+        source_words: What is known of the source words.
+        target_words: What is known of the target words.
+        lexicon: The lexicon.
+        jumps: Weights of jumps, float32 ``[direction, distance]``.
+        p_null: Probability that a word is made by nothing.
+        threshold: Least posterior of a link.
+        viterbi: Link the likeliest path instead of all that is likely enough.
+
+    Returns:
+        For each direction: where each pair's links begin (int32), their source and target words
+        (int16), sorted, and their posteriors (float32).
+    """
+    pairs = len(source.offsets) - 1
+    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
+    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
+    none = np.empty(0, dtype=np.float64)
+    begins = np.zeros((2, pairs + 1), dtype=np.int32)
+    room = 1024
+    ends = np.empty((2, 2, room), dtype=np.int16)
+    values = np.empty((2, room), dtype=np.float32)
+    used = np.zeros(2, dtype=np.int64)
+    for pair in range(pairs):
+        states = source.offsets[pair + 1] - source.offsets[pair]
+        words = target.offsets[pair + 1] - target.offsets[pair]
+        if states > 0 and words > 0:
+            forward, low, null, reverse, back_low, back_null, _ = emissions(
+                source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+            )
+            p_forward = np.empty_like(forward)
+            p_reverse = np.empty_like(reverse)
+            layout = lay_out(jumps[0], forward.shape[1], p_null)
+            back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
+            posteriors(forward, low, null, layout, p_null, p_forward, none)
+            posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
+            # At most 1 / threshold states of a word can be likely enough.
+            need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
+            if need > room:
+                while need > room:
+                    room *= 2
+                wider = np.empty((2, 2, room), dtype=np.int16)
+                wider[:, :, : ends.shape[2]] = ends
+                ends = wider
+                more = np.empty((2, room), dtype=np.float32)
+                more[:, : values.shape[1]] = values
+                values = more
+            path = np.empty(0, dtype=np.int32)
+            back_path = path
+            odds = heard_odds(p_reverse, back_low, low, forward.shape[1])
+            back_odds = heard_odds(p_forward, low, back_low, reverse.shape[1])
+            if viterbi:
+                path = best_path(forward * odds, low, null, layout, p_null)
+                back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
+            likely = heard_posteriors(p_forward, odds)
+            back_likely = heard_posteriors(p_reverse, back_odds)
+            # Forward links by column would not be sorted: collect them by row through windows.
+            for state in range(states):
+                for word in range(first_word(low, state, forward.shape[1]), words):
+                    at = state - low[word]
+                    if at < 0:
+                        break
+                    chance = likely[word, at]
+                    if path[word] == state if viterbi else chance >= threshold:
+                        ends[0, 0, used[0]] = state
+                        ends[0, 1, used[0]] = word
+                        values[0, used[0]] = chance
+                        used[0] += 1
+                for at in range(reverse.shape[1]):
+                    word = back_low[state] + at
+                    chance = back_likely[state, at]
+                    if back_path[state] == word if viterbi else chance >= threshold:
+                        ends[1, 0, used[1]] = state
+                        ends[1, 1, used[1]] = word
+                        values[1, used[1]] = chance
+                        used[1] += 1
+        begins[0, pair + 1] = used[0]
+        begins[1, pair + 1] = used[1]
+    return (
+        begins[0].copy(),
+        ends[0, 0, : used[0]].copy(),
+        ends[0, 1, : used[0]].copy(),
+        values[0, : used[0]].copy(),
+        begins[1].copy(),
+        ends[1, 0, : used[1]].copy(),
+        ends[1, 1, : used[1]].copy(),
+        values[1, : used[1]].copy(),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def first_word(low: np.ndarray, state: int, width: int) -> int:
+    """Return the first word whose window reaches a state."""
+    first = 0
+    behind = len(low)
+    while first < behind:
+        middle = (first + behind) >> 1
+        if low[middle] + width <= state:
+            first = middle + 1
+        else:
+            behind = middle
+    return first

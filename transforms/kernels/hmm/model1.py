@@ -1,0 +1,405 @@
+"""The sparse lexicon of IBM Model 1 (Brown et al. 1993): which words may translate which.
+
+The lexicon is a matrix in compressed rows: a row for each source word, its target words sorted.
+One entry serves both directions, since counts are those of two models that agree.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.text.similarity import MOST_LETTERS, likeness
+
+FIXED_POINT = 1 << 30
+"""Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
+
+FREQUENT = 64
+"""Occurrences from which on a word that meets another once is no candidate for it."""
+
+STEM_PRIOR = np.float32(0.3)
+"""Occurrences that likeness and frequency are worth in the back-off (flat from 0.3 to 3)."""
+
+LIKENESS_WEIGHT = np.float32(0.5)
+"""Probability that a word becomes one that is written alike, where nothing else is known."""
+
+UNIGRAM_WEIGHT = np.float32(0.3)
+"""Weight of a word's frequency, where nothing else is known."""
+
+
+class Words(NamedTuple):
+    """What is known of the words of one side; the last item of each array is an unseen word.
+
+    Attributes:
+        stem: Stem of each word, int32; -1 for none.
+        mass: Expected links of each word, float32.
+        share: Probability of the word given its stem, float32.
+        unigram: Probability of the word, float32.
+        null: Probability of the word given that it has no partner, float32.
+        stem_mass: Expected links of each stem's words, float32; the last is an unseen stem.
+        stem_share: Probability of an unseen word given the stem, float32.
+        prior: Occurrences that the back-off to stems and letters is worth, float32.
+    """
+
+    stem: np.ndarray
+    mass: np.ndarray
+    share: np.ndarray
+    unigram: np.ndarray
+    null: np.ndarray
+    stem_mass: np.ndarray
+    stem_share: np.ndarray
+    prior: np.float32
+
+
+@numba.njit(nogil=True, cache=True)
+def lead_of(words: Words, mass: np.float32, stem: int) -> np.float32:
+    """Return the weight of the back-off of a word, for `back_off`.
+
+    Args:
+        words: The word's side.
+        mass: Expected links of the word.
+        stem: Its stem, -1 for an unseen one.
+    """
+    return words.prior / ((mass + words.prior) * (words.stem_mass[stem] + STEM_PRIOR))
+
+
+@numba.njit(nogil=True, cache=True)
+def back_off(
+    lead: np.float32,
+    stem_count: np.float32,
+    alike: np.float32,
+    share: np.float32,
+    unigram: np.float32,
+) -> np.float32:
+    """Return what stems, letters and frequency add to p(other | word).
+
+    p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
+    posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is made in the same way of
+    stems: ``(stem_count * share + STEM_PRIOR * prior) / (stem_mass + STEM_PRIOR)``.
+
+    Args:
+        lead: Of the word, from `lead_of`.
+        stem_count: Expected links of both stems.
+        alike: How alike both words are written.
+        share: Probability of the other word given its stem.
+        unigram: Probability of the other word.
+    """
+    prior = LIKENESS_WEIGHT * alike + UNIGRAM_WEIGHT * unigram
+    return lead * (stem_count * share + STEM_PRIOR * prior)
+
+
+@numba.njit(nogil=True, cache=True)
+def occurrences(
+    words: np.ndarray, offsets: np.ndarray, vocabulary: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """List the pairs in which each word occurs, once for each time.
+
+    Args:
+        words: Word of each token, -1 for unknown, int32 ``[token]``.
+        offsets: Where each pair's tokens begin ``[pair + 1]``.
+        vocabulary: Number of words.
+
+    Returns:
+        Where each word's list begins ``[word + 1]``, and the pairs, ascending, int32.
+    """
+    begins = np.zeros(vocabulary + 1, dtype=np.int64)
+    for token in range(len(words)):
+        if words[token] >= 0:
+            begins[words[token] + 1] += 1
+    for word in range(vocabulary):
+        begins[word + 1] += begins[word]
+    at = begins[:-1].copy()
+    pairs = np.empty(begins[-1], dtype=np.int32)
+    for pair in range(len(offsets) - 1):
+        for token in range(offsets[pair], offsets[pair + 1]):
+            word = words[token]
+            if word >= 0:
+                pairs[at[word]] = pair
+                at[word] += 1
+    return begins, pairs
+
+
+@numba.njit(nogil=True, cache=True)
+def candidates(
+    first: int,
+    last: int,
+    begins: np.ndarray,
+    pairs: np.ndarray,
+    targets: np.ndarray,
+    target_offsets: np.ndarray,
+    source_offsets: np.ndarray,
+    target_counts: np.ndarray,
+    most: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the target words that may translate the source words ``first`` to ``last - 1``.
+
+    Counts co-occurrence as the first step of Model 1 with uniform probabilities does. Drops words
+    met once, if both are frequent: such chance meetings are most of what memory would hold. Keeps
+    the ``most`` words of a row with the largest ``count**2 / (count of target word)``: that orders
+    a row as chi-squared does for rare pairs.
+
+    Args:
+        first: First source word.
+        last: Source word behind the last.
+        begins: From `occurrences` of the source side.
+        pairs: From `occurrences` of the source side.
+        targets: Target words ``[token]``.
+        target_offsets: ``[pair + 1]``.
+        source_offsets: ``[pair + 1]``.
+        target_counts: How often each target word occurs ``[target word]``.
+        most: Entries of a row.
+
+    Returns:
+        Entries of each row ``[last - first]``, and the target words, sorted in each row, and their
+        counts, float32.
+    """
+    vocabulary = len(target_counts)
+    weight = np.zeros(vocabulary, dtype=np.float64)
+    times = np.zeros(vocabulary, dtype=np.int32)
+    touched = np.empty(vocabulary, dtype=np.int32)
+    sizes = np.zeros(last - first, dtype=np.int64)
+    columns = np.empty(1024, dtype=np.int32)
+    counts = np.empty(1024, dtype=np.float32)
+    used = 0
+    for word in range(first, last):
+        seen = 0
+        for at in range(begins[word], begins[word + 1]):
+            pair = pairs[at]
+            share = 1.0 / (source_offsets[pair + 1] - source_offsets[pair] + 1)
+            for token in range(target_offsets[pair], target_offsets[pair + 1]):
+                target = targets[token]
+                if target < 0:
+                    continue
+                if weight[target] == 0.0:
+                    touched[seen] = target
+                    seen += 1
+                    times[target] = 0
+                weight[target] += share
+                times[target] += 1
+        row = touched[:seen]
+        if begins[word + 1] - begins[word] >= FREQUENT:
+            often = np.empty(seen, dtype=np.bool_)
+            for at in range(seen):
+                often[at] = times[row[at]] > 1 or target_counts[row[at]] < FREQUENT
+            row = row[often]
+        if len(row) > most:
+            score = np.empty(len(row), dtype=np.float64)
+            for at in range(len(row)):
+                score[at] = -(weight[row[at]] ** 2) / target_counts[row[at]]
+            row = row[np.argsort(score, kind="mergesort")[:most]]
+        row = np.sort(row)
+        while used + len(row) > len(columns):
+            columns = np.concatenate((columns, np.empty_like(columns)))
+            counts = np.concatenate((counts, np.empty_like(counts)))
+        for target in row:
+            columns[used] = target
+            counts[used] = weight[target]
+            used += 1
+        sizes[word - first] = len(row)
+        for at in range(seen):
+            weight[touched[at]] = 0.0
+    return sizes, columns[:used].copy(), counts[:used].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
+    """Return where a pair of words is in the lexicon, or -1."""
+    low = row_offsets[source]
+    high = row_offsets[source + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if columns[middle] < target:
+            low = middle + 1
+        else:
+            high = middle
+    if low < row_offsets[source + 1] and columns[low] == target:
+        return low
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def stem_entries(
+    row_offsets: np.ndarray,
+    columns: np.ndarray,
+    source_stems: np.ndarray,
+    target_stems: np.ndarray,
+    source_stem_count: int,
+    target_stem_count: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the pairs of stems of a lexicon's pairs of words.
+
+    Args:
+        row_offsets: Of the lexicon.
+        columns: Of the lexicon.
+        source_stems: Stem of each source word, int32.
+        target_stems: Stem of each target word, int32.
+        source_stem_count: Source stems.
+        target_stem_count: Target stems.
+
+    Returns:
+        Row offsets and columns of the lexicon of stems, and the entry in it of each pair of words.
+    """
+    begins = np.zeros(source_stem_count + 1, dtype=np.int64)
+    for word in range(len(source_stems)):
+        begins[source_stems[word] + 1] += 1
+    for stem in range(source_stem_count):
+        begins[stem + 1] += begins[stem]
+    at = begins[:-1].copy()
+    words = np.empty(len(source_stems), dtype=np.int32)
+    for word in range(len(source_stems)):
+        words[at[source_stems[word]]] = word
+        at[source_stems[word]] += 1
+    place = np.full(target_stem_count, -1, dtype=np.int64)
+    touched = np.empty(target_stem_count, dtype=np.int32)
+    stem_offsets = np.zeros(source_stem_count + 1, dtype=np.int64)
+    stem_columns = np.empty(len(columns), dtype=np.int32)
+    entries = np.empty(len(columns), dtype=np.int32)
+    used = 0
+    for stem in range(source_stem_count):
+        seen = 0
+        for index in range(begins[stem], begins[stem + 1]):
+            for entry in range(row_offsets[words[index]], row_offsets[words[index] + 1]):
+                other = target_stems[columns[entry]]
+                if place[other] < 0:
+                    place[other] = 0
+                    touched[seen] = other
+                    seen += 1
+        stem_columns[used : used + seen] = np.sort(touched[:seen])
+        for index in range(used, used + seen):
+            place[stem_columns[index]] = index
+        for index in range(begins[stem], begins[stem + 1]):
+            for entry in range(row_offsets[words[index]], row_offsets[words[index] + 1]):
+                entries[entry] = place[target_stems[columns[entry]]]
+        for index in range(used, used + seen):
+            place[stem_columns[index]] = -1
+        used += seen
+        stem_offsets[stem + 1] = used
+    return stem_offsets, stem_columns[:used].copy(), entries
+
+
+@numba.njit(nogil=True, cache=True)
+def entry_likeness(
+    first: int,
+    last: int,
+    row_offsets: np.ndarray,
+    columns: np.ndarray,
+    letter_offsets: np.ndarray,
+    letters: np.ndarray,
+    other_offsets: np.ndarray,
+    others: np.ndarray,
+    result: np.ndarray,
+) -> None:
+    """Compute how alike the words of each entry are written.
+
+    Args:
+        first: First source word.
+        last: Source word behind the last.
+        row_offsets: Of the lexicon.
+        columns: Of the lexicon.
+        letter_offsets: Where each source word's letters begin.
+        letters: Of the source words.
+        other_offsets: Where each target word's letters begin.
+        others: Letters of the target words.
+        result: Receives the likeness, float32 ``[entry]``.
+    """
+    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
+    for source in range(first, last):
+        start = letter_offsets[source]
+        end = letter_offsets[source + 1]
+        for entry in range(row_offsets[source], row_offsets[source + 1]):
+            target = columns[entry]
+            result[entry] = likeness(
+                letters, start, end, others, other_offsets[target], other_offsets[target + 1], line
+            )
+
+
+@numba.njit(nogil=True, cache=True)
+def add_up(
+    row_offsets: np.ndarray,
+    columns: np.ndarray,
+    counts: np.ndarray,
+    groups: np.ndarray,
+    targets: int,
+    group_count: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sum the counts of each source word, each target word and each group of entries.
+
+    Args:
+        row_offsets: Of the lexicon.
+        columns: Of the lexicon.
+        counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
+        groups: Group of each entry; as long as ``counts``.
+        targets: Target words.
+        group_count: Groups.
+
+    Returns:
+        Sums in whole units, float32: ``[source word]``, ``[target word]``, ``[group]``.
+    """
+    unit = 1.0 / FIXED_POINT
+    of_source = np.zeros(len(row_offsets) - 1, dtype=np.float32)
+    of_target = np.zeros(targets, dtype=np.int64)
+    of_group = np.zeros(group_count, dtype=np.int64)
+    for source in range(len(row_offsets) - 1):
+        total = np.int64(0)
+        for entry in range(row_offsets[source], row_offsets[source + 1]):
+            total += counts[entry]
+            of_target[columns[entry]] += counts[entry]
+            of_group[groups[entry]] += counts[entry]
+        of_source[source] = total * unit
+    return (
+        of_source,
+        (of_target * unit).astype(np.float32),
+        (of_group * unit).astype(np.float32),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def maximize(
+    first: int,
+    last: int,
+    row_offsets: np.ndarray,
+    columns: np.ndarray,
+    counts: np.ndarray,
+    stem_counts: np.ndarray,
+    stem_entry: np.ndarray,
+    alike: np.ndarray,
+    source: Words,
+    target: Words,
+    probabilities: np.ndarray,
+) -> None:
+    """Turn the counts of the rows ``first`` to ``last - 1`` into probabilities of both directions.
+
+    Args:
+        first: First source word.
+        last: Source word behind the last.
+        row_offsets: Of the lexicon.
+        columns: Of the lexicon.
+        counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
+        stem_counts: Of the lexicon of stems, float32.
+        stem_entry: Entry in the lexicon of stems of each entry.
+        alike: From `entry_likeness`.
+        source: Masses of the source words.
+        target: Masses of the target words.
+        probabilities: Receives p(target | source) and p(source | target), float32 ``[entry, 2]``.
+    """
+    unit = np.float32(1.0 / FIXED_POINT)
+    for word in range(first, last):
+        lead = lead_of(source, source.mass[word], source.stem[word])
+        own = np.float32(1.0) / (source.mass[word] + source.prior)
+        for entry in range(row_offsets[word], row_offsets[word + 1]):
+            other = columns[entry]
+            count = np.float32(counts[entry]) * unit
+            stem_count = stem_counts[stem_entry[entry]]
+            chance = back_off(
+                lead, stem_count, alike[entry], target.share[other], target.unigram[other]
+            )
+            probabilities[entry, 0] = count * own + chance
+            chance = back_off(
+                lead_of(target, target.mass[other], target.stem[other]),
+                stem_count,
+                alike[entry],
+                source.share[word],
+                source.unigram[word],
+            )
+            of = np.float32(1.0) / (target.mass[other] + target.prior)
+            probabilities[entry, 1] = count * of + chance

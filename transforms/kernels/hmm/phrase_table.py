@@ -1,0 +1,121 @@
+"""Phrases as runs of word numbers: counted by hash, looked up, put before other translations."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.text.words import find, hash_letters
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_runs(numbers: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Hash runs of words.
+
+    Args:
+        numbers: Numbers of words, below 0 of one that is not in the vocabulary, int32 ``[word]``.
+        starts: First word of each run, int64 ``[run]``.
+        ends: The word behind it.
+
+    Returns:
+        uint64 ``[run]``; 0 of a run that holds a word that is not in the vocabulary.
+    """
+    hashes = np.zeros(len(starts), np.uint64)
+    for run in range(len(starts)):
+        known = True
+        for word in range(starts[run], ends[run]):
+            known &= numbers[word] >= 0
+        if known:
+            hashes[run] = hash_letters(numbers, starts[run], ends[run])
+    return hashes
+
+
+@numba.njit(nogil=True, cache=True)
+def find_runs(
+    offsets: np.ndarray,
+    numbers: np.ndarray,
+    keys: np.ndarray,
+    ids: np.ndarray,
+    known_offsets: np.ndarray,
+    known_words: np.ndarray,
+) -> np.ndarray:
+    """Look runs of words up among known ones.
+
+    Args:
+        offsets: Where each run begins, int64 ``[run + 1]``.
+        numbers: Numbers of words, int32 ``[word]``.
+        keys: Table of the hashes of known runs (`transforms.kernels.text.words.fill_table`).
+        ids: Likewise.
+        known_offsets: Where each known run begins, int64 ``[known + 1]``.
+        known_words: Its words' numbers, int32.
+
+    Returns:
+        Number of each run among the known ones, int64 ``[run]``; -1 of others.
+    """
+    found = np.full(len(offsets) - 1, -1, np.int64)
+    hashes = hash_runs(numbers, offsets[:-1], offsets[1:])
+    for run in range(len(found)):
+        if hashes[run] == 0:
+            continue
+        known = np.int64(find(keys, ids, hashes[run]))
+        length = offsets[run + 1] - offsets[run]
+        if known < 0 or known_offsets[known + 1] - known_offsets[known] != length:
+            continue
+        same = True
+        for word in range(length):
+            same &= known_words[known_offsets[known] + word] == numbers[offsets[run] + word]
+        if same:
+            found[run] = known
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def put_before(
+    rows: np.ndarray,
+    row_offsets: np.ndarray,
+    phrase_offsets: np.ndarray,
+    phrase_words: np.ndarray,
+    offsets: np.ndarray,
+    word_offsets: np.ndarray,
+    words: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Put the phrases of a table before other translations of fragments.
+
+    Args:
+        rows: Row of the table of each fragment, or -1, int64 ``[fragment]``.
+        row_offsets: Where each row's phrases begin, int64 ``[row + 1]``.
+        phrase_offsets: Where each phrase's words begin, int64 ``[phrase + 1]``.
+        phrase_words: Hashes, uint64.
+        offsets: Where each fragment's other translations begin, int64 ``[fragment + 1]``.
+        word_offsets: Where each one's words begin, int64 ``[translation + 1]``.
+        words: Hashes, uint64.
+
+    Returns:
+        All translations, as ``offsets``, ``word_offsets`` and ``words`` hold them.
+    """
+    translations, length = len(word_offsets) - 1, len(words)
+    for row in rows:
+        if row >= 0:
+            first, behind = row_offsets[row], row_offsets[row + 1]
+            translations += behind - first
+            length += phrase_offsets[behind] - phrase_offsets[first]
+    begins = np.zeros(len(offsets), np.int64)
+    word_begins = np.zeros(translations + 1, np.int64)
+    all_words = np.empty(length, np.uint64)
+    count = 0
+    used = 0
+    for fragment in range(len(rows)):
+        row = rows[fragment]
+        if row >= 0:
+            for phrase in range(row_offsets[row], row_offsets[row + 1]):
+                for at in range(phrase_offsets[phrase], phrase_offsets[phrase + 1]):
+                    all_words[used] = phrase_words[at]
+                    used += 1
+                count += 1
+                word_begins[count] = used
+        for translation in range(offsets[fragment], offsets[fragment + 1]):
+            for at in range(word_offsets[translation], word_offsets[translation + 1]):
+                all_words[used] = words[at]
+                used += 1
+            count += 1
+            word_begins[count] = used
+        begins[fragment + 1] = count
+    return begins, word_begins, all_words

@@ -1,0 +1,1 @@
+"""Kernels on word links and phrase pairs."""

@@ -1,0 +1,1 @@
+"""Kernels that draw masks, and translation edit rate."""

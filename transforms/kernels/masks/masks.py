@@ -1,0 +1,396 @@
+"""Masks: where a translation differs from its reference, and spans drawn from a text.
+
+Tags are flat: those of text ``t`` are ``tag_offsets[t]`` to ``tag_offsets[t + 1]``; of each there
+is the token that holds it and the token that holds its other half, -1 if it has none.
+"""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text.spans import same_bytes
+
+POSITIONS = 20
+"""Into how many bins of equal width the place of a mask in its sentence falls."""
+
+BROKEN = -1
+"""In place of the end of a span: it holds half a tag whose other half is nowhere."""
+
+JUDGED_GOOD, JUDGED_SAME, JUDGED_BAD = 0, 1, 2
+
+
+@numba.njit(nogil=True, cache=True)
+def close_tags(
+    tag_token: np.ndarray,
+    tag_partner: np.ndarray,
+    first: Integer,
+    last: Integer,
+    start: Integer,
+    end: Integer,
+) -> tuple[Integer, Integer]:
+    """Widen a range of tokens until it holds both halves of each of its tags.
+
+    Args:
+        tag_token: Token of each tag, int64 ``[tag]``.
+        tag_partner: Token of its other half, likewise.
+        first: The first tag of the text.
+        last: One behind its last.
+        start: First token.
+        end: One behind the last.
+
+    Returns:
+        The range; its end is `BROKEN` if a tag in it has no other half.
+    """
+    grows = True
+    while grows:
+        grows = False
+        for tag in range(first, last):
+            if start <= tag_token[tag] < end:
+                partner = tag_partner[tag]
+                if partner < 0:
+                    return start, BROKEN
+                if partner < start:
+                    start = partner
+                    grows = True
+                elif partner >= end:
+                    end = partner + 1
+                    grows = True
+    return start, end
+
+
+@numba.njit(nogil=True, cache=True)
+def _find_units(
+    links: Integer,
+    source: np.ndarray,
+    target: np.ndarray,
+    probability: np.ndarray,
+    cuts: np.ndarray,
+    target_cuts: np.ndarray,
+    units: np.ndarray,
+    confidence: np.ndarray,
+) -> Integer:
+    """Cut a pair into the smallest ranges of tokens on both sides that no link leaves.
+
+    Args:
+        links: How many links there are.
+        source: Their translation tokens, int16 ``[link]``, ascending.
+        target: Their reference tokens, likewise.
+        probability: float32 ``[link]``.
+        cuts: Between which translation tokens a mask may begin or end, bool ``[token + 1]``.
+        target_cuts: Between which reference tokens, likewise.
+        units: Out: start and end in the translation, start and end in the reference, int64
+            ``[4, unit]``; the ranges of each side follow each other without a gap.
+        confidence: Out: the least probability of a unit's links, inf without any, ``[unit]``.
+
+    Returns:
+        How many units there are.
+    """
+    sources = len(cuts) - 1
+    targets = len(target_cuts) - 1
+    least = np.full(sources + 1, targets, np.int64)
+    most = np.full(sources + 1, -1, np.int64)
+    for link in range(links):
+        token = source[link]
+        least[token] = min(least[token], np.int64(target[link]))
+        most[token + 1] = max(most[token + 1], np.int64(target[link]))
+    for token in range(sources - 1, -1, -1):
+        least[token] = min(least[token], least[token + 1])
+    count = 0
+    begin: Integer = 0
+    at: Integer = 0
+    reach = np.int64(-1)
+    link = 0
+    for cut in range(sources + 1):
+        reach = max(reach, np.int64(most[cut]))
+        low: Integer = max(reach + 1, np.int64(at))
+        high: Integer = np.int64(least[cut])
+        if low > high or not cuts[cut]:
+            continue
+        while low <= high and not target_cuts[low]:
+            low += 1
+        while high >= low and not target_cuts[high]:
+            high -= 1
+        if low > high:
+            continue
+        if cut > begin or low > at:
+            units[0, count], units[1, count] = begin, cut
+            units[2, count], units[3, count] = at, low
+            confidence[count] = np.inf
+            while link < links and source[link] < cut:
+                confidence[count] = min(confidence[count], probability[link])
+                link += 1
+            count += 1
+        if high > low:
+            units[0, count], units[1, count] = cut, cut
+            units[2, count], units[3, count] = low, high
+            confidence[count] = np.inf
+            count += 1
+        begin = cut
+        at = high
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_kept(
+    units: np.ndarray,
+    unit: Integer,
+    data: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    first: Integer,
+    target_data: np.ndarray,
+    target_starts: np.ndarray,
+    target_ends: np.ndarray,
+    target_first: Integer,
+) -> bool:
+    """Tell whether both sides of a unit hold the same tokens."""
+    length = units[1, unit] - units[0, unit]
+    if length == 0 or length != units[3, unit] - units[2, unit]:
+        return False
+    for token in range(length):
+        here = first + units[0, unit] + token
+        there = target_first + units[2, unit] + token
+        if not same_bytes(
+            data,
+            starts[here],
+            ends[here],
+            target_data,
+            target_starts[there],
+            target_ends[there],
+        ):
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _widen_for_tags(
+    units: np.ndarray,
+    count: Integer,
+    kept: np.ndarray,
+    tags: np.ndarray,
+    partners: np.ndarray,
+    tag_range: np.ndarray,
+    target_tags: np.ndarray,
+    target_partners: np.ndarray,
+    target_range: np.ndarray,
+    deletions: int,
+    broken: np.ndarray,
+) -> None:
+    """Mask kept units too where a mask would part the halves of a tag; mark what stays parted."""
+    grows = True
+    while grows:
+        grows = False
+        unit = 0
+        while unit < count:
+            if kept[unit]:
+                unit += 1
+                continue
+            stop = unit
+            while stop < count and not kept[stop]:
+                stop += 1
+            start, end = units[0, unit], units[1, stop - 1]
+            target_start, target_end = units[2, unit], units[3, stop - 1]
+            if not deletions and target_start == target_end:
+                unit = stop
+                continue
+            low, high = close_tags(tags, partners, tag_range[0], tag_range[1], start, end)
+            target_low, target_high = close_tags(
+                target_tags,
+                target_partners,
+                target_range[0],
+                target_range[1],
+                target_start,
+                target_end,
+            )
+            broken[unit] = high == BROKEN or target_high == BROKEN
+            if not broken[unit]:
+                for other in range(count):
+                    if kept[other] and (
+                        (units[0, other] < high and low < units[1, other])
+                        or (units[2, other] < target_high and target_low < units[3, other])
+                    ):
+                        for between in range(min(other, unit), max(other + 1, stop)):
+                            grows = grows or kept[between]
+                            kept[between] = False
+            unit = stop
+
+
+@numba.njit(nogil=True, cache=True)
+def find_regions(
+    link_offsets: np.ndarray,
+    link_source: np.ndarray,
+    link_target: np.ndarray,
+    link_probability: np.ndarray,
+    data: np.ndarray,
+    token_offsets: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    cuts: np.ndarray,
+    tag_offsets: np.ndarray,
+    tags: np.ndarray,
+    partners: np.ndarray,
+    target_data: np.ndarray,
+    target_token_offsets: np.ndarray,
+    target_starts: np.ndarray,
+    target_ends: np.ndarray,
+    target_cuts: np.ndarray,
+    target_tag_offsets: np.ndarray,
+    target_tags: np.ndarray,
+    target_partners: np.ndarray,
+    max_placeholders: Integer,
+    max_share: float,
+    deletions: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find the placeholders of translations beside their references (`aligned_masks`).
+
+    Args:
+        link_offsets: Where each pair's links begin, int64 ``[pair + 1]``.
+        link_source: Translation token, int16 ``[link]``, ascending within a pair.
+        link_target: Reference token, likewise.
+        link_probability: float32 ``[link]``.
+        data: UTF-8 of the translations, uint8 ``[byte]``.
+        token_offsets: Tokens of each translation, int64 ``[pair + 1]``.
+        starts: Where they begin in ``data``, int64 ``[token]``.
+        ends: Where they end, likewise.
+        cuts: Between which tokens a mask may begin or end, bool ``[tokens + pairs]``.
+        tag_offsets: Tags of each translation, int64 ``[pair + 1]``.
+        tags: The token of each tag within its text, int64 ``[tag]``.
+        partners: The token of its other half, likewise.
+        target_data: The same of the references, and so on.
+        target_token_offsets: See above.
+        target_starts: See above.
+        target_ends: See above.
+        target_cuts: See above.
+        target_tag_offsets: See above.
+        target_tags: See above.
+        target_partners: See above.
+        max_placeholders: Most placeholders before concatenation.
+        max_share: Largest share of placeholders in a masked translation.
+        deletions: 1 if a region without a counterpart is a placeholder.
+
+    Returns:
+        The pair of each region int64 ``[region]``; start and end in tokens of the translation and
+        of the reference int64 ``[4, region]``; its confidence float32 ``[region]``, inf without a
+        link; which regions part the halves of a tag, bool ``[region]``; of each pair how it was
+        judged int8 ``[pair]``, and its placeholders before concatenation int64 ``[pair]``.
+    """
+    pairs = len(link_offsets) - 1
+    longest = 0
+    for pair in range(pairs):
+        tokens = int(token_offsets[pair + 1] - token_offsets[pair])
+        longest = max(longest, tokens)
+    most = token_offsets[pairs] - token_offsets[0] + pairs
+    region_pair = np.empty(most, np.int64)
+    regions = np.empty((4, most), np.int64)
+    region_confidence = np.empty(most, np.float32)
+    region_broken = np.empty(most, np.bool_)
+    judged = np.zeros(pairs, np.int8)
+    placeholders = np.zeros(pairs, np.int64)
+    units = np.empty((4, 2 * longest + 2), np.int64)
+    confidence = np.empty(2 * longest + 2, np.float64)
+    kept = np.empty(2 * longest + 2, np.bool_)
+    broken = np.empty(2 * longest + 2, np.bool_)
+    found = 0
+    for pair in range(pairs):
+        first = token_offsets[pair]
+        target_first = target_token_offsets[pair]
+        place = first - token_offsets[0] + pair
+        target_place = target_first - target_token_offsets[0] + pair
+        tokens = token_offsets[pair + 1] - first
+        targets = target_token_offsets[pair + 1] - target_first
+        low, high = link_offsets[pair], link_offsets[pair + 1]
+        count = _find_units(
+            high - low,
+            link_source[low:high],
+            link_target[low:high],
+            link_probability[low:high],
+            cuts[place : place + tokens + 1],
+            target_cuts[target_place : target_place + targets + 1],
+            units,
+            confidence,
+        )
+        for unit in range(count):
+            broken[unit] = False
+            kept[unit] = _is_kept(
+                units,
+                unit,
+                data,
+                starts,
+                ends,
+                first,
+                target_data,
+                target_starts,
+                target_ends,
+                target_first,
+            )
+        masked = 0
+        seen = 0
+        unit = 0
+        while unit < count:
+            if kept[unit]:
+                unit += 1
+                continue
+            stop = unit
+            here = 0
+            while stop < count and not kept[stop]:
+                here += max(1, units[1, stop] - units[0, stop])
+                stop += 1
+            if deletions or units[2, unit] < units[3, stop - 1]:
+                seen += here
+                masked += units[1, stop - 1] - units[0, unit]
+            unit = stop
+        placeholders[pair] = seen
+        if seen == 0:
+            judged[pair] = JUDGED_SAME
+            continue
+        # In the order of the sum, so that 0.5 of 10 is 5 on every machine.
+        if seen > max_placeholders or seen > max_share * (seen + tokens - masked) + 1e-9:
+            judged[pair] = JUDGED_BAD
+            continue
+        if (
+            tag_offsets[pair] < tag_offsets[pair + 1]
+            or target_tag_offsets[pair] < target_tag_offsets[pair + 1]
+        ):
+            _widen_for_tags(
+                units,
+                count,
+                kept,
+                tags,
+                partners,
+                tag_offsets[pair : pair + 2],
+                target_tags,
+                target_partners,
+                target_tag_offsets[pair : pair + 2],
+                deletions,
+                broken,
+            )
+        unit = 0
+        while unit < count:
+            if kept[unit]:
+                unit += 1
+                continue
+            stop = unit
+            sure = confidence[unit - 1] if unit else np.inf
+            parted = False
+            while stop < count and not kept[stop]:
+                sure = min(sure, confidence[stop])
+                parted = parted or broken[stop]
+                stop += 1
+            if stop < count:
+                sure = min(sure, confidence[stop])
+            if deletions or units[2, unit] < units[3, stop - 1]:
+                region_pair[found] = pair
+                regions[0, found], regions[1, found] = units[0, unit], units[1, stop - 1]
+                regions[2, found], regions[3, found] = units[2, unit], units[3, stop - 1]
+                region_confidence[found] = sure
+                region_broken[found] = parted
+                found += 1
+            unit = stop
+    return (
+        region_pair[:found].copy(),
+        regions[:, :found].copy(),
+        region_confidence[:found].copy(),
+        region_broken[:found].copy(),
+        judged,
+        placeholders,
+    )

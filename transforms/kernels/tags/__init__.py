@@ -1,0 +1,1 @@
+"""Kernels that draw, name and write tags."""

@@ -1,0 +1,142 @@
+"""Between which tokens a tag may stand, and which tokens and phrases hold words."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.text import utf8
+
+
+@numba.njit(nogil=True, cache=True)
+def find_cuts(
+    span_offsets: np.ndarray,
+    span_starts: np.ndarray,
+    span_ends: np.ndarray,
+    token_offsets: np.ndarray,
+    token_starts: np.ndarray,
+    token_ends: np.ndarray,
+) -> np.ndarray:
+    """Tell for each place between tokens whether neither border there splits a span.
+
+    The places of a text with n tokens are n + 1: before each token, and after the last. A place
+    counts as free if the end of the token before it and the start of the token after it both lie
+    outside every span; what touches a span's edge is outside.
+
+    Args:
+        span_offsets: Unbreakable spans of each text, int32 ``[text + 1]``, from 0.
+        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
+        span_ends: Likewise.
+        token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
+        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
+        token_ends: Likewise.
+
+    Returns:
+        Booleans of all texts end to end, ``[tokens + texts]``.
+    """
+    texts = len(span_offsets) - 1
+    free = np.ones(token_offsets[texts] - token_offsets[0] + texts, np.bool_)
+    place = 0
+    for text in range(texts):
+        span = span_offsets[text]
+        last_span = span_offsets[text + 1]
+        for token in range(token_offsets[text], token_offsets[text + 1]):
+            start = token_starts[token]
+            while span < last_span and span_ends[span] <= start:
+                span += 1
+            if span < last_span and span_starts[span] < start:
+                free[place] = False
+            end = token_ends[token]
+            while span < last_span and span_ends[span] <= end:
+                span += 1
+            if span < last_span and span_starts[span] < end:
+                free[place + 1] = False
+            place += 1
+        place += 1
+    return free
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_ascii(data: np.ndarray, begin: int, end: int) -> bool:
+    high = np.uint8(0)
+    for at in range(begin, end):
+        high |= data[at]
+    return bool(high < 0x80)
+
+
+@numba.njit(nogil=True, cache=True)
+def mark_wordlike(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    token_offsets: np.ndarray,
+    token_starts: np.ndarray,
+    token_ends: np.ndarray,
+    properties: np.ndarray,
+) -> np.ndarray:
+    """Tell which tokens hold a letter or a digit.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
+        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
+        token_ends: Likewise.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+
+    Returns:
+        Booleans of all texts end to end, ``[token]``, from the first text's first token.
+    """
+    marks = np.zeros(token_offsets[len(offsets) - 1] - token_offsets[0], np.bool_)
+    place = 0
+    for text in range(len(offsets) - 1):
+        at = offsets[text]
+        end = offsets[text + 1]
+        position = 0
+        ascii_only = _is_ascii(data, at, end)
+        for token in range(token_offsets[text], token_offsets[text + 1]):
+            start = token_starts[token]
+            stop = token_ends[token]
+            found = False
+            if ascii_only:
+                for byte in range(at + start, at + stop):
+                    if properties[data[byte]] & utf8.WORD:
+                        found = True
+                        break
+            else:
+                while at < end and position < stop:
+                    if position >= start and not found:
+                        point, width = utf8.decode(data, at, end)
+                        found = properties[point] & utf8.WORD != 0
+                        at += width
+                    else:
+                        at += 1
+                        while at < end and data[at] & 0xC0 == 0x80:
+                            at += 1
+                    position += 1
+            marks[place] = found
+            place += 1
+    return marks
+
+
+@numba.njit(nogil=True, cache=True)
+def hold_wordlike(
+    phrase_offsets: np.ndarray,
+    first: np.ndarray,
+    behind: np.ndarray,
+    token_offsets: np.ndarray,
+    wordlike: np.ndarray,
+    fits: np.ndarray,
+) -> None:
+    """Strike out the phrases without a token that holds a letter or a digit.
+
+    Args:
+        phrase_offsets: Where each pair's phrases begin, int64 ``[pair + 1]``.
+        first: First token of each phrase ``[phrase]``.
+        behind: The token behind its last ``[phrase]``.
+        token_offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
+        wordlike: From `mark_wordlike`, bool ``[token]``; its first is ``token_offsets[0]``.
+        fits: What is left of the phrases, bool ``[phrase]``; changed in place.
+    """
+    for pair in range(len(phrase_offsets) - 1):
+        base = token_offsets[pair] - token_offsets[0]
+        for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
+            if not wordlike[base + first[phrase] : base + behind[phrase]].any():
+                fits[phrase] = False

@@ -1,0 +1,130 @@
+"""Indexed tags found in UTF-8 text, and other symbols written in their places."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.indexed_tag import MOST_DIGITS, PREFIX
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tags.tag_names import CLOSE, EMPTY, KINDS, OPEN
+
+_BEGIN, _SLASH, _LETTER, _LINE, _END = f"</{PREFIX}>".encode()
+
+
+@numba.njit(nogil=True, cache=True)
+def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
+    """Return where the tag ends that begins at a place, and the tag; (-1, -1) if none does."""
+    closes = at + 1 < end and data[at + 1] == _SLASH
+    name = at + 1 + closes
+    if name + 2 >= end or data[name] != _LETTER or data[name + 1] != _LINE:
+        return -1, -1
+    place = name + 2
+    number: Integer = 0
+    while place < end and 48 <= data[place] <= 57 and place - name - 2 < MOST_DIGITS:
+        number = 10 * number + np.int64(data[place]) - 48
+        place += 1
+    if place == name + 2:
+        return -1, -1
+    empty = place < end and data[place] == _SLASH
+    place += empty
+    if place >= end or data[place] != _END or (closes and empty):
+        return -1, -1
+    return place + 1, KINDS * number + (CLOSE if closes else EMPTY if empty else OPEN)
+
+
+@numba.njit(nogil=True, cache=True)
+def find_tags(
+    data: np.ndarray, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Find ``<a_0>``, ``</a_0>`` and ``<a_0/>``, numbers of up to `MOST_DIGITS` digits.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+
+    Returns:
+        Where each text's tags begin, int64 ``[text + 1]``; of each tag its first byte, the byte
+        behind it, and its number (`transforms.kernels.tags.tag_names`), int64 ``[tag]``.
+    """
+    texts = len(offsets) - 1
+    begins = np.zeros(texts + 1, np.int64)
+    size = np.int64(64)
+    found = np.empty((3, size), np.int64)
+    count = np.int64(0)
+    for text in range(texts):
+        at, end = offsets[text], offsets[text + 1]
+        while at < end:
+            behind: Integer = -1
+            if data[at] == _BEGIN:
+                behind, tag = _read(data, at, end)
+            if behind < 0:
+                at += 1
+                continue
+            if count == size:
+                larger = np.empty((3, 2 * size), np.int64)
+                larger[:, :size] = found
+                found = larger
+                size *= 2
+            found[0, count] = at
+            found[1, count] = behind
+            found[2, count] = tag
+            count += 1
+            at = behind
+        begins[text + 1] = count
+    return begins, found[0, :count].copy(), found[1, :count].copy(), found[2, :count].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def replace_tags(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    begins: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    symbols: np.ndarray,
+    symbol_data: np.ndarray,
+    symbol_offsets: np.ndarray,
+    parted: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Copy texts with symbols in the places of their tags.
+
+    Args:
+        data: As of `find_tags`.
+        offsets: As of `find_tags`.
+        begins: From `find_tags`.
+        starts: From `find_tags`.
+        ends: From `find_tags`.
+        symbols: The symbol of each tag, int64 ``[tag]``.
+        symbol_data: UTF-8 of the symbols, uint8.
+        symbol_offsets: Where each symbol begins, int64 ``[symbol + 1]``.
+        parted: Whether an underscore parts a symbol from a byte of text behind it, bool ``[256]``.
+
+    Returns:
+        UTF-8 of all texts uint8 ``[byte]``, and where each begins int64 ``[text + 1]``.
+    """
+    texts = len(offsets) - 1
+    length = offsets[texts] - offsets[0]
+    for tag in range(len(starts)):
+        size = symbol_offsets[symbols[tag] + 1] - symbol_offsets[symbols[tag]]
+        length += size + 1 - (ends[tag] - starts[tag])
+    out = np.empty(length, np.uint8)
+    out_offsets = np.zeros(texts + 1, np.int64)
+    to = 0
+    for text in range(texts):
+        at = offsets[text]
+        for tag in range(begins[text], begins[text + 1]):
+            for place in range(at, starts[tag]):
+                out[to] = data[place]
+                to += 1
+            at = ends[tag]
+            for place in range(symbol_offsets[symbols[tag]], symbol_offsets[symbols[tag] + 1]):
+                out[to] = symbol_data[place]
+                to += 1
+            joined = tag + 1 < begins[text + 1] and starts[tag + 1] == at
+            if not joined and at < offsets[text + 1] and parted[data[at]]:
+                out[to] = 95  # _
+                to += 1
+        for place in range(at, offsets[text + 1]):
+            out[to] = data[place]
+            to += 1
+        out_offsets[text + 1] = to
+    return out[:to].copy(), out_offsets

@@ -1,0 +1,230 @@
+"""Draws of the phrase pairs of a row: alike, by weight, or to a profile."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.links.nesting import are_apart, comes_before, nests
+from pairweave.transforms.kernels.tags.tag_text import FORM_CODES
+
+# A phrase pair that is apart from all chosen, nests with one, or is out.
+_LEFT, _RELATED, _OUT = range(3)
+
+
+@numba.njit(nogil=True, cache=True)
+def counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
+    """Return the counter of a draw, so that no two draws of a step share one."""
+    return (
+        (np.uint64(variant) << np.uint64(48))
+        | (np.uint64(attempt) << np.uint64(40))
+        | np.uint64(number)
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_phrases(
+    run_seed: np.uint64,
+    key: np.uint64,
+    variant: Integer,
+    attempt: Integer,
+    most: Integer,
+    first: Integer,
+    boxes: np.ndarray,
+    free: int,
+    order: np.ndarray,
+    chosen: np.ndarray,
+) -> Integer:
+    """Draw phrase pairs into ``chosen``, in the order of their tags; return their number."""
+    candidates = len(order)
+    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    wanted = 1 + sampling.below(bits, np.int64(most))
+    for candidate in range(candidates):
+        order[candidate] = first + candidate
+    count = 0
+    for step in range(candidates):
+        if count == wanted:
+            break
+        bits = sampling.draw(
+            run_seed, key, sampling.STEP_TAG_PHRASES, counter(variant, attempt, step)
+        )
+        other = step + sampling.below(bits, np.int64(candidates - step))
+        phrase = order[other]
+        order[other] = order[step]
+        fits = True
+        if not free:
+            for earlier in range(count):
+                if not nests(boxes, phrase, chosen[earlier]):
+                    fits = False
+                    break
+        if fits:
+            put(boxes, phrase, chosen, count)
+            count += 1
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def put(boxes: np.ndarray, phrase: Integer, chosen: np.ndarray, count: Integer) -> Integer:
+    """Put a phrase pair among those chosen, in the order of their tags; return its place."""
+    place = count
+    while place > 0 and comes_before(boxes, phrase, chosen[place - 1]):
+        chosen[place] = chosen[place - 1]
+        place -= 1
+    chosen[place] = phrase
+    return place
+
+
+@numba.njit(nogil=True, cache=True)
+def _weight_of(weights: np.ndarray, phrase: Integer) -> np.float64:
+    return np.float64(weights[phrase]) if len(weights) else np.float64(1)
+
+
+@numba.njit(nogil=True, cache=True)
+def _retire(
+    boxes: np.ndarray, first: Integer, phrase: Integer, free: int, states: np.ndarray
+) -> None:
+    """Note how the phrase pairs of a pair lie to one that was chosen."""
+    for candidate in range(len(states)):
+        other = first + candidate
+        if other == phrase:
+            states[candidate] = _OUT
+        elif states[candidate] != _OUT and not are_apart(boxes, phrase, other):
+            fits = free or nests(boxes, phrase, other)
+            states[candidate] = _RELATED if fits else _OUT
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_weighted(
+    run_seed: np.uint64,
+    key: np.uint64,
+    variant: Integer,
+    attempt: Integer,
+    most: Integer,
+    first: Integer,
+    boxes: np.ndarray,
+    free: int,
+    weights: np.ndarray,
+    states: np.ndarray,
+    chosen: np.ndarray,
+) -> Integer:
+    """Draw phrase pairs by weight, each from those that still fit; as `draw_phrases` otherwise."""
+    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    wanted = 1 + sampling.below(bits, np.int64(most))
+    states[:] = _LEFT
+    for count in range(wanted):
+        total = 0.0
+        for candidate in range(len(states)):
+            if states[candidate] != _OUT:
+                total += _weight_of(weights, first + candidate)
+        if not total > 0.0:
+            return count
+        bits = sampling.draw(
+            run_seed, key, sampling.STEP_TAG_PHRASES, counter(variant, attempt, count)
+        )
+        left = sampling.unit_interval(bits) * total
+        phrase: Integer = np.int64(-1)
+        for candidate in range(len(states)):
+            weight = _weight_of(weights, first + candidate)
+            if states[candidate] == _OUT or not weight > 0.0:
+                continue
+            phrase = first + candidate  # the last one where rounding leaves a little
+            left -= weight
+            if left < 0.0:
+                break
+        put(boxes, phrase, chosen, count)
+        _retire(boxes, first, phrase, free, states)
+    return wanted
+
+
+@numba.njit(nogil=True, cache=True)
+def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
+    """Draw an entry by its share; the shares need not sum to 1. -1 if they are all 0."""
+    left = unit * shares.sum()
+    found = np.int64(-1)
+    for entry in range(len(shares)):
+        if shares[entry] > 0.0:
+            found = np.int64(entry)
+            left -= shares[entry]
+            if left < 0.0:
+                break
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_shaped(
+    run_seed: np.uint64,
+    key: np.uint64,
+    variant: Integer,
+    attempt: Integer,
+    most: Integer,
+    first: Integer,
+    boxes: np.ndarray,
+    free: int,
+    weights: np.ndarray,
+    cells: np.ndarray,
+    count_shares: np.ndarray,
+    form_shares: np.ndarray,
+    cell_shares: np.ndarray,
+    nested_share: np.float64,
+    states: np.ndarray,
+    chosen: np.ndarray,
+    codes: np.ndarray,
+) -> Integer:
+    """Draw phrase pairs and forms to a profile, in the order of their tags; return their number.
+
+    The number of tags comes first; then of each tag its form, whether it is to nest with one
+    before, its cell among those that the pair has, and last a phrase pair of the cell.
+    """
+    bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
+    wanted = 1 + max(0, categorical(count_shares[:most], sampling.unit_interval(bits)))
+    states[:] = _LEFT
+    found = np.empty(len(cell_shares), np.float64)
+    for count in range(wanted):
+        draws = np.empty(4, np.float64)
+        for part in range(4):
+            draw_counter = counter(variant, attempt, 4 * count + part)
+            draws[part] = sampling.unit_interval(
+                sampling.draw(run_seed, key, sampling.STEP_TAG_SHAPES, draw_counter)
+            )
+        form = categorical(form_shares, draws[0])
+        relation = _RELATED if draws[1] < nested_share else _LEFT
+        for attempted in range(2):
+            found[:] = 0.0
+            for candidate in range(len(states)):
+                state = states[candidate]
+                if state == _OUT or (count and not attempted and state != relation):
+                    continue
+                for code in FORM_CODES[form]:
+                    if code >= 0:
+                        weight = _weight_of(weights, first + candidate)
+                        found[cells[code, first + candidate]] += weight
+            if found.sum() > 0.0:
+                break
+        else:
+            return count
+        shares = np.where(found > 0.0, cell_shares, 0.0)
+        # A pair whose phrase pairs are all unlike the profile's takes what it has.
+        cell = categorical(shares if shares.sum() > 0.0 else found, draws[2])
+        left = draws[3] * found[cell]
+        phrase: Integer = np.int64(-1)
+        chosen_code = np.int64(0)
+        for candidate in range(len(states)):
+            state = states[candidate]
+            weight = _weight_of(weights, first + candidate)
+            if state == _OUT or not weight > 0.0:
+                continue
+            if count and not attempted and state != relation:
+                continue
+            for code in FORM_CODES[form]:
+                if code < 0 or cells[code, first + candidate] != cell or left < 0.0:
+                    continue
+                phrase = first + candidate
+                chosen_code = code
+                left -= weight
+            if left < 0.0:
+                break
+        place = put(boxes, phrase, chosen, count)
+        codes[place + 1 : count + 1] = codes[place:count].copy()
+        codes[place] = chosen_code
+        _retire(boxes, first, phrase, free, states)
+    return wanted

@@ -1,0 +1,195 @@
+"""What the tags of many pairs are called where names go by the order of a pair's tags.
+
+Tags are whole numbers: three times the number of their element, and `OPEN`, `CLOSE` or `EMPTY`.
+The order of a pair's tags is that of the source, then that of what only the target has
+(`transforms.markup.tag_table.TagTable`).
+"""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tags.tag_draws import counter
+
+OPEN, CLOSE, EMPTY = range(3)
+KINDS = 3
+
+XLIFF, MASKED, HTML = range(3)
+"""Ways of naming (`transforms.symbols.tag_xliff`, `transforms.symbols.tag_symbols`)."""
+
+WHOLE_OPEN, WHOLE_CLOSE, ALONE, HALF_OPEN, HALF_CLOSE = range(5)
+"""What a tag is called for: a whole pair's tags, an empty tag, halves."""
+USES = 5
+
+
+@numba.njit(nogil=True, cache=True)
+def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
+    """Number the elements of tags by where they first stand; return how many there are."""
+    found = np.int64(0)
+    for place in range(len(tags)):
+        ranks[place] = -1
+        for earlier in range(place):
+            if tags[earlier] // KINDS == tags[place] // KINDS:
+                ranks[place] = ranks[earlier]
+                break
+        if ranks[place] < 0:
+            ranks[place] = found
+            found += 1
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def _find_halves(opens: np.ndarray, closes: np.ndarray, whole: np.ndarray) -> None:
+    """Tell which elements are pairs of which none crosses another.
+
+    Args:
+        opens: Place of each element's opening tag in the order of the pair, -1 for none.
+        closes: Place of its closing tag.
+        whole: Receives the answer.
+    """
+    for one in range(len(opens)):
+        whole[one] = opens[one] >= 0 and closes[one] >= 0
+    for one in range(len(opens)):
+        for other in range(len(opens)):
+            if opens[one] < 0 or closes[one] < 0 or opens[other] < 0 or closes[other] < 0:
+                continue
+            if opens[one] < opens[other] < closes[one] < closes[other]:
+                whole[one] = False
+                whole[other] = False
+
+
+@numba.njit(nogil=True, cache=True)
+def _nest(tags: np.ndarray, ranks: np.ndarray, whole: np.ndarray, nested: np.ndarray) -> None:
+    """Tell which tags of one side are of pairs that XLIFF can write as elements."""
+    count = len(tags)
+    partners = np.full(count, -1, np.int64)
+    for place in range(count):
+        nested[place] = False
+        if tags[place] % KINDS != CLOSE or not whole[ranks[place]]:
+            continue
+        # The last opening tag of the element that is not closed yet.
+        for before in range(place - 1, -1, -1):
+            same = ranks[before] == ranks[place] and tags[before] % KINDS == OPEN
+            if same and partners[before] < 0:
+                partners[before] = place
+                break
+    for start in range(count):
+        end = partners[start]
+        if end < 0:
+            continue
+        crosses = False
+        for other in range(start):
+            crosses |= nested[other] and start < partners[other] < end
+        nested[start] = not crosses
+    for start in range(count):
+        if partners[start] >= 0:
+            nested[partners[start]] = nested[start]
+
+
+@numba.njit(nogil=True, cache=True)
+def name_tags(
+    offsets: np.ndarray, in_source: np.ndarray, tags: np.ndarray, way: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Name the tags of pairs.
+
+    Args:
+        offsets: Where each pair's tags begin, int64 ``[pair + 1]``; the source's come first.
+        in_source: How many are the source's, int64 ``[pair]``.
+        tags: The tags, int64 ``[tag]``.
+        way: `XLIFF`, `MASKED` or `HTML`.
+
+    Returns:
+        What each tag is called for (`WHOLE_OPEN` and so on), int8 ``[tag]``; with `HTML` all
+        opening tags are `WHOLE_OPEN`, all closing ones `WHOLE_CLOSE`. And its number, int64
+        ``[tag]``, from 0: of its element among all (`XLIFF`), of the tag among those called for
+        the same (`MASKED`), of its element among those that begin with an empty tag or those that
+        do not (`HTML`).
+    """
+    longest = 0
+    for pair in range(len(in_source)):
+        longest = max(longest, offsets[pair + 1] - offsets[pair])
+    uses = np.empty(offsets[-1], np.int8)
+    numbers = np.empty(offsets[-1], np.int64)
+    ranks = np.empty(longest, np.int64)
+    nested = np.empty(longest, np.bool_)
+    for pair in range(len(in_source)):
+        begin, end = offsets[pair], offsets[pair + 1]
+        own = tags[begin:end]
+        elements = _rank(own, ranks)
+        places = np.full((3, elements), -1, np.int64)
+        ordered = 0
+        for place in range(len(own)):
+            kind = own[place] % KINDS
+            if places[kind, ranks[place]] < 0:
+                places[kind, ranks[place]] = ordered
+                ordered += 1
+        whole = np.empty(elements, np.bool_)
+        _find_halves(places[OPEN], places[CLOSE], whole)
+        if way == XLIFF:
+            middle = in_source[pair]
+            _nest(own[:middle], ranks[:middle], whole, nested[:middle])
+            count = len(own)
+            _nest(own[middle:], ranks[middle:count], whole, nested[middle:count])
+        following = np.zeros(5, np.int64)
+        told = np.full((3, elements), -1, np.int64)
+        for place in range(len(own)):
+            kind, element = own[place] % KINDS, ranks[place]
+            alike = whole[element]
+            if way == XLIFF:
+                alike = nested[place]
+            if way == HTML:
+                alike = True
+            use = ALONE
+            if kind != EMPTY:
+                use = kind + (WHOLE_OPEN if alike else HALF_OPEN)
+            uses[begin + place] = use
+            if way == XLIFF:
+                numbers[begin + place] = element
+                continue
+            row = kind
+            group = use
+            if way == HTML:
+                row = 0
+                group = ALONE if kind == EMPTY else WHOLE_OPEN
+            if told[row, element] < 0:
+                told[row, element] = following[group]
+                following[group] += 1
+            numbers[begin + place] = told[row, element]
+    return uses, numbers
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_tag_ids(
+    run_seed: np.uint64, keys: np.ndarray, variants: np.ndarray, elements: int, most: int
+) -> np.ndarray:
+    """Draw ids for the elements of rows, from 0 to below ``most``, each once in a row.
+
+    Args:
+        run_seed: The run's seed.
+        keys: Key of each row's pair, uint64 ``[row]``.
+        variants: The row's number among those of its pair, int64 ``[row]``.
+        elements: Ids to draw for a row, at most ``most``.
+        most: How many ids there are.
+
+    Returns:
+        int64 ``[row, element]``.
+    """
+    drawn = np.empty((len(keys), elements), np.int64)
+    for row in range(len(keys)):
+        tries = 0
+        for element in range(elements):
+            again = True
+            while again:
+                bits = sampling.draw(
+                    run_seed,
+                    keys[row],
+                    sampling.STEP_TAG_IDS,
+                    counter(variants[row], 0, tries),
+                )
+                tries += 1
+                drawn[row, element] = sampling.below(bits, np.int64(most))
+                again = False
+                for earlier in range(element):
+                    again |= drawn[row, earlier] == drawn[row, element]
+    return drawn

@@ -1,0 +1,226 @@
+"""Tags that are no plain pair: self-closing, damaged, empty, or in two parts on one side."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.links.nesting import holds, nests
+from pairweave.transforms.kernels.tags import tag_text
+from pairweave.transforms.kernels.tags.tag_draws import counter, put
+
+WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
+"""Of a range of a tag: no other has its source or target; the range before has the same one."""
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_forms(
+    run_seed: np.uint64,
+    keys: np.ndarray,
+    row_variant: np.ndarray,
+    row_tags: np.ndarray,
+    self_closing_share: np.float64,
+    damage_share: np.float64,
+    empty_share: np.float64,
+) -> np.ndarray:
+    """Draw the forms of tags (Hanneman and Dinu 2020, section 3.1; empty pairs are ours).
+
+    A tag is self-closing by the first share; of the pairs, one half is skipped by the second; of
+    the whole pairs, one is empty by the third. Which half, and at which end, is a coin. What a
+    smaller share picks a larger one picks too.
+
+    Args:
+        run_seed: The run's seed.
+        keys: Key of each row's pair, uint64 ``[row]``.
+        row_variant: Its variant, int16 ``[row]``.
+        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+        self_closing_share: Share of tags, 0 to 1.
+        damage_share: Share of pairs.
+        empty_share: Share of whole pairs.
+
+    Returns:
+        Form codes, int8 ``[tag]``.
+    """
+    codes = np.empty(row_tags[-1], np.int8)
+    units = np.empty(4, np.float64)
+    for row in range(len(keys)):
+        for tag in range(row_tags[row], row_tags[row + 1]):
+            for part in range(4):
+                number = counter(row_variant[row], 0, 4 * (tag - row_tags[row]) + part)
+                bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_FORMS, number)
+                units[part] = sampling.unit_interval(bits)
+            at_end = units[3] >= 0.5
+            if units[0] < self_closing_share:
+                codes[tag] = tag_text.SELF_AT_END if at_end else tag_text.SELF_AT_START
+            elif units[1] < damage_share:
+                codes[tag] = tag_text.CLOSE if at_end else tag_text.OPEN
+            elif units[2] < empty_share:
+                codes[tag] = tag_text.EMPTY_AT_END if at_end else tag_text.EMPTY_AT_START
+            else:
+                codes[tag] = tag_text.PAIR
+    return codes
+
+
+@numba.njit(nogil=True, cache=True)
+def _touches(boxes: np.ndarray, side: Integer, one: Integer, other: Integer) -> bool:
+    """Tell whether two phrases are neighbours on one side, 0 or 2, and not on the other."""
+    far = 2 - side
+    return (
+        boxes[side + 1, one] == boxes[side, other] or boxes[side + 1, other] == boxes[side, one]
+    ) and (boxes[far + 1, one] < boxes[far, other] or boxes[far + 1, other] < boxes[far, one])
+
+
+@numba.njit(nogil=True, cache=True)
+def _both_nest(boxes: np.ndarray, one: Integer, other: Integer, tag: Integer) -> bool:
+    """Tell whether a tag in two parts nests with another tag on both sides.
+
+    The other tag holds both parts, lies in one of them, or is apart from both.
+    """
+    if not (nests(boxes, one, tag) and nests(boxes, other, tag)):
+        return False
+    return (
+        holds(boxes, tag, one) == holds(boxes, tag, other)
+        or holds(boxes, one, tag)
+        or holds(boxes, other, tag)
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def find_partners(
+    run_seed: np.uint64,
+    keys: np.ndarray,
+    row_pair: np.ndarray,
+    row_variant: np.ndarray,
+    row_tags: np.ndarray,
+    phrases: np.ndarray,
+    codes: np.ndarray,
+    phrase_offsets: np.ndarray,
+    boxes: np.ndarray,
+    split_share: np.float64,
+    free: int,
+) -> np.ndarray:
+    """Find second phrase pairs for tags that are to have two parts on one side.
+
+    The two phrases are neighbours on one side, where the tag stands round both, and have something
+    between them on the other. A share of the whole pairs is picked; of a row, the first that has a
+    partner gets one.
+
+    Args:
+        run_seed: The run's seed.
+        keys: Key of each row's pair, uint64 ``[row]``.
+        row_pair: The row's pair, int64 ``[row]``.
+        row_variant: Its variant, int16 ``[row]``.
+        row_tags: Where its tags begin, int64 ``[row + 1]``, from 0.
+        phrases: The phrase pair of each tag, int64 ``[tag]``.
+        codes: Its form code, int8 ``[tag]``.
+        phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        boxes: The phrase pairs (`transforms.kernels.links.nesting`).
+        split_share: Share of whole pairs, 0 to 1.
+        free: 1 if tags may cross.
+
+    Returns:
+        A phrase pair for each tag, -1 for none, int64 ``[tag]``.
+    """
+    partners = np.full(len(phrases), -1, np.int64)
+    for row in range(len(row_pair)):
+        first = phrase_offsets[row_pair[row]]
+        count = phrase_offsets[row_pair[row] + 1] - first
+        found = False
+        for tag in range(row_tags[row], row_tags[row + 1]):
+            number = counter(row_variant[row], 0, 2 * (tag - row_tags[row]))
+            bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_SPLITS, number)
+            if found or codes[tag] != tag_text.PAIR:
+                continue
+            if not sampling.unit_interval(bits) < split_share:
+                continue
+            number = counter(row_variant[row], 0, 2 * (tag - row_tags[row]) + 1)
+            bits = sampling.draw(run_seed, keys[row], sampling.STEP_TAG_SPLITS, number)
+            begin = sampling.below(bits, np.int64(count))
+            for step in range(count):
+                other = first + (begin + step) % count
+                one = phrases[tag]
+                if not (_touches(boxes, 0, one, other) or _touches(boxes, 2, one, other)):
+                    continue
+                fits = True
+                for earlier in range(row_tags[row], row_tags[row + 1]):
+                    if not free and earlier != tag:
+                        fits = fits and _both_nest(boxes, one, other, phrases[earlier])
+                if fits:
+                    partners[tag] = other
+                    found = True
+                    break
+    return partners
+
+
+@numba.njit(nogil=True, cache=True)
+def lay_out(
+    row_tags: np.ndarray,
+    phrases: np.ndarray,
+    partners: np.ndarray,
+    numbers: np.ndarray,
+    codes: np.ndarray,
+    boxes: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Turn tags into ranges of tokens; a tag in two parts has two, one after the other.
+
+    Args:
+        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+        phrases: The phrase pair of each tag, int64 ``[tag]``, in the order of tags.
+        partners: Its second phrase pair, -1 for none, int64 ``[tag]``; one at most in a row.
+        numbers: Its number, int16 ``[tag]``.
+        codes: Its form code, int8 ``[tag]``.
+        boxes: The phrase pairs (`transforms.kernels.links.nesting`).
+
+    Returns:
+        Where each row's ranges begin, int64 ``[row + 1]``; their boxes, as ``boxes``
+        ``[4, range]``; their tags' numbers and codes ``[range]``; and whether a range's source or
+        target is that of the range before (`SOURCE_AGAIN`, `TARGET_AGAIN`), uint8 ``[range]``.
+    """
+    ranges = len(phrases) + (partners >= 0).sum()
+    row_ranges = np.zeros(len(row_tags), np.int64)
+    out = np.empty((4, ranges), boxes.dtype)
+    out_numbers = np.empty(ranges, numbers.dtype)
+    out_codes = np.empty(ranges, codes.dtype)
+    again = np.zeros(ranges, np.uint8)
+    hulls = np.empty((4, tag_text.MOST), boxes.dtype)
+    order = np.empty(tag_text.MOST, np.int64)
+    to = 0
+    for row in range(len(row_tags) - 1):
+        start = row_tags[row]
+        count = row_tags[row + 1] - start
+        placed = 0
+        # Ties go to the tag that was there before: it holds both parts.
+        for turn in range(2):
+            for tag in range(count):
+                other = partners[start + tag]
+                if (other >= 0) != (turn == 1):
+                    continue
+                one = phrases[start + tag]
+                for edge in range(4):
+                    hulls[edge, tag] = boxes[edge, one]
+                    if other >= 0 and (boxes[edge, other] < boxes[edge, one]) == (edge % 2 == 0):
+                        hulls[edge, tag] = boxes[edge, other]
+                put(hulls, np.int64(tag), order, placed)
+                placed += 1
+        for place in range(count):
+            tag = start + order[place]
+            one = phrases[tag]
+            other = partners[tag]
+            out_numbers[to] = numbers[tag]
+            out_codes[to] = codes[tag]
+            out[:, to] = boxes[:, one]
+            if other >= 0:
+                side = 0 if _touches(boxes, 0, one, other) else 2
+                far = 2 - side
+                swapped = boxes[far, other] < boxes[far, one]
+                for part in range(2):
+                    phrase = other if (part == 1) != swapped else one
+                    out[side : side + 2, to + part] = hulls[side : side + 2, order[place]]
+                    out[far : far + 2, to + part] = boxes[far : far + 2, phrase]
+                out_numbers[to + 1] = numbers[tag]
+                out_codes[to + 1] = codes[tag]
+                again[to + 1] = SOURCE_AGAIN if side == 0 else TARGET_AGAIN
+                to += 1
+            to += 1
+        row_ranges[row + 1] = to
+    return row_ranges, out, out_numbers, out_codes, again

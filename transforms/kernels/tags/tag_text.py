@@ -1,0 +1,222 @@
+"""Tags as they stand in the text: ``<a_0>``, ``</a_0>`` and ``<a_0/>``."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.indexed_tag import MOST_TAGS, PREFIX, write_tag
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import utf8
+
+PAIR = 0
+"""A pair of tags round a phrase."""
+SELF_AT_START = 1
+"""A self-closing tag where the phrase begins."""
+SELF_AT_END = 2
+"""A self-closing tag where it ends."""
+OPEN = 3
+"""A pair that lacks its closing tag."""
+CLOSE = 4
+"""A pair that lacks its opening tag."""
+EMPTY_AT_START = 5
+"""A pair with nothing inside, where the phrase begins."""
+EMPTY_AT_END = 6
+"""A pair with nothing inside, where it ends."""
+CODES = 7
+
+FORM_CODES = np.array(
+    [
+        [PAIR, -1],
+        [EMPTY_AT_START, EMPTY_AT_END],
+        [SELF_AT_START, SELF_AT_END],
+        [OPEN, -1],
+        [CLOSE, -1],
+    ],
+    np.int64,
+)
+"""The codes of each form: pair, empty pair, self-closing, opening and closing half; -1: none."""
+
+MOST = 2 * MOST_TAGS
+"""Most ranges of tags in a row: each tag in two parts."""
+
+# What is written at a border of a phrase.
+_NOTHING, _OPENING, _CLOSING, _SELF_CLOSING, _BOTH = range(5)
+_BEGIN, _SLASH, _LETTER, _LINE, _ZERO, _END = f"</{PREFIX}0>".encode()
+_SIZES = [
+    len(tag) for tag in (write_tag(0), write_tag(0, closes=True), write_tag(0, is_empty=True))
+]
+_BYTES = np.array([0, *_SIZES, _SIZES[0] + _SIZES[1]], np.int64)
+_AT_OPENING = np.array([_OPENING, _SELF_CLOSING, 0, _OPENING, 0, _BOTH, 0], np.int64)
+_AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.int64)
+
+
+@numba.njit(nogil=True, cache=True)
+def _sort_borders(
+    opens: np.ndarray, closes: np.ndarray, opening: np.ndarray, closing: np.ndarray
+) -> None:
+    """Put the tags of a row in the order of their openings, and of their closings.
+
+    Of tags that open together the one that closes last is the outer one and comes first; of tags
+    that close together the one that opened last. Tags of one range nest in their given order.
+    """
+    for tag in range(len(opens)):
+        place = tag
+        while place > 0:
+            other = opening[place - 1]
+            if opens[other] < opens[tag]:
+                break
+            if opens[other] == opens[tag] and closes[other] >= closes[tag]:
+                break
+            opening[place] = other
+            place -= 1
+        opening[place] = tag
+        place = tag
+        while place > 0:
+            other = closing[place - 1]
+            if closes[other] < closes[tag]:
+                break
+            if closes[other] == closes[tag] and opens[other] > opens[tag]:
+                break
+            closing[place] = other
+            place -= 1
+        closing[place] = tag
+
+
+@numba.njit(nogil=True, cache=True)
+def _write_token(
+    out: np.ndarray, at: Integer, before: Integer, behind: Integer, number: Integer
+) -> Integer:
+    """Write a token, with a slash before its name, behind it or without; return where it ends."""
+    out[at] = _BEGIN
+    at += 1
+    if before:
+        out[at] = _SLASH
+        at += 1
+    out[at] = _LETTER
+    out[at + 1] = _LINE
+    out[at + 2] = _ZERO + number
+    at += 3
+    if behind:
+        out[at] = _SLASH
+        at += 1
+    out[at] = _END
+    return at + 1
+
+
+@numba.njit(nogil=True, cache=True)
+def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer) -> Integer:
+    """Write what stands at one border of a tag; return where it ends."""
+    if marks != _NOTHING:
+        at = _write_token(out, at, marks == _CLOSING, marks == _SELF_CLOSING, number)
+    if marks == _BOTH:
+        at = _write_token(out, at, 1, 0, number)
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def _white_before(out: np.ndarray, at: Integer, floor: Integer, properties: np.ndarray) -> Integer:
+    """Return where the white space begins that ends at a place; not before ``floor``."""
+    while at > floor:
+        before = utf8.step_back(out, at, floor)
+        point, _ = utf8.decode(out, before, at)
+        if not properties[point] & utf8.WHITE:
+            break
+        at = before
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def insert_tags(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    row_text: np.ndarray,
+    row_tags: np.ndarray,
+    opens: np.ndarray,
+    closes: np.ndarray,
+    numbers: np.ndarray,
+    codes: np.ndarray,
+    shift: int,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Copy texts with their tags in them.
+
+    Where several tags meet, those that close come before those that open, and tags nest as their
+    ranges do (`_sort_borders`). A tag that is no whole pair stands where the half of the pair that
+    it is made of would stand.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        row_text: The text of each row, int64 ``[row]``.
+        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0; at most `MOST`.
+        opens: Code points before each tag's opening, int32 ``[tag]``.
+        closes: Code points before its closing, more than before its opening, int32 ``[tag]``.
+        numbers: Its number, int16 ``[tag]``; two ranges of one number make a tag in two parts.
+        codes: Its form (`PAIR` and so on), int8 ``[tag]``.
+        shift: 1 to move the white space before an opening tag behind it
+            (`transforms.symbols.whitespace`); none may follow the place where a tag opens. For
+            whole pairs alone.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+
+    Returns:
+        UTF-8 of all rows uint8 ``[byte]``, and where each begins int64 ``[row + 1]``.
+    """
+    rows = len(row_text)
+    out_offsets = np.zeros(rows + 1, np.int64)
+    for row in range(rows):
+        text = row_text[row]
+        length = offsets[text + 1] - offsets[text]
+        for tag in range(row_tags[row], row_tags[row + 1]):
+            length += _BYTES[_AT_OPENING[codes[tag]]] + _BYTES[_AT_CLOSING[codes[tag]]]
+        out_offsets[row + 1] = out_offsets[row] + length
+    out = np.empty(out_offsets[rows], np.uint8)
+    opening = np.empty(MOST, np.int64)
+    closing = np.empty(MOST, np.int64)
+    for row in range(rows):
+        at = offsets[row_text[row]]
+        end = offsets[row_text[row] + 1]
+        first = row_tags[row]
+        count = row_tags[row + 1] - first
+        to = out_offsets[row]
+        floor = to
+        _sort_borders(opens[first : first + count], closes[first : first + count], opening, closing)
+        position = 0
+        opened = 0
+        closed = 0
+        while closed < count:
+            close = closes[first + closing[closed]]
+            begins = opened < count and opens[first + opening[opened]] < close
+            border = opens[first + opening[opened]] if begins else close
+            while position < border and at < end:
+                out[to] = data[at]
+                to += 1
+                at += 1
+                while at < end and data[at] & 0xC0 == 0x80:
+                    out[to] = data[at]
+                    to += 1
+                    at += 1
+                position += 1
+            if not begins:
+                tag = first + closing[closed]
+                to = _write_border(out, to, _AT_CLOSING[codes[tag]], numbers[tag])
+                closed += 1
+                floor = to
+                continue
+            together = opened
+            while together < count and opens[first + opening[together]] == border:
+                together += 1
+            white = _white_before(out, to, floor, properties) if shift else to
+            floor = white
+            for tag in range(opened, together):
+                floor += _BYTES[_AT_OPENING[codes[first + opening[tag]]]]
+            for byte in range(to - white - 1, -1, -1):
+                out[floor + byte] = out[white + byte]
+            to += floor - white
+            while opened < together:
+                tag = first + opening[opened]
+                white = _write_border(out, white, _AT_OPENING[codes[tag]], numbers[tag])
+                opened += 1
+        while at < end:
+            out[to] = data[at]
+            to += 1
+            at += 1
+    return out, out_offsets

@@ -1,0 +1,272 @@
+"""Tags round phrase pairs: how many, round which, and with what numbers."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tags.tag_draws import (
+    counter,
+    draw_phrases,
+    draw_shaped,
+    draw_weighted,
+    put,
+)
+from pairweave.transforms.kernels.tags.tag_text import PAIR
+
+ATTEMPTS = 8
+"""How often a variant that repeats an earlier one is drawn anew."""
+
+
+@numba.njit(nogil=True, cache=True)
+def draw_indices(
+    run_seed: np.uint64, key: np.uint64, variant: Integer, count: Integer, indices: np.ndarray
+) -> None:
+    """Draw the numbers of a row's tags without repetition."""
+    for index in range(INDICES):
+        indices[index] = index
+    for step in range(count):
+        bits = sampling.draw(run_seed, key, sampling.STEP_TAG_INDICES, counter(variant, 0, step))
+        other = step + sampling.below(bits, np.int64(INDICES - step))
+        indices[step], indices[other] = indices[other], indices[step]
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_repeated(
+    drawn: np.ndarray, codes: np.ndarray, counts: np.ndarray, rows: Integer, row: Integer
+) -> bool:
+    """Tell whether a row of ``drawn`` and ``codes`` equals one of the first ``rows``."""
+    count = counts[row]
+    for earlier in range(rows):
+        if (
+            counts[earlier] == count
+            and np.array_equal(drawn[earlier, :count], drawn[row, :count])
+            and np.array_equal(codes[earlier, :count], codes[row, :count])
+        ):
+            return True
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def choose_tags(
+    run_seed: np.uint64,
+    keys: np.ndarray,
+    limits: np.ndarray,
+    plain: np.ndarray,
+    tagged: np.ndarray,
+    phrase_offsets: np.ndarray,
+    boxes: np.ndarray,
+    variants: int,
+    free: int,
+    weights: np.ndarray,
+    cells: np.ndarray,
+    count_shares: np.ndarray,
+    form_shares: np.ndarray,
+    cell_shares: np.ndarray,
+    nested_share: np.float64,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Decide the rows of each pair, and the phrase pairs and numbers of their tags.
+
+    The number of tags is uniform from 1 to the pair's limit. Phrase pairs come in random order, and
+    one is taken if it nests with those taken before (any, if ``free``), until there are as many
+    or none is left. A variant whose phrase pairs repeat an earlier variant's is drawn anew up to
+    `ATTEMPTS` times; if they still do, it stays only if its numbers differ.
+
+    With ``weights``, each phrase pair is drawn by its weight among those that fit. With ``cells``,
+    numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
+
+    Args:
+        run_seed: The run's seed.
+        keys: Keys of the pairs, uint64 ``[pair]``.
+        limits: Most tags of each pair, at most `MOST_TAGS`, int64 ``[pair]``.
+        plain: Which pairs get a row without tags, bool ``[pair]``.
+        tagged: Which pairs get rows with tags if they can, bool ``[pair]``.
+        phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        boxes: Source start, source end, target start and target end of the phrase pairs, in
+            tokens, half-open, int16 ``[4, phrase pair]``.
+        variants: Rows with tags for a pair.
+        free: 1 if tags may cross.
+        weights: Weight of each phrase pair, 0 or more, float32 ``[phrase pair]``; ``[0]`` if all
+            are alike.
+        cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
+            uint8 ``[code, phrase pair]``; ``[code, 0]`` without a profile.
+        count_shares: The profile's share of 1, 2 … tags, float64 ``[MOST_TAGS]``.
+        form_shares: Its share of each form, float64 ``[form]``.
+        cell_shares: Its share of each cell, float64 ``[cell]``.
+        nested_share: Its share of tags that nest with an earlier one of their text.
+
+    Returns:
+        The pair of each row int64 ``[row]``, its variant (0 without tags) int16 ``[row]``, where
+        its tags begin int64 ``[row + 1]``; the phrase pair of each tag int64 ``[tag]``, its number
+        int16 ``[tag]`` and its form code int8 ``[tag]``, `PAIR` without a profile. Rows are in the
+        order of pairs, then variants.
+    """
+    pairs = len(keys)
+    row_pair = np.empty(pairs * (variants + 1), np.int64)
+    row_variant = np.empty(len(row_pair), np.int16)
+    row_tags = np.zeros(len(row_pair) + 1, np.int64)
+    phrases = np.empty(64, np.int64)
+    numbers = np.empty(64, np.int16)
+    forms = np.empty(64, np.int8)
+    longest = 0
+    for pair in range(pairs):
+        longest = max(longest, phrase_offsets[pair + 1] - phrase_offsets[pair])
+    order = np.empty(longest, np.int64)
+    states = np.empty(longest, np.int8)
+    codes = np.zeros((variants, MOST_TAGS), np.int8)
+    shaped = cells.shape[1] > 0
+    drawn = np.empty((variants, MOST_TAGS), np.int64)
+    drawn_numbers = np.empty((variants, MOST_TAGS), np.int64)
+    counts = np.empty(variants, np.int64)
+    indices = np.empty(INDICES, np.int16)
+    rows = 0
+    tags = 0
+    for pair in range(pairs):
+        if plain[pair]:
+            row_pair[rows] = pair
+            row_variant[rows] = 0
+            rows += 1
+            row_tags[rows] = tags
+        first = phrase_offsets[pair]
+        candidates = phrase_offsets[pair + 1] - first
+        if not tagged[pair] or limits[pair] < 1 or candidates < 1:
+            continue
+        kept = 0
+        for variant in range(1, variants + 1):
+            for attempt in range(ATTEMPTS):
+                if shaped:
+                    counts[kept] = draw_shaped(
+                        run_seed,
+                        keys[pair],
+                        variant,
+                        attempt,
+                        limits[pair],
+                        first,
+                        boxes,
+                        free,
+                        weights,
+                        cells,
+                        count_shares,
+                        form_shares,
+                        cell_shares,
+                        nested_share,
+                        states[:candidates],
+                        drawn[kept],
+                        codes[kept],
+                    )
+                elif len(weights):
+                    counts[kept] = draw_weighted(
+                        run_seed,
+                        keys[pair],
+                        variant,
+                        attempt,
+                        limits[pair],
+                        first,
+                        boxes,
+                        free,
+                        weights,
+                        states[:candidates],
+                        drawn[kept],
+                    )
+                else:
+                    counts[kept] = draw_phrases(
+                        run_seed,
+                        keys[pair],
+                        variant,
+                        attempt,
+                        limits[pair],
+                        first,
+                        boxes,
+                        free,
+                        order[:candidates],
+                        drawn[kept],
+                    )
+                repeated = _is_repeated(drawn, codes, counts, kept, kept)
+                if not repeated:
+                    break
+            count = counts[kept]
+            if count == 0:
+                break  # no phrase pair has a weight
+            draw_indices(run_seed, keys[pair], variant, count, indices)
+            for tag in range(count):
+                drawn_numbers[kept, tag] = drawn[kept, tag] * INDICES + indices[tag]
+            if repeated and _is_repeated(drawn_numbers, codes, counts, kept, kept):
+                continue
+            if tags + count > len(phrases):
+                phrases = _twice(phrases)
+                numbers = _twice(numbers)
+                forms = _twice(forms)
+            for tag in range(count):
+                phrases[tags] = drawn[kept, tag]
+                forms[tags] = codes[kept, tag]
+                numbers[tags] = indices[tag]
+                tags += 1
+            kept += 1
+            row_pair[rows] = pair
+            row_variant[rows] = variant
+            rows += 1
+            row_tags[rows] = tags
+    return (
+        row_pair[:rows].copy(),
+        row_variant[:rows].copy(),
+        row_tags[: rows + 1].copy(),
+        phrases[:tags].copy(),
+        numbers[:tags].copy(),
+        forms[:tags].copy(),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def _twice(values: np.ndarray) -> np.ndarray:
+    larger = np.empty(2 * len(values), values.dtype)
+    larger[: len(values)] = values
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def take_all(
+    run_seed: np.uint64,
+    keys: np.ndarray,
+    plain: np.ndarray,
+    phrase_offsets: np.ndarray,
+    boxes: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Tag every phrase pair of each pair in one row, where it has any; only numbers are drawn.
+
+    Arguments and results are those of `choose_tags`; no pair has more than `MOST_TAGS`.
+    """
+    pairs = len(keys)
+    row_pair = np.empty(2 * pairs, np.int64)
+    row_variant = np.empty(2 * pairs, np.int16)
+    row_tags = np.zeros(2 * pairs + 1, np.int64)
+    most = phrase_offsets[pairs] - phrase_offsets[0]
+    phrases = np.empty(most, np.int64)
+    numbers = np.empty(most, np.int16)
+    indices = np.empty(INDICES, np.int16)
+    rows = 0
+    tags = 0
+    for pair in range(pairs):
+        count = phrase_offsets[pair + 1] - phrase_offsets[pair]
+        for variant in range(2):
+            if (variant == 0 and not plain[pair]) or (variant == 1 and count == 0):
+                continue
+            row_pair[rows] = pair
+            row_variant[rows] = variant
+            rows += 1
+            if variant == 1:
+                chosen = phrases[tags : tags + count]
+                for phrase in range(count):
+                    put(boxes, phrase_offsets[pair] + phrase, chosen, phrase)
+                draw_indices(run_seed, keys[pair], variant, count, indices)
+                numbers[tags : tags + count] = indices[:count]
+                tags += count
+            row_tags[rows] = tags
+    return (
+        row_pair[:rows].copy(),
+        row_variant[:rows].copy(),
+        row_tags[: rows + 1].copy(),
+        phrases,
+        numbers,
+        np.full(tags, PAIR, np.int8),
+    )

@@ -1,0 +1,1 @@
+"""Kernels on UTF-8 text: code points, words, pieces, spans."""

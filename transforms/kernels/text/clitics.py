@@ -1,0 +1,153 @@
+"""Where words with an apostrophe fall into two tokens: elisions and clitics."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import utf8
+
+NO_CLITICS = 0
+ENGLISH = 1
+FRENCH = 2
+ITALIAN = 3
+CATALAN = 4
+
+MOST_PLACES = 16
+"""More splits of one word are not looked for."""
+
+
+@numba.njit(nogil=True, cache=True)
+def _lower(data: np.ndarray, at: Integer) -> Integer:
+    byte = np.int64(data[at])
+    return byte + 32 if 65 <= byte <= 90 else byte
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_among(byte: Integer, letters: tuple[int, ...]) -> bool:
+    for letter in letters:  # noqa: SIM110 - Numba has no any() of a generator
+        if byte == letter:
+            return True
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_english_clitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
+    """Tell whether the letters after an apostrophe are 's 'm 'd 're 've 'll."""
+    if end - at == 1:
+        return _is_among(_lower(data, at), (115, 109, 100))
+    if end - at == 2:
+        first = _lower(data, at)
+        second = _lower(data, at + 1)
+        return ((first == 114 or first == 118) and second == 101) or (first == 108 == second)
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where ASCII letters end that reach to the word's end or an apostrophe; else ``at``."""
+    stop = at
+    while stop < end and 97 <= _lower(data, stop) <= 122:
+        stop += 1
+    if stop == end:
+        return stop
+    point, _ = utf8.decode(data, stop, end)
+    return stop if point == 0x27 or point == 0x2019 else at
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_french_elision(data: np.ndarray, at: Integer, end: Integer) -> bool:
+    """Tell whether letters are c d j l m n s t ç, or end in ``qu``."""
+    if end - at == 1:
+        return _is_among(_lower(data, at), (99, 100, 106, 108, 109, 110, 115, 116))
+    if end - at == 2 and data[at] == 0xC3 and _is_among(data[at + 1], (0x87, 0xA7)):  # Ç ç
+        return True
+    return bool(end - at >= 2 and _lower(data, end - 2) == 113 and _lower(data, end - 1) == 117)
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_catalan_enclitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
+    """Tell whether the letters after an apostrophe are 'l 'ls 'm 'n 'ns 's 't."""
+    if end - at == 1:
+        return _is_among(_lower(data, at), (108, 109, 110, 115, 116))
+    return end - at == 2 and _lower(data, at + 1) == 115 and _is_among(_lower(data, at), (108, 110))
+
+
+@numba.njit(nogil=True, cache=True)
+def split_places(
+    data: np.ndarray,
+    begin: Integer,
+    end: Integer,
+    language: int,
+    words_only: int,
+    properties: np.ndarray,
+    places: np.ndarray,
+) -> Integer:
+    """Find where a word falls apart, as byte positions in ascending order.
+
+    French, Italian and Catalan words part after the apostrophe of an elision (l', qu', dell').
+    English and Catalan words part before a clitic ('s, n't; 'ls), though it is no word of its own.
+
+    Args:
+        data: UTF-8, uint8 ``[byte]``.
+        begin: Where the word begins.
+        end: Where the word ends.
+        language: `ENGLISH`, `FRENCH`, `ITALIAN` or `CATALAN`.
+        words_only: 1 to leave clitics with their words.
+        properties: Of every code point, uint16.
+        places: Takes the positions, ``[MOST_PLACES]``.
+
+    Returns:
+        The number of positions.
+    """
+    count = 0
+    at: Integer = begin
+    left: Integer = begin
+    before: Integer = begin
+    previous = 0
+    earlier = 0
+    while at < end and count < MOST_PLACES:
+        point, width = utf8.decode(data, at, end)
+        after: Integer = at + width
+        place: Integer = -1
+        if (point == 0x27 or point == 0x2019) and at > left and after < end:
+            following, _ = utf8.decode(data, after, end)
+            bare = not properties[following] & utf8.MARK
+            loose = not previous & utf8.PREPEND
+            if language == FRENCH:
+                if bare and _is_french_elision(data, left, at):
+                    place = after
+            elif language == ITALIAN:
+                if bare:
+                    place = after
+            elif language == CATALAN:
+                if (
+                    at - left == 1
+                    and bare
+                    and _is_among(_lower(data, left), (100, 108, 109, 110, 115, 116))
+                ):
+                    place = after
+                elif not words_only and loose and _is_catalan_enclitic(data, after, end):
+                    place = at
+            elif language == ENGLISH and not words_only:
+                stop = _clitic_end(data, after, end)
+                if stop == after:
+                    pass
+                elif loose and _is_english_clitic(data, after, stop):
+                    place = at
+                elif (
+                    stop == after + 1
+                    and _lower(data, after) == 116
+                    and before > left
+                    and _lower(data, before) == 110
+                    and not earlier & utf8.PREPEND
+                ):
+                    place = before
+        if place > left:
+            places[count] = place
+            count += 1
+            left = place
+        before = at
+        earlier = previous
+        previous = properties[point]
+        at = after
+    return count

@@ -1,0 +1,125 @@
+"""SentencePiece's encoded texts, as ranges of code points of the original text."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import utf8
+
+
+@numba.njit(nogil=True, cache=True)
+def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
+    """Return an unsigned number of Protocol Buffers, and where it ends."""
+    value = np.int64(0)
+    shift = 0
+    while True:
+        byte = np.int64(data[at])
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+@numba.njit(nogil=True, cache=True)
+def _skip_field(data: np.ndarray, at: Integer, wire: Integer) -> Integer:
+    """Return where a field's value ends, from its wire type."""
+    if wire == 0:
+        _, at = _varint(data, at)
+        return at
+    if wire == 1:
+        return at + 8
+    if wire == 2:
+        length, at = _varint(data, at)
+        return at + length
+    return at + 4
+
+
+@numba.njit(nogil=True, cache=True)
+def _surface(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
+    """Return begin (field 4) and end (field 5) of one piece, in bytes of its text."""
+    first: Integer = np.int64(0)
+    last: Integer = np.int64(0)
+    while at < end:
+        key, at = _varint(data, at)
+        if key == 4 << 3:
+            first, at = _varint(data, at)
+        elif key == 5 << 3:
+            last, at = _varint(data, at)
+        else:
+            at = _skip_field(data, at, key & 7)
+    return first, last
+
+
+@numba.njit(nogil=True, cache=True)
+def find_pieces(
+    messages: np.ndarray,
+    message_offsets: np.ndarray,
+    data: np.ndarray,
+    offsets: np.ndarray,
+    properties: np.ndarray,
+    marks_behind: Integer,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Read the pieces' spans out of serialized ``SentencePieceText`` messages.
+
+    White space at a piece's ends is left out. A piece of which nothing remains has an empty span:
+    a lone word mark, or one of several pieces of a character, of which the last spans all of it.
+
+    Args:
+        messages: One message for each text end to end, uint8 ``[byte]``.
+        message_offsets: Where each begins, int64 ``[text + 1]``.
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+        marks_behind: Whether the empty span of white space stands before it, where the word that
+            it ends does, instead of behind it.
+
+    Returns:
+        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends in
+        code points of their text, int32 ``[piece]``: ascending and disjoint.
+    """
+    texts = len(offsets) - 1
+    piece_offsets = np.zeros(texts + 1, np.int64)
+    limit = len(messages) // 2  # a piece takes two bytes of its message at least
+    starts = np.empty(limit, np.int32)
+    ends = np.empty(limit, np.int32)
+    found = 0
+    for text in range(texts):
+        begin = offsets[text]
+        stop = offsets[text + 1]
+        walked = begin  # the byte at which code point `position` begins
+        position = 0
+        at = message_offsets[text]
+        message_end = message_offsets[text + 1]
+        while at < message_end:
+            key, at = _varint(messages, at)
+            if key != (2 << 3 | 2):
+                at = _skip_field(messages, at, key & 7)
+                continue
+            length, at = _varint(messages, at)
+            first, last = _surface(messages, at, at + length)
+            at += length
+            first = min(max(begin + first, walked), stop)
+            last = max(min(begin + last, stop), first)
+            raw = first
+            while first < last:
+                point, width = utf8.decode(data, first, last)
+                if not properties[point] & utf8.WHITE:
+                    break
+                first += width
+            while first < last:
+                before = utf8.step_back(data, last, first)
+                point, _ = utf8.decode(data, before, last)
+                if not properties[point] & utf8.WHITE:
+                    break
+                last = before
+            if first == last and marks_behind:
+                first = last = raw
+            position += utf8.count_points(data, walked, first)
+            starts[found] = position
+            position += utf8.count_points(data, first, last)
+            ends[found] = position
+            found += 1
+            walked = last
+        piece_offsets[text + 1] = found
+    return piece_offsets, starts[:found].copy(), ends[:found].copy()

@@ -1,0 +1,167 @@
+"""Ranges of code points of texts: their bytes, their slices, and a mask in their place."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import utf8
+
+
+@numba.njit(nogil=True, cache=True)
+def advance(data: np.ndarray, at: Integer, points: Integer) -> Integer:
+    """Return the byte that lies so many code points behind a byte that begins one."""
+    end = len(data)
+    while points > 0:
+        at += 1
+        while at < end and data[at] & 0xC0 == 0x80:
+            at += 1
+        points -= 1
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def token_bytes(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    token_offsets: np.ndarray,
+    token_starts: np.ndarray,
+    token_ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where tokens begin and end, in bytes of ``data``.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
+        token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
+        token_ends: Likewise.
+
+    Returns:
+        int64 ``[token]`` twice.
+    """
+    starts = np.zeros(len(token_starts), np.int64)
+    ends = np.zeros(len(token_starts), np.int64)
+    for text in range(len(offsets) - 1):
+        at = offsets[text]
+        position = np.int64(0)
+        for token in range(token_offsets[text], token_offsets[text + 1]):
+            at = advance(data, at, np.int64(token_starts[token]) - position)
+            starts[token] = at
+            at = advance(data, at, np.int64(token_ends[token]) - np.int64(token_starts[token]))
+            ends[token] = at
+            position = np.int64(token_ends[token])
+    return starts, ends
+
+
+@numba.njit(nogil=True, cache=True)
+def same_bytes(
+    data: np.ndarray, start: Integer, end: Integer, other: np.ndarray, at: Integer, stop: Integer
+) -> bool:
+    """Tell whether two ranges of bytes hold the same."""
+    if end - start != stop - at:
+        return False
+    for byte in range(end - start):  # noqa: SIM110 - Numba knows no generator
+        if data[start + byte] != other[at + byte]:
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def text_lengths(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the code points of each text, int64 ``[text]``."""
+    lengths = np.zeros(len(offsets) - 1, np.int64)
+    for text in range(len(lengths)):
+        lengths[text] = utf8.count_points(data, offsets[text], offsets[text + 1])
+    return lengths
+
+
+@numba.njit(nogil=True, cache=True)
+def splice(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    row_text: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    mask: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Copy texts with a mask in place of a range of each.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        row_text: The text of each row, int64 ``[row]``.
+        starts: Where the range of each row begins, in code points, int64 ``[row]``.
+        ends: Where it ends, likewise.
+        mask: What stands in its place, uint8 ``[byte]``.
+
+    Returns:
+        UTF-8 of all rows uint8 ``[byte]``, and where each begins int64 ``[row + 1]``.
+    """
+    rows = len(row_text)
+    cuts = np.empty((rows, 2), np.int64)
+    out_offsets = np.zeros(rows + 1, np.int64)
+    for row in range(rows):
+        text = row_text[row]
+        cuts[row, 0] = advance(data, offsets[text], starts[row])
+        cuts[row, 1] = advance(data, cuts[row, 0], ends[row] - starts[row])
+        length = offsets[text + 1] - offsets[text] - (cuts[row, 1] - cuts[row, 0]) + len(mask)
+        out_offsets[row + 1] = out_offsets[row] + length
+    out = np.empty(out_offsets[rows], np.uint8)
+    for row in range(rows):
+        text = row_text[row]
+        to = out_offsets[row]
+        head = cuts[row, 0] - offsets[text]
+        out[to : to + head] = data[offsets[text] : cuts[row, 0]]
+        out[to + head : to + head + len(mask)] = mask
+        out[to + head + len(mask) : out_offsets[row + 1]] = data[cuts[row, 1] : offsets[text + 1]]
+    return out, out_offsets
+
+
+@numba.njit(nogil=True, cache=True)
+def slices(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    row_text: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Copy a range of each text; arguments and result as of `splice`."""
+    rows = len(row_text)
+    cuts = np.empty(rows, np.int64)
+    out_offsets = np.zeros(rows + 1, np.int64)
+    for row in range(rows):
+        cuts[row] = advance(data, offsets[row_text[row]], starts[row])
+        end = advance(data, cuts[row], ends[row] - starts[row])
+        out_offsets[row + 1] = out_offsets[row] + end - cuts[row]
+    out = np.empty(out_offsets[rows], np.uint8)
+    for row in range(rows):
+        length = out_offsets[row + 1] - out_offsets[row]
+        out[out_offsets[row] : out_offsets[row + 1]] = data[cuts[row] : cuts[row] + length]
+    return out, out_offsets
+
+
+@numba.njit(nogil=True, cache=True)
+def wordlike_tokens(
+    data: np.ndarray, starts: np.ndarray, ends: np.ndarray, properties: np.ndarray
+) -> np.ndarray:
+    """Tell which tokens hold a letter or a digit.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        starts: Where tokens begin, in bytes (`token_bytes`), int64 ``[token]``.
+        ends: Where they end, likewise.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+
+    Returns:
+        Booleans ``[token]``.
+    """
+    found = np.zeros(len(starts), np.bool_)
+    for token in range(len(starts)):
+        at = starts[token]
+        while at < ends[token]:
+            point, width = utf8.decode(data, at, ends[token])
+            if properties[point] & utf8.WORD:
+                found[token] = True
+                break
+            at += width
+    return found

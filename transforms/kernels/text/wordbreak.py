@@ -1,0 +1,396 @@
+"""Words, punctuation and unbreakable spans of UTF-8 text, as ranges of code points.
+
+The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16), read from left to right with one
+look ahead. A break inside a grapheme cluster (GB9a to GB9c) is none; GB9c is taken widely: a linker
+joins a consonant to whatever it follows. Where alignment wants other tokens the kernel departs from
+the standard, as `find_tokens` says.
+"""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
+
+_JOINED = 31
+"""In place of a class: what follows has been looked at and belongs to the segment."""
+
+
+# Sets of classes, a bit for each.
+_LETTERS = 1 << utf8.LETTER | 1 << utf8.HEBREW
+_WORD = _LETTERS | 1 << utf8.NUMERIC | 1 << utf8.CONNECTOR
+_KATAKANA = 1 << utf8.KATAKANA | 1 << utf8.CONNECTOR
+_BETWEEN = 1 << utf8.MID_NUM_LET | 1 << utf8.SINGLE_QUOTE | 1 << utf8.COLON
+_BETWEEN_LETTERS = _BETWEEN | 1 << utf8.MID_LETTER
+_BETWEEN_NUMBERS = _BETWEEN | 1 << utf8.MID_NUM
+_BETWEEN_ANY = _BETWEEN_LETTERS | _BETWEEN_NUMBERS | 1 << utf8.DOUBLE_QUOTE
+_IGNORED = 1 << utf8.EXTEND | 1 << utf8.FORMAT | 1 << utf8.ZWJ
+
+# ASCII that ends a word of ASCII letters whatever follows.
+_ENDS_WORD = np.zeros(256, np.bool_)
+_ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
+
+
+@numba.njit(nogil=True, cache=True)
+def _among(kind: Integer, kinds: int) -> bool:
+    """Tell whether a class is in a set of classes."""
+    return (kinds >> np.int64(kind)) & 1 != 0
+
+
+@numba.njit(nogil=True, cache=True)
+def _plain_word_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where a word of nothing but ASCII letters ends; ``at`` if it is not so simple."""
+    stop = at
+    while stop < end and 97 <= (data[stop] | 32) <= 122:
+        stop += 1
+    if stop == end or _ENDS_WORD[data[stop]]:
+        return stop
+    if data[stop] == 46 and (stop + 1 == end or data[stop + 1] == 32):
+        return stop
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def _next_class(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
+    """Return the class of the next code point that rule WB4 does not skip."""
+    while at < end:
+        point, width = utf8.decode(data, at, end)
+        kind = properties[point] & utf8.CLASS
+        if not _among(kind, _IGNORED):
+            return np.int64(kind)
+        at += width
+    return utf8.NEWLINE
+
+
+@numba.njit(nogil=True, cache=True)
+def _groups_digits(
+    data: np.ndarray, at: Integer, point: Integer, end: Integer, properties: np.ndarray
+) -> bool:
+    """Tell whether the space at ``at`` parts thousands: no-break or thin, then three digits."""
+    if point != 0xA0 and point != 0x202F and point != 0x2009 and point != 0x2007:
+        return False
+    at += 2 if point == 0xA0 else 3
+    for digit in range(4):
+        if at >= end:
+            return digit == 3
+        point, width = utf8.decode(data, at, end)
+        kind = properties[point] & utf8.CLASS
+        if digit == 3:
+            return not _among(kind, _WORD) and not properties[point] & utf8.MARK
+        if kind != utf8.NUMERIC or not properties[point] & utf8.WORD:
+            return False
+        at += width
+    return False
+
+
+@numba.njit(nogil=True, cache=True)
+def _joins(
+    data: np.ndarray,
+    previous: Integer,
+    kind: Integer,
+    after: Integer,
+    end: Integer,
+    properties: np.ndarray,
+) -> Integer:
+    """Return the class that a code point leaves behind if it joins a word, or -1 if it breaks.
+
+    ``previous`` is the class before it and ``kind`` its own; ``after`` is where it ends.
+    """
+    if previous == _JOINED or (_among(previous, _WORD) and _among(kind, _WORD)):
+        return kind
+    if _among(previous, _KATAKANA) and _among(kind, _KATAKANA):
+        return kind
+    following = _next_class(data, after, end, properties) if _among(kind, _BETWEEN_ANY) else -1
+    if _among(previous, _LETTERS) and _among(kind, _BETWEEN_LETTERS):
+        if _among(following, _LETTERS):
+            return _JOINED
+        return kind if previous == utf8.HEBREW and kind == utf8.SINGLE_QUOTE else -1
+    if previous == utf8.NUMERIC and _among(kind, _BETWEEN_NUMBERS):
+        return _JOINED if following == utf8.NUMERIC else -1
+    if previous == utf8.HEBREW and kind == utf8.DOUBLE_QUOTE:
+        return _JOINED if following == utf8.HEBREW else -1
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def _extend(
+    data: np.ndarray,
+    begin: Integer,
+    at: Integer,
+    end: Integer,
+    point: Integer,
+    whole: int,
+    properties: np.ndarray,
+) -> tuple[Integer, int, bool, bool]:
+    """Read on from the first code point of a segment to the segment's end.
+
+    Args:
+        data: UTF-8, uint8 ``[byte]``.
+        begin: Where the text begins.
+        at: Where the first code point ends.
+        end: Where the text ends.
+        point: The first code point; of an unbreakable span, its last.
+        whole: Whether it ends an unbreakable span, which only marks may lengthen.
+        properties: Of every code point, uint16.
+
+    Returns:
+        Where the segment ends, the code points read, whether any leaves ink, and whether an
+        apostrophe stands in a word.
+    """
+    last = properties[point]
+    previous: Integer = np.int64(last & utf8.CLASS)
+    run: Integer = np.int64(-1)
+    if whole:
+        previous = utf8.OTHER
+    elif last & utf8.RUN:
+        run = point
+    visible = not last & utf8.BLANK
+    apostrophe = False
+    regionals = 1 if previous == utf8.REGIONAL else 0
+    adjacent = regionals  # as graphemes count them: a mark between two starts anew
+    linked = last & utf8.LINKER != 0
+    group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 4  # digits; over 3 never counts
+    grouped = False
+    points = 0
+    if previous == utf8.NEWLINE:
+        return at, points, False, False
+    while at < end:
+        byte = data[at]
+        if previous == utf8.LETTER and (97 <= byte <= 122 or 65 <= byte <= 90):
+            # Most text is this. What follows is a plain letter whatever came before it.
+            while at < end and (97 <= data[at] <= 122 or 65 <= data[at] <= 90):
+                at += 1
+                points += 1
+            last = properties[97]
+            visible = True
+            run = -1
+            linked = False
+            group = 4
+            continue
+        point, width = utf8.decode(data, at, end)
+        found = properties[point]
+        kind = np.int64(found & utf8.CLASS)
+        if _among(kind, _IGNORED):
+            linked = found & utf8.LINKER != 0 or (linked and found & utf8.CONJUNCT != 0)
+            group = 4
+            adjacent = 0
+            run = -1
+        else:
+            left = _joins(data, previous, kind, at + width, end, properties)
+            if left >= 0:
+                apostrophe |= point == 0x27 or point == 0x2019
+            elif (
+                (
+                    last & utf8.CLASS == utf8.ZWJ
+                    and found & utf8.PICTOGRAPH
+                    and previous != utf8.SPACE  # which gives no token, though ink would ride on it
+                )
+                or (last & utf8.PREPEND and not found & utf8.CONTROL)
+                or (found & utf8.MARK and not last & utf8.CONTROL)
+                or (linked and found & utf8.CONSONANT)
+                or (kind == utf8.REGIONAL == previous and (regionals & 1 or adjacent & 1))
+                or (
+                    point == run and unbreakable.placeholder(data, begin, at, end, properties) == at
+                )
+            ):
+                left = kind
+            elif (
+                previous == utf8.NUMERIC
+                and kind == utf8.SPACE
+                and (group == 3 or (group in (1, 2) and not grouped))
+                and _groups_digits(data, at, point, end, properties)
+            ):
+                left = _JOINED
+                grouped = True
+            else:
+                break
+            if kind == utf8.NUMERIC and found & utf8.WORD:
+                group += 1
+            else:
+                group = 0 if kind == utf8.SPACE else 4
+            if point != run:
+                run = -1
+            previous = left
+            regionals = regionals + 1 if kind == utf8.REGIONAL else 0
+            adjacent = adjacent + 1 if kind == utf8.REGIONAL else 0
+            linked = found & utf8.LINKER != 0
+        visible |= not found & utf8.BLANK
+        last = found
+        at += width
+        points += 1
+    return at, points, visible, apostrophe
+
+
+@numba.njit(nogil=True, cache=True)
+def _url(
+    data: np.ndarray, start: Integer, at: Integer, end: Integer, properties: np.ndarray
+) -> tuple[Integer, Integer]:
+    """Return where a URL begins and ends that the word ``[start, at)`` leads to.
+
+    It begins with the word, or after the last colon in it; it ends at ``at`` if there is none.
+    """
+    if at + 3 < end and data[at] == 58 and data[at + 1] == 47 and data[at + 2] == 47:
+        scheme = unbreakable.scheme_start(data, start, at)
+        if scheme < at:
+            tail = unbreakable.url_tail(data, at + 3, end, properties)
+            if tail > at + 3:
+                return (scheme if scheme > start and data[scheme - 1] == 58 else start), tail
+    elif (
+        at - start > 4
+        and data[start + 3] == 46
+        and (data[start] | 32) == (data[start + 1] | 32) == (data[start + 2] | 32) == 119
+    ):
+        return start, unbreakable.url_tail(data, at, end, properties)
+    return start, at
+
+
+@numba.njit(nogil=True, cache=True)
+def _room(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
+    if count + more <= len(spans):
+        return spans
+    larger = np.empty(2 * (count + more), spans.dtype)
+    larger[:count] = spans[:count]
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def find_tokens(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    languages: np.ndarray,
+    words_only: int,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut texts into words and what else leaves ink.
+
+    A token is a segment between two word boundaries of UAX #29 that leaves ink and does not begin
+    with white space. Deliberate differences:
+
+    - Katakana stands by character, as Han, Hiragana and (by grapheme cluster) Thai, Lao, Khmer and
+      Myanmar do in UAX #29 already, unless the properties give it its class;
+    - a punctuation mark or symbol and its repetitions are one token;
+    - a colon between digits, and a no-break or thin space between groups of three, belong to the
+      number; U+202F is a space otherwise;
+    - a joiner behind white space does not join a pictograph to it;
+    - words part at elisions, and before clitics (`transforms.kernels.text.clitics`);
+    - a placeholder, tag, character reference, URL or e-mail address is one token
+      (`transforms.kernels.text.unbreakable`).
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        languages: How words with an apostrophe part, uint8 ``[text]``.
+        words_only: 1 for the spans that no border may split: clitics stay with their words, numbers
+            that slashes join (24/7, 2018/19) are one, and segments of several code points that are
+            no tokens come too.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+
+    Returns:
+        Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their
+        text, int32 ``[token]``: ascending, disjoint, not empty.
+    """
+    texts = len(offsets) - 1
+    token_offsets = np.zeros(texts + 1, np.int32)
+    starts = np.empty(64 + (offsets[texts] - offsets[0]) // 4, np.int32)
+    ends = np.empty(len(starts), np.int32)
+    places = np.empty(clitics.MOST_PLACES, np.int64)
+    tokens = 0
+    for text in range(texts):
+        begin = offsets[text]
+        end = offsets[text + 1]
+        starts = _room(starts, tokens, end - begin)
+        ends = _room(ends, tokens, end - begin)
+        language = languages[text]
+        first = tokens
+        at = begin
+        position = 0
+        number_end: Integer = np.int64(-1)  # where the last number ended
+        floor = begin  # an address does not reach back into the unbreakable span before it
+        while at < end:
+            start = at
+            start_position = position
+            if data[at] == 32 and at + 1 < end and data[at + 1] < 0x80:
+                at += 1
+                position += 1
+                continue
+            at = _plain_word_end(data, at, end)
+            if at > start:
+                position += at - start
+                starts[tokens] = start_position
+                ends[tokens] = position
+                tokens += 1
+                continue
+            point, width = utf8.decode(data, at, end)
+            kind = properties[point] & utf8.CLASS
+            at += width
+            position += 1
+            if kind == utf8.SPACE and (at == end or data[at] < 0x80):
+                continue
+            if (
+                words_only
+                and point == 47  # /
+                and start == number_end
+                and unbreakable.slash_in_number(data, begin, start, end, properties)
+            ):
+                point, width = utf8.decode(data, at, end)
+                at, points, _, _ = _extend(data, begin, at + width, end, point, 0, properties)
+                position += 1 + points
+                ends[tokens - 1] = position
+                number_end = at
+                continue
+            match = start
+            if point < 0x80 and kind == utf8.OTHER:
+                match = unbreakable.placeholder(data, begin, start, end, properties)
+            if match == start and point == 64:  # @
+                local = unbreakable.address_start(data, floor, start, properties)
+                if local < start:
+                    match = max(start, unbreakable.domain_end(data, at, end, properties))
+                if match > at:
+                    start_position -= utf8.count_points(data, local, start)
+                    while tokens > first and starts[tokens - 1] >= start_position:
+                        tokens -= 1
+                    if tokens > first and ends[tokens - 1] > start_position:
+                        ends[tokens - 1] = start_position
+            whole = match > at
+            apostrophe = False
+            while True:
+                if whole:
+                    position += utf8.count_points(data, at, match)
+                    at = match
+                    point, _ = utf8.decode(data, utf8.step_back(data, match, start), match)
+                at, points, visible, apostrophe = _extend(
+                    data, begin, at, end, point, whole, properties
+                )
+                position += points
+                if whole or kind != utf8.LETTER:
+                    break
+                url, match = _url(data, start, at, end, properties)
+                if match == at:
+                    break
+                if url > start:
+                    starts[tokens] = start_position
+                    start_position += utf8.count_points(data, start, url)
+                    ends[tokens] = start_position
+                    tokens += 1
+                whole = True
+            if whole:
+                floor = at
+            elif kind == utf8.NUMERIC:
+                number_end = at
+            elif apostrophe and language != clitics.NO_CLITICS and kind == utf8.LETTER:
+                parts = clitics.split_places(
+                    data, start, at, language, words_only, properties, places
+                )
+                for part in range(parts):
+                    starts[tokens] = start_position
+                    start_position += utf8.count_points(data, start, places[part])
+                    start = places[part]
+                    ends[tokens] = start_position
+                    tokens += 1
+            token = whole or (visible and kind != utf8.SPACE and kind != utf8.NEWLINE)
+            if token or (words_only and position - start_position > 1):
+                starts[tokens] = start_position
+                ends[tokens] = position
+                tokens += 1
+        token_offsets[text + 1] = tokens
+    return token_offsets, starts[:tokens].copy(), ends[:tokens].copy()

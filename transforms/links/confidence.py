@@ -1,0 +1,148 @@
+"""Scores of phrase pairs: how sure an aligner is that no link leaves them."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import fields_of, lengths_of, links_of, list_column
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.links import confidence as kernel
+from pairweave.transforms.option_values import require_choice
+
+DRAWS = ("uniform", "confident")
+
+BELIEF = 0.05
+"""Least posterior of a link that counts as a belief; what is rarer says little of a box."""
+
+MOST_ODDS = 100.0
+"""A phrase pair that is certain is drawn this many times as readily as one at even odds."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConfidenceConfig:
+    """What scores decide.
+
+    Attributes:
+        min_confidence: Least score of a phrase pair that may be tagged; 0 for all.
+        draw: ``uniform``: phrase pairs are drawn alike. ``confident``: by the odds of their scores.
+    """
+
+    min_confidence: float = 0.0
+    draw: str = "uniform"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_confidence <= 1:
+            raise ConfigError(f"min_confidence must be 0 to 1, got {self.min_confidence}")
+        require_choice("draw", self.draw, DRAWS)
+
+    @property
+    def scores(self) -> bool:
+        """Tell whether scores are wanted."""
+        return self.min_confidence > 0 or self.draw == "confident"
+
+
+def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:
+    """Keep the links of both directions that have at least a posterior probability.
+
+    Args:
+        believed: Links with posteriors (`transforms.schemas.LINKED`).
+        threshold: The least posterior.
+
+    Returns:
+        LINKED rows, in the same order.
+    """
+    schemas.require(believed, schemas.LINKED)
+    for name in ("forward", "reverse"):
+        offsets, fields = fields_of(believed.column(name))
+        inside = slice(offsets[0], offsets[-1])
+        likely = fields["probability"][inside] >= np.float64(threshold)
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(likely)])
+        kept = list_column(
+            before[offsets - offsets[0]],
+            {field: values[inside][likely] for field, values in fields.items()},
+            schemas.LINKED.field(name).type,
+        )
+        place = believed.schema.get_field_index(name)
+        believed = believed.set_column(place, schemas.LINKED.field(name), kept)
+    return believed
+
+
+def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig) -> pa.Table:
+    """Score phrase pairs by an aligner's beliefs, and leave out those it is not sure enough of.
+
+    The score of a box of words is the product of ``1 - p`` over all believed links that lead out
+    of it, times the belief in the best link of its least sure linked word; ``p`` is the mean of
+    both directions' posteriors, where a direction without the link gives 0. It ranks phrase pairs;
+    it is no calibrated probability. Links without doubt (1 in both directions) give scores of 1.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
+        believed: The same pairs with all that the aligner believes of their links
+            (`transforms.schemas.LINKED`), also of links that were not kept.
+        config: The least score.
+
+    Returns:
+        PHRASES rows, in the same order.
+
+    Raises:
+        WorkerError: The tables are not of the same pairs, or links are outside their tokens.
+    """
+    schemas.require(table, schemas.PHRASES)
+    schemas.require(believed, schemas.LINKED)
+    if not table.column("id").equals(believed.column("id")):
+        raise WorkerError(
+            f"phrase pairs of {table.num_rows} pairs and links of {believed.num_rows}: "
+            "they are not of the same pairs in the same order"
+        )
+    offsets, fields = fields_of(table.column("phrases"))
+    boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
+    forward_offsets, forward = links_of(believed, "forward")
+    reverse_offsets, reverse = links_of(believed, "reverse")
+    link_offsets, links = links_of(table, "links")
+    scores = kernel.score_phrases(
+        forward_offsets,
+        forward["source"],
+        forward["target"],
+        forward["probability"],
+        reverse_offsets,
+        reverse["source"],
+        reverse["target"],
+        reverse["probability"],
+        link_offsets,
+        links["source"],
+        links["target"],
+        lengths_of(table.column("source_tokens")),
+        lengths_of(table.column("target_tokens")),
+        offsets,
+        boxes,
+    )
+    inside = slice(offsets[0], offsets[-1])
+    sure = scores >= np.float64(config.min_confidence)
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(sure)])
+    columns = {name: values[inside][sure] for name, values in fields.items()}
+    phrases = list_column(
+        before[offsets - offsets[0]],
+        {**columns, "score": scores[sure]},
+        schemas.list_of(schemas.PHRASE),
+    )
+    place = table.schema.get_field_index("phrases")
+    return table.set_column(place, schemas.PHRASES.field("phrases"), phrases)
+
+
+def weights_of(scores: np.ndarray, config: ConfidenceConfig) -> np.ndarray:
+    """Return how readily phrase pairs are drawn, float32 ``[phrase pair]``; empty if all alike.
+
+    The weight is the odds of the score, ``s / (1 - s)``, at most `MOST_ODDS`. On the gold links of
+    ``align/enfr`` odds choose better than any power of the score up to the fourth.
+    """
+    if config.draw == "uniform":
+        return np.zeros(0, np.float32)
+    likely = scores.astype(np.float64)
+    odds = likely / np.maximum(1.0 - likely, likely / MOST_ODDS + _LEAST)
+    return np.maximum(odds, _LEAST).astype(np.float32)
+
+
+_LEAST = 1e-9
+"""So that a phrase pair with a score of 0 can still be drawn, last."""

@@ -1,0 +1,91 @@
+"""SYMMETRIZED rows to PHRASES rows: the phrase pairs that fit the links."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import lengths_of, links_of, list_column
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.links import phrases as kernel
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.text.segmenter import NONE
+from pairweave.transforms.text.tokens import pair_cuts
+
+UNALIGNED_WORDS = ("forbid", "allow")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PhraseConfig:
+    """Which phrase pairs are extracted.
+
+    Attributes:
+        max_words: Longest phrase on either side, in tokens, 1 to 512.
+        unaligned_words: ``forbid``: every word of a phrase has a link. ``allow``: the set of
+            NLTK's ``phrase_extraction``; see `transforms.kernels.links.phrases.extract_phrases`.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+    """
+
+    max_words: int = 64
+    unaligned_words: str = "forbid"
+    segmenter: str = NONE
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_words <= 512:
+            raise ConfigError(f"max_words must be 1 to 512, got {self.max_words}")
+        require_choice("unaligned_words", self.unaligned_words, UNALIGNED_WORDS)
+
+
+def unlinked(tokens: pa.Table) -> pa.Table:
+    """Turn TOKENS rows into SYMMETRIZED rows without a link."""
+    return _with_empty(tokens, schemas.SYMMETRIZED)
+
+
+def without_phrases(pairs: pa.Table) -> pa.Table:
+    """Turn PAIRS rows into PHRASES rows without tokens, links and phrase pairs."""
+    return _with_empty(pairs, schemas.PHRASES)
+
+
+def _with_empty(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return rows with the lists that they lack for a schema, all empty."""
+    empty: list[list[object]] = [[]] * rows.num_rows
+    columns = [
+        rows.column(field.name) if field.name in rows.schema.names else pa.array(empty, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
+    """Turn SYMMETRIZED rows into PHRASES rows, in the same order.
+
+    Where tokens are smaller than what a tag may not split (`transforms.text.tokens.find_cuts`), a
+    phrase that begins or ends inside such a thing is left out. Every score is 1
+    (`transforms.links.confidence` scores).
+
+    Args:
+        table: Pairs with one set of links (`transforms.schemas.SYMMETRIZED`).
+        config: The limits of a phrase.
+
+    Raises:
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
+    """
+    schemas.require(table, schemas.SYMMETRIZED)
+    offsets, links = links_of(table, "links")
+    source_cuts, target_cuts = pair_cuts(table, config.segmenter)
+    phrase_offsets, *boxes = kernel.extract_phrases(
+        offsets,
+        links["source"],
+        links["target"],
+        lengths_of(table.column("source_tokens")),
+        lengths_of(table.column("target_tokens")),
+        source_cuts.flatten().to_numpy(zero_copy_only=False),
+        target_cuts.flatten().to_numpy(zero_copy_only=False),
+        config.max_words,
+        int(config.unaligned_words == "allow"),
+    )
+    columns = [*boxes, np.ones(len(boxes[0]), np.float32)]
+    fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))
+    phrases = list_column(phrase_offsets, fields, schemas.list_of(schemas.PHRASE))
+    return table.append_column(schemas.PHRASES.field("phrases"), phrases)

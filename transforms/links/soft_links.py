@@ -1,0 +1,91 @@
+"""Links between tokens that keep what each direction of an aligner gives them."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_lists import links_of
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SoftLinks:
+    """The links of one pair.
+
+    Attributes:
+        source: Source tokens, int64 ``[link]``; no link is there twice.
+        target: Target tokens, likewise.
+        forward: Probability of each, in [0, 1], in the direction that explains the target,
+            float64; 0 where this direction has no such link.
+        reverse: In the direction that explains the source.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    forward: np.ndarray
+    reverse: np.ndarray
+
+    @classmethod
+    def certain(cls, links: Iterable[tuple[int, int]]) -> "SoftLinks":
+        """Return links of which both directions are certain, each once.
+
+        >>> SoftLinks.certain([(1, 0), (0, 2), (1, 0)]).target.tolist()
+        [2, 0]
+        """
+        pairs = np.array(sorted(set(links)), np.int64).reshape(-1, 2)
+        ones = np.ones(len(pairs))
+        return cls(pairs[:, 0].copy(), pairs[:, 1].copy(), ones, ones)
+
+
+def soften(table: pa.Table) -> list[SoftLinks]:
+    """Return the links of both directions of LINKED rows, with their probabilities.
+
+    Raises:
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
+    """
+    keys, probabilities = [], []
+    for name in ("forward", "reverse"):
+        offsets, fields = links_of(table, name)
+        keys.append(_keys(offsets, fields))
+        probabilities.append(fields["probability"][offsets[0] : offsets[-1]].astype(np.float64))
+    joined = np.union1d(*keys)
+    sides = []
+    for found, probability in zip(keys, probabilities, strict=True):
+        values = np.zeros(len(joined))
+        values[np.searchsorted(joined, found)] = probability
+        sides.append(values)
+    return _split(joined, sides[0], sides[1], table.num_rows)
+
+
+def harden(table: pa.Table, heuristic: str) -> list[SoftLinks]:
+    """Return the symmetrized links of LINKED rows, as certain ones.
+
+    Raises:
+        WorkerError: As `soften`.
+    """
+    joined = symmetrize(table, SymmetrizeConfig(heuristic))
+    keys = _keys(*links_of(joined, "links"))
+    ones = np.ones(len(keys))
+    return _split(keys, ones, ones, table.num_rows)
+
+
+def _keys(offsets: np.ndarray, fields: dict[str, np.ndarray]) -> np.ndarray:
+    """Return (row, source, target) of each link as one number."""
+    part = slice(offsets[0], offsets[-1])
+    rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    source, target = (fields[name][part].astype(np.int64) for name in ("source", "target"))
+    return (rows << 32) | (source << 16) | target
+
+
+def _split(
+    keys: np.ndarray, forward: np.ndarray, reverse: np.ndarray, rows: int
+) -> list[SoftLinks]:
+    source, target = (keys >> 16) & 0xFFFF, keys & 0xFFFF
+    bounds = np.searchsorted(keys, np.arange(rows + 1, dtype=np.int64) << 32).tolist()
+    return [
+        SoftLinks(source[a:b], target[a:b], forward[a:b], reverse[a:b])
+        for a, b in itertools.pairwise(bounds)
+    ]

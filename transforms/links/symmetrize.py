@@ -1,0 +1,76 @@
+"""LINKED rows to SYMMETRIZED rows: one set of links of two."""
+
+import dataclasses
+
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import links_of, list_column
+from pairweave.transforms.kernels.links import symmetrize as kernel
+from pairweave.transforms.option_values import require_choice
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SymmetrizeConfig:
+    """How the two directions of links become one.
+
+    Attributes:
+        heuristic: ``intersection``, ``union``, ``grow``, ``grow-diag``, ``grow-diag-final`` or
+            ``grow-diag-final-and`` (Och and Ney 2003; Koehn et al. 2005), in the visiting order
+            of fast_align's ``atools``.
+    """
+
+    heuristic: str = "grow-diag"
+
+    def __post_init__(self) -> None:
+        require_choice("heuristic", self.heuristic, kernel.HEURISTICS)
+
+    @property
+    def code(self) -> int:
+        """Return the heuristic as the kernel knows it."""
+        return kernel.HEURISTICS[self.heuristic]
+
+
+def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
+    """Turn LINKED rows into SYMMETRIZED rows, in the same order.
+
+    The probability of a link is the mean of what the two directions give it, where a direction
+    without the link gives 0.
+
+    Args:
+        table: Pairs with links in both directions (`transforms.schemas.LINKED`).
+        config: The heuristic.
+
+    Raises:
+        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
+    """
+    schemas.require(table, schemas.LINKED)
+    forward_offsets, forward = links_of(table, "forward")
+    reverse_offsets, reverse = links_of(table, "reverse")
+    offsets, source, target = kernel.symmetrize(
+        forward_offsets,
+        forward["source"],
+        forward["target"],
+        reverse_offsets,
+        reverse["source"],
+        reverse["target"],
+        config.code,
+    )
+    probability = kernel.mean_probabilities(
+        offsets,
+        source,
+        target,
+        forward_offsets,
+        forward["source"],
+        forward["target"],
+        forward["probability"],
+        reverse_offsets,
+        reverse["source"],
+        reverse["target"],
+        reverse["probability"],
+    )
+    fields = {"source": source, "target": target, "probability": probability}
+    links = list_column(offsets, fields, schemas.list_of(schemas.LINK))
+    return table.drop_columns(["forward", "reverse"]).append_column(
+        schemas.SYMMETRIZED.field("links"), links
+    )

@@ -1,0 +1,57 @@
+"""Which elements of two marked texts are the same, and which tags are theirs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from pairweave.transforms.markup.markup import Element
+
+Facts = TypeVar("Facts")
+Number = TypeVar("Number")
+
+
+def find_partners(
+    ours: Sequence[Facts],
+    theirs: Sequence[Facts],
+    rules: Iterable[Callable[[Facts, Facts], bool]],
+) -> dict[int, int]:
+    """Find for each of ours the first of theirs that is left and the same by a rule.
+
+    A rule is tried on all of ours before the next is on those without a partner.
+
+    >>> find_partners("abB", "BAb", [str.__eq__, lambda one, other: one.lower() == other.lower()])
+    {1: 2, 2: 0, 0: 1}
+
+    Args:
+        ours: What is known of each of our elements, in order.
+        theirs: The same of the others.
+        rules: Tell from what is known of one of ours and one of theirs whether they are the same.
+
+    Returns:
+        Places in ``theirs`` by places in ``ours``.
+    """
+    partners: dict[int, int] = {}
+    free = dict(enumerate(theirs))
+    for are_same in rules:
+        for place, facts in enumerate(ours):
+            if place in partners:
+                continue
+            found = next((other for other, its in free.items() if are_same(facts, its)), None)
+            if found is not None:
+                partners[place] = found
+                del free[found]
+    return partners
+
+
+def numbers_of_tags(elements: Iterable[Element], numbers: Iterable[Number]) -> dict[int, Number]:
+    """Return each tag's number, which is its element's, by the tag's place in the text.
+
+    Args:
+        elements: A text's elements (`transforms.markup.markup.find_elements`).
+        numbers: A number for each.
+    """
+    return {
+        place: number
+        for element, number in zip(elements, numbers, strict=True)
+        for place in (element.opening, element.closing)
+        if place is not None
+    }

@@ -1,0 +1,134 @@
+"""Which phrase pairs a tag may be put round: what they hold of words and of own markup."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.kernels.tags.cuts import hold_wordlike
+from pairweave.transforms.kernels.tags.elements import hold_whole, keep_phrases
+from pairweave.transforms.markup.markup import (
+    HTML,
+    Element,
+    Form,
+    Marked,
+    find_elements,
+    parse_markup,
+)
+from pairweave.transforms.text.tokens import wordlike_tokens
+
+# RE2: where a tag may begin.
+_TAG_BEGINS = r"<[/A-Za-z_!]"
+
+
+class Phrases(NamedTuple):
+    """The phrase pairs of a table, flat.
+
+    Attributes:
+        offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        boxes: Source start, source end, target start and target end in tokens, int16
+            ``[4, phrase pair]``.
+        weights: Their weights, float32 ``[phrase pair]``; ``[0]`` if all are alike.
+    """
+
+    offsets: np.ndarray
+    boxes: np.ndarray
+    weights: np.ndarray
+
+    def only(self, fits: np.ndarray) -> "Phrases":
+        """Return the phrase pairs that fit, bool ``[phrase pair]``, and no others."""
+        if fits.all():
+            return self
+        inside = slice(self.offsets[0], self.offsets[-1])
+        return Phrases(
+            keep_phrases(self.offsets, fits),
+            np.ascontiguousarray(self.boxes[:, inside][:, fits[inside]]),
+            self.weights[inside][fits[inside]] if len(self.weights) else self.weights,
+        )
+
+
+def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
+    """Keep the phrase pairs that hold a letter or a digit on both sides.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
+        phrases: Their phrase pairs.
+    """
+    fits = np.ones(phrases.boxes.shape[1], np.bool_)
+    for place, side in ((0, "source"), (2, "target")):
+        marks = wordlike_tokens(table.column(side), table.column(f"{side}_tokens"))
+        hold_wordlike(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1], *marks, fits)
+    return phrases.only(fits)
+
+
+def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
+    """Keep the phrase pairs that hold both tags of each element of the text, or neither.
+
+    What counts are the tags of HTML and XML that stand in the text as it was read, on each side by
+    itself. A tag without a partner, such as ``<br>``, is held or not, but never split. Pairs
+    without tags keep all.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
+        phrases: Their phrase pairs.
+    """
+    fits: np.ndarray | None = None
+    for place, side in ((0, "source"), (2, "target")):
+        found = _elements(table.column(side))
+        if found is None:
+            continue
+        if fits is None:
+            fits = np.ones(phrases.boxes.shape[1], np.bool_)
+        token_offsets, tokens = fields_of(table.column(f"{side}_tokens"))
+        hold_whole(
+            phrases.offsets,
+            phrases.boxes[place],
+            phrases.boxes[place + 1],
+            token_offsets,
+            tokens["start"],
+            tokens["end"],
+            *found,
+            fits,
+        )
+    return phrases if fits is None else phrases.only(fits)
+
+
+def _elements(texts: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the elements of texts as `hold_whole` takes them; None if there is none."""
+    rows = np.flatnonzero(pc.match_substring_regex(texts, _TAG_BEGINS).to_numpy())
+    counts = np.zeros(len(texts), np.int64)
+    spans: list[tuple[int, int, int, int]] = []
+    for row in rows.tolist():
+        marked = parse_markup(texts[row].as_py(), HTML)
+        elements = find_elements(marked.tags)
+        counts[row] = len(elements)
+        starts = _starts(marked)
+        spans += [_span(marked, element, starts) for element in elements]
+    if not spans:
+        return None
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets, np.ascontiguousarray(np.array(spans, np.int32).T)
+
+
+def _starts(marked: Marked) -> list[int]:
+    """Return where each tag starts in the text with tags."""
+    starts, before = [], 0
+    for tag in marked.tags:
+        starts.append(tag.offset + before)
+        before += len(tag.raw)
+    return starts
+
+
+def _span(marked: Marked, element: Element, starts: list[int]) -> tuple[int, int, int, int]:
+    first = element.first
+    last = element.closing if element.form is Form.PAIR else first
+    assert last is not None
+    return (
+        starts[first],
+        starts[first] + len(marked.tags[first].raw),
+        starts[last],
+        starts[last] + len(marked.tags[last].raw),
+    )

@@ -1,0 +1,358 @@
+"""Tags by number, and the table that says what each of them was.
+
+A text's tags are *numbered* when each carries as its key the number of its element in a table
+(`TagTable`); what the tags look like is then a matter of representation
+(`transforms.symbols.representations`), and the table gives back what stood there.
+"""
+
+import dataclasses
+import functools
+import itertools
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.indexed_tag import NAME, write_tag
+from pairweave.transforms.markup.element_partners import find_partners, numbers_of_tags
+from pairweave.transforms.markup.markup import (
+    INDEXED,
+    Element,
+    Form,
+    Kind,
+    Marked,
+    Tag,
+    find_elements,
+    parse_markup,
+)
+
+LITERAL = "#text"
+"""The name of text that would be taken for a tag: it is kept in the table as an empty tag."""
+
+_HALVES = frozenset({"bx", "sc"})
+"""Names of pairs that XLIFF writes as two empty tags, since they need not nest."""
+
+
+class Mark(NamedTuple):
+    """One tag of an element.
+
+    Attributes:
+        kind: Whether it opens, closes or is empty.
+        number: The element's number.
+    """
+
+    kind: Kind
+    number: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """What stood for an element.
+
+    Attributes:
+        form: Pair, empty tag or half a pair.
+        name: The tags' name.
+        opening: The opening tag's characters, or the empty tag's; None if it only closes.
+        closing: The closing tag's; None if there is none.
+    """
+
+    form: Form
+    name: str
+    opening: str | None
+    closing: str | None
+
+    def raw(self, kind: Kind) -> str | None:
+        """Return the characters of one of its tags; None if it has no such tag."""
+        return self.closing if kind is Kind.CLOSE else self.opening
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Return the kinds of its tags, in their order."""
+        return _KINDS[self.form]
+
+
+_KINDS = {
+    Form.PAIR: (Kind.OPEN, Kind.CLOSE),
+    Form.SELF_CLOSING: (Kind.EMPTY,),
+    Form.OPEN: (Kind.OPEN,),
+    Form.CLOSE: (Kind.CLOSE,),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class TagTable:
+    """The elements of a text.
+
+    Attributes:
+        entries: What stood there, by number. Numbers need not follow each other: the target of a
+            pair has those of the source's elements that it has, too.
+        order: All tags of the pair: as they stand in the source, left to right, then those that
+            only the target has.
+        literals: By number, text of either side that the representation it was encoded in would
+            have taken for a symbol (`LITERAL`).
+        plain: Those of the literals that are text, since the representation is now another.
+        own: The tags of the text itself as they stand in it, if that is another order.
+        led: Tags other than opening ones that the white space before them was moved behind
+            (`transforms.symbols.whitespace.Shifted`).
+        exact: A text as it was encoded and as it was, where its white space was moved and the
+            text with symbols does not tell from where; None elsewhere.
+    """
+
+    entries: Mapping[int, Entry]
+    order: tuple[Mark, ...]
+    literals: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    plain: frozenset[int] = frozenset()
+    own: tuple[Mark, ...] = ()
+    led: frozenset[int] = frozenset()
+    exact: tuple[str, str] | None = None
+
+    @functools.cached_property
+    def written(self) -> tuple[Mark, ...]:
+        """Return the tags of the pair that are no text: sequences count these."""
+        return tuple(mark for mark in self.order if mark.number not in self.plain)
+
+    @functools.cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """Return the tags of the text itself in their order."""
+        return tuple(
+            mark
+            for mark in self.own or self.order
+            if mark.number not in self.plain
+            and mark.number in self.entries
+            and mark.kind in self.entries[mark.number].kinds
+        )
+
+    @functools.cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Return all numbers in order of their elements' first tags."""
+        return tuple(dict.fromkeys(mark.number for mark in self.written))
+
+    @functools.cached_property
+    def places(self) -> dict[Mark, int]:
+        """Return the place of each tag among those that are written."""
+        return {mark: place for place, mark in enumerate(self.written)}
+
+    @functools.cached_property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """Return the places of the opening and the closing tag of each pair, by number."""
+        return find_spans(self.written)
+
+    @functools.cached_property
+    def halved(self) -> frozenset[int]:
+        """Return the pairs that two empty tags of XLIFF stand for: they cross, or did before."""
+        spans = list(self.spans.items())
+        crossing = {
+            number
+            for place, (first, (start, end)) in enumerate(spans)
+            for second, (other_start, other_end) in spans[place + 1 :]
+            if start < other_start < end < other_end
+            for number in (first, second)
+        }
+        return frozenset(
+            crossing | {number for number, entry in self.entries.items() if entry.name in _HALVES}
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as plain data: the order as tags without text, and the entries."""
+        value: dict[str, Any] = {
+            "order": _skeleton(self.order),
+            "tags": [
+                {"number": number, **dataclasses.asdict(entry)}
+                for number, entry in self.entries.items()
+            ],
+        }
+        if self.own:
+            value["own"] = _skeleton(self.own)
+        if self.literals:
+            value["literals"] = {str(number): raw for number, raw in self.literals.items()}
+            value["plain"] = sorted(self.plain)
+        if self.led:
+            value["led"] = sorted(self.led)
+        if self.exact is not None:
+            value["exact"] = list(self.exact)
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "TagTable":
+        """Read what `to_json` wrote.
+
+        Raises:
+            ConfigError: It is no table.
+        """
+        try:
+            entries = {
+                int(item["number"]): Entry(
+                    Form(item["form"]), str(item["name"]), item["opening"], item["closing"]
+                )
+                for item in value["tags"]
+            }
+            order, own = (parse_markup(value.get(name, ""), INDEXED) for name in ("order", "own"))
+            literals = {int(number): str(raw) for number, raw in value.get("literals", {}).items()}
+            plain, led = (frozenset(map(int, value.get(name, ()))) for name in ("plain", "led"))
+            exact = tuple(map(str, value["exact"])) if "exact" in value else None
+            if exact is not None and len(exact) != 2:
+                raise ValueError("exact holds a text with symbols and a text")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"this is no table of tags: {error!r}") from error
+        marks = [tuple(map(mark_of, skeleton.tags)) for skeleton in (order, own)]
+        table = cls(entries, marks[0], literals, plain, marks[1], led, exact)
+        table._check(order.text + own.text)
+        return table
+
+    def _check(self, between: str) -> None:
+        """Raise an error if the order is not that of the entries' tags."""
+        wanted = {
+            Mark(kind, number) for number, entry in self.entries.items() for kind in entry.kinds
+        }
+        for order in (self.order, self.own or self.order):
+            if between or len(set(order)) != len(order) or not wanted <= set(order):
+                raise ConfigError("this is no table of tags: its order is not that of its tags")
+        for kind, number in wanted:
+            if not isinstance(self.entries[number].raw(kind), str):
+                tag = indexed_tag(kind, number)
+                raise ConfigError(f"this is no table of tags: {tag} has no text")
+
+
+def _skeleton(marks: Iterable[Mark]) -> str:
+    return "".join(indexed_tag(*mark) for mark in marks)
+
+
+def find_spans(marks: Sequence[Mark]) -> dict[int, tuple[int, int]]:
+    """Return the places of the opening and the closing tag of each pair, by number."""
+    places = {mark: place for place, mark in enumerate(marks)}
+    return {
+        mark.number: (place, places[Mark(Kind.CLOSE, mark.number)])
+        for mark, place in places.items()
+        if mark.kind is Kind.OPEN and Mark(Kind.CLOSE, mark.number) in places
+    }
+
+
+def indexed_tag(kind: Kind, number: int) -> str:
+    """Return the indexed tag of an element.
+
+    >>> indexed_tag(Kind.CLOSE, 3)
+    '</a_3>'
+    """
+    return write_tag(number, closes=kind is Kind.CLOSE, is_empty=kind is Kind.EMPTY)
+
+
+def mark_of(tag: Tag) -> Mark:
+    """Return what a numbered tag stands for."""
+    return Mark(tag.kind, int(tag.key))
+
+
+def numbered_tag(kind: Kind, number: int, offset: int) -> Tag:
+    """Return a numbered tag, written as an indexed one."""
+    return Tag(kind, NAME, str(number), indexed_tag(kind, number), offset)
+
+
+def number_tags(marked: Marked) -> tuple[Marked, TagTable]:
+    """Number the elements of a text from 0 by their first tags, left to right.
+
+    >>> numbered, table = number_tags(parse_markup("a <b>c<br/></b>"))
+    >>> str(numbered), table.entries[0].opening
+    ('a <a_0>c<a_1/></a_0>', '<b>')
+    """
+    elements = find_elements(marked.tags)
+    numbered = _numbered(marked, elements, range(len(elements)))
+    entries = {number: _entry(marked, element) for number, element in enumerate(elements)}
+    order = tuple(map(mark_of, numbered.tags))
+    return numbered, TagTable(entries, order, _literals(entries))
+
+
+def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTable, TagTable]:
+    """Number the elements of a pair of texts: what is the same element has one number.
+
+    An element of the target is the source's first that is left of the same form with the same
+    characters, else with the same form and name; else it has a number of its own, after the
+    source's.
+
+    Returns:
+        The numbered source and target, and a table for each.
+    """
+    numbered_source, table = number_tags(source)
+    elements = find_elements(target.tags)
+    found = [_entry(target, element) for element in elements]
+    numbers = _match(tuple(table.entries.values()), found)
+    numbered_target = _numbered(target, elements, numbers)
+    own = [mark for mark in map(mark_of, numbered_target.tags) if mark.number not in table.entries]
+    order = (*table.order, *own)
+    there = tuple(map(mark_of, numbered_target.tags))
+    in_order = there == tuple(mark for mark in order if mark in frozenset(there))
+    entries = dict(sorted(zip(numbers, found, strict=True)))
+    literals = _literals({**table.entries, **entries})
+    return (
+        numbered_source,
+        numbered_target,
+        TagTable(table.entries, order, literals),
+        TagTable(entries, order, literals, own=() if in_order else there),
+    )
+
+
+def match_tags(marked: Marked, table: TagTable) -> Marked:
+    """Number the elements of a text by a table that was made of it, or of another order of it.
+
+    Of elements that look alike, the one that stands first has the smaller number. A tag that the
+    table does not know gets no number: its key is empty.
+    """
+    elements = find_elements(marked.tags)
+    waiting: dict[Entry, list[int]] = {}
+    for number, entry in sorted(table.entries.items(), reverse=True):
+        waiting.setdefault(entry, []).append(number)
+    numbers = []
+    for element in elements:
+        alike = waiting.get(_entry(marked, element))
+        numbers.append(alike.pop() if alike else None)
+    return _numbered(marked, elements, numbers)
+
+
+def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
+    """Return a number for each element that was found; known ones have theirs by their order."""
+    partners = find_partners(found, known, (operator.eq, _same_name))
+    following = itertools.count(len(known))
+    complete = [
+        partners[place] if place in partners else next(following) for place in range(len(found))
+    ]
+    # Elements that look alike are told apart by their order alone, in which they are found again.
+    places: dict[Entry, list[int]] = {}
+    for place, entry in enumerate(found):
+        places.setdefault(entry, []).append(place)
+    for group in places.values():
+        for place, number in zip(group, sorted(complete[place] for place in group), strict=True):
+            complete[place] = number
+    return complete
+
+
+def _literals(entries: Mapping[int, Entry]) -> dict[int, str]:
+    return {
+        number: entry.opening
+        for number, entry in entries.items()
+        if entry.name == LITERAL and entry.opening is not None
+    }
+
+
+def _same_name(one: Entry, other: Entry) -> bool:
+    return one.name != LITERAL and (one.form, one.name) == (other.form, other.name)
+
+
+def _entry(marked: Marked, element: Element) -> Entry:
+    tags = marked.tags
+    return Entry(
+        element.form,
+        tags[element.first].name,
+        None if element.opening is None else tags[element.opening].raw,
+        None if element.closing is None else tags[element.closing].raw,
+    )
+
+
+def _numbered(marked: Marked, elements: Sequence[Element], numbers: Iterable[int | None]) -> Marked:
+    number_of = numbers_of_tags(elements, numbers)
+    tags = []
+    for place, tag in enumerate(marked.tags):
+        number = number_of[place]
+        tags.append(
+            dataclasses.replace(tag, key="")
+            if number is None
+            else numbered_tag(tag.kind, number, tag.offset)
+        )
+    return Marked(marked.text, tuple(tags))

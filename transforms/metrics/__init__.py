@@ -1,0 +1,1 @@
+"""Metrics of links, tags and suggestions, and tests of their significance."""

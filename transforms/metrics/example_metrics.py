@@ -1,0 +1,264 @@
+"""What suggestion examples look like, beside a golden set: lengths, places, numbers, operations."""
+
+import dataclasses
+import importlib.metadata
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.kernels.masks.masks import POSITIONS
+from pairweave.transforms.output.export import NOTHING, shard_batches
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.suggestions.span_lengths import MASK, jensen_shannon, position_bin
+from pairweave.transforms.text.tokens import TokenConfig, token_counts
+
+FACETS = ("words", "position", "masks", "operation")
+"""What is compared; see `Profile`."""
+
+SIDES = ("src", "mask", "tgt")
+DELETE = "delete"
+BATCH_LINES = 8_192
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What a set of examples looks like.
+
+    A golden set has no text under its masks, so lengths are those of suggestions, and of the
+    operations only deletion (an empty suggestion) can be told from the others.
+
+    Attributes:
+        examples: Their number.
+        words: Examples with a suggestion by its length in words.
+        position: Examples by the bin, of `POSITIONS`, of the words before the mask over those
+            around it.
+        masks: Sentences by how many examples they have.
+        operation: Examples by operation.
+    """
+
+    examples: int
+    words: Mapping[int, int]
+    position: Mapping[int, int]
+    masks: Mapping[int, int]
+    operation: Mapping[str, int]
+
+    def facet(self, name: str) -> dict[int, int]:
+        """Return the histogram that is compared: of operations 1 for deletion, 0 for all others."""
+        if name != "operation":
+            return dict(getattr(self, name))
+        deleted = self.operation.get(DELETE, 0)
+        return {0: self.examples - deleted, 1: deleted}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, sorted."""
+        return {
+            "examples": self.examples,
+            **{
+                name: {str(key): count for key, count in sorted(getattr(self, name).items())}
+                for name in FACETS
+            },
+        }
+
+
+class Counted:
+    """Counts examples, batch by batch."""
+
+    def __init__(self) -> None:
+        self._examples = 0
+        self._words: Counter[int] = Counter()
+        self._position: Counter[int] = Counter()
+        self._sentences: Counter[str] = Counter()
+        self._operation: Counter[str] = Counter()
+
+    def add(
+        self,
+        sentences: Iterable[str],
+        masked: pa.Array,
+        suggestions: pa.Array,
+        operations: Iterable[str],
+        languages: pa.Array,
+    ) -> None:
+        """Count some examples.
+
+        Args:
+            sentences: What tells the sentence of each example.
+            masked: Translations with one mask each.
+            suggestions: What belongs there; empty for nothing.
+            operations: Operation of each.
+            languages: BCP 47 tag of each translation.
+        """
+        parts = [text.partition(MASK) for text in masked.to_pylist()]
+        before, behind, words = (
+            token_counts(texts, TokenConfig(), languages)[0]
+            for texts in (
+                pa.array([part[0] for part in parts], pa.string()),
+                pa.array([part[2] for part in parts], pa.string()),
+                suggestions,
+            )
+        )
+        self._examples += len(parts)
+        self._words.update(words[words > 0].tolist())
+        self._position.update(position_bin(before, behind).tolist())
+        self._sentences.update(sentences)
+        self._operation.update(operations)
+
+    def profile(self) -> Profile:
+        """Return what was counted."""
+        masks = Counter(self._sentences.values())
+        return Profile(self._examples, self._words, self._position, masks, self._operation)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """A set of examples beside a golden one.
+
+    Attributes:
+        made: What the examples look like, by method; ``all`` of them together.
+        golden: What the golden set looks like.
+    """
+
+    made: Mapping[str, Profile]
+    golden: Profile
+
+    def distances(self, method: str) -> dict[str, float | None]:
+        """Return the Jensen-Shannon distance of each facet, 0 (alike) to 1; None of nothing."""
+        made = self.made[method]
+        return {name: jensen_shannon(made.facet(name), self.golden.facet(name)) for name in FACETS}
+
+    @property
+    def signature(self) -> str:
+        """Return the line that names all that decides the figures."""
+        settings = {
+            "distance": "jensen-shannon",
+            "log": 2,
+            "facets": FACETS,
+            "operations": "delete-or-not",
+            "positions": POSITIONS,
+            "tokens": TokenConfig().kind,
+        }
+        return signature(settings, importlib.metadata.version("pairweave"))
+
+    def render(self) -> str:
+        """Return a table, the signature, and on the last line all as JSON."""
+        lines = ["examples " + "".join(f"{name:>10}" for name in FACETS) + "  method"]
+        for method, profile in self.made.items():
+            distances = self.distances(method)
+            shown = "".join(
+                f"{'-' if value is None else format(value, '.4f'):>10}"
+                for value in distances.values()
+            )
+            lines.append(f"{profile.examples:>8} {shown}  {method}")
+        lines.append(f"{self.golden.examples:>8} {'':>{10 * len(FACETS)}}  golden")
+        figures = {
+            "distances": {method: self.distances(method) for method in self.made},
+            "made": {method: profile.as_dict() for method, profile in self.made.items()},
+            "golden": self.golden.as_dict(),
+            "signature": self.signature,
+        }
+        return "\n".join([*lines, self.signature, json.dumps(figures)])
+
+
+def profile_run(directory: str, manifest: Mapping[str, Any]) -> dict[str, Profile]:
+    """Return what a finished run's examples look like, by method and all together.
+
+    Raises:
+        ConfigError: The run has no suggestions, or no example.
+        WorkerError: A shard is missing or not what the manifest says.
+    """
+    if manifest["job"] != "suggest":
+        raise ConfigError(f"{directory}: a run of {manifest['job']} has no suggestions")
+    counted: dict[str, Counted] = {}
+    for batch in shard_batches(directory, manifest):
+        for method in sorted(set(batch.column("method").to_pylist())):
+            _add(counted, method, batch.filter(pa.compute.equal(batch.column("method"), method)))
+        _add(counted, "all", batch)
+    if not counted:
+        raise ConfigError(f"{directory}: the run has no example")
+    return {
+        name: counted[name].profile() for name in sorted(counted, key=lambda n: (n == "all", n))
+    }
+
+
+def _add(counted: dict[str, Counted], name: str, rows: pa.RecordBatch) -> None:
+    counted.setdefault(name, Counted()).add(
+        rows.column("id").to_pylist(),
+        rows.column("masked"),
+        rows.column("suggestion"),
+        rows.column("operation").to_pylist(),
+        rows.column("target_lang"),
+    )
+
+
+def profile_files(prefix: str, target_lang: str | None) -> Profile:
+    """Return what examples in WeTS' form look like.
+
+    Args:
+        prefix: What the names of ``.src``, ``.mask`` and ``.tgt`` begin with; each may have
+            ``.gz`` or ``.zst`` behind it. Examples of one source are masks of one sentence.
+        target_lang: BCP 47 tag of the translations.
+
+    Raises:
+        InputError: A file is missing, cannot be read, has another number of lines
+            (``line_count_mismatch``), is empty (``empty``), or a line has not one mask
+            (``mask_count``).
+    """
+    counted = Counted()
+    number = 0
+    for lines in _golden_batches(prefix):
+        for place, (_, masked, _) in enumerate(lines, number + 1):
+            if masked.count(MASK) != 1:
+                raise InputError(
+                    "mask_count",
+                    f"{prefix}.mask",
+                    f"expected one {MASK}, found {masked.count(MASK)}",
+                    place,
+                )
+        number += len(lines)
+        sources, masked_texts, suggestions = zip(*lines, strict=True)
+        empty = [text.strip() in ("", NOTHING) for text in suggestions]
+        counted.add(
+            sources,
+            pa.array(masked_texts, pa.string()),
+            pa.array(
+                ["" if gone else text for gone, text in zip(empty, suggestions, strict=True)],
+                pa.string(),
+            ),
+            [DELETE if gone else "other" for gone in empty],
+            pa.array([target_lang or "und"] * len(lines)),
+        )
+    if not number:
+        raise InputError("empty", prefix, "has no example")
+    return counted.profile()
+
+
+def has_files(prefix: str) -> bool:
+    """Tell whether there are examples in WeTS' form under a prefix."""
+    return _path(prefix, SIDES[1]) is not None
+
+
+def _path(prefix: str, side: str) -> str | None:
+    names = (f"{prefix}.{side}{ending}" for ending in ("", ".gz", ".zst"))
+    return next((name for name in names if files.exists(name)), None)
+
+
+def _golden_batches(prefix: str) -> Iterator[list[tuple[str, str, str]]]:
+    paths = []
+    for side in SIDES:
+        path = _path(prefix, side)
+        if path is None:
+            raise InputError("no_match", f"{prefix}.{side}", "no such file, plain or compressed")
+        paths.append(path)
+    batch: list[tuple[str, str, str]] = []
+    for source, masked, suggestion in read_in_step(*paths):
+        batch.append((source.text, masked.text, suggestion.text))
+        if len(batch) == BATCH_LINES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

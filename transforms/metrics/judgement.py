@@ -1,0 +1,288 @@
+"""Sheets of tags for people to judge, and how far they agree (Hanneman and Dinu 2020, 3.2)."""
+
+import csv
+import dataclasses
+import io
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup.markup import INDEXED, strip_markup
+from pairweave.transforms.metrics.tag_metrics import version
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.report import run_samples
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_lines
+
+JUDGEMENTS = ("correct", "incorrect", "impossible", "unclear")
+"""Placed right; placed wrong where a right place exists; no right place exists; cannot be told."""
+
+COLUMNS = ("id", "variant", "tag", "form", "source", "target", "judgement")
+OPENING, CLOSING = "\u27e6", "\u27e7"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SheetRow:
+    """One tag of a sheet.
+
+    Attributes:
+        id: The pair's id.
+        variant: Which of the pair's rows it is.
+        tag: The tag's index.
+        form: What it is (`transforms.markup.markup.Form`).
+        source: The source without tags, but for this one's place between white square brackets.
+        target: The target likewise.
+        judgement: What a person says of it; empty at first.
+    """
+
+    id: str
+    variant: int
+    tag: int
+    form: str
+    source: str
+    target: str
+    judgement: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sheet:
+    """One person's judgements.
+
+    Attributes:
+        name: The file.
+        judgements: What was said of each tag, by (id, variant, tag).
+        lines: The line where each tag stands.
+    """
+
+    name: str
+    judgements: Mapping[tuple[str, str, str], str]
+    lines: Mapping[tuple[str, str, str], int]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Agreement:
+    """What several people said of the same tags.
+
+    Attributes:
+        names: Their files ``[person]``.
+        counts: How often each said what ``[person][judgement]``, in the order of `JUDGEMENTS`.
+        pairwise: For two people ``(i, j)``: the share of tags judged alike, and the share that one
+            judged correct and the other incorrect.
+        kappa: Fleiss' kappa; None for one person, or where chance alone would agree.
+    """
+
+    names: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+    pairwise: Mapping[tuple[int, int], tuple[float, float]]
+    kappa: float | None
+
+    @property
+    def signature(self) -> str:
+        """Return the line that names all that decides the figures."""
+        settings = {"metric": "judgements", "scale": JUDGEMENTS, "kappa": "fleiss"}
+        return signature({**settings, "people": len(self.names)}, version("pairweave"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures, unrounded, shares in [0, 1]."""
+        total = [sum(column) for column in zip(*self.counts, strict=True)]
+        return {
+            "tags": sum(self.counts[0]),
+            "people": {
+                name: _shares(counts) for name, counts in zip(self.names, self.counts, strict=True)
+            },
+            "all": _shares(total),
+            "pairwise": [
+                {"people": [one, other], "agreement": same, "clear_disagreement": opposed}
+                for (one, other), (same, opposed) in self.pairwise.items()
+            ],
+            "fleiss_kappa": self.kappa,
+            "signature": self.signature,
+        }
+
+    def render(self) -> str:
+        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        found = self.as_dict()
+        lines = [f"{found['tags']} tags"]
+        for name, shares in [*found["people"].items(), ("all", found["all"])]:
+            said = "  ".join(f"{what} {100 * share:.1f} %" for what, share in shares.items())
+            lines.append(f"{name}: {said}")
+        for (one, other), (same, opposed) in self.pairwise.items():
+            lines.append(
+                f"{self.names[one]} and {self.names[other]}: agree {100 * same:.1f} %, "
+                f"correct against incorrect {100 * opposed:.1f} %"
+            )
+        lines.append(f"Fleiss' kappa {'none' if self.kappa is None else f'{self.kappa:.3f}'}")
+        return "\n".join([*lines, self.signature, json.dumps(found, ensure_ascii=False)])
+
+
+def draw_sheet(
+    directory: str, manifest: Mapping[str, Any], pairs: int, seed: int
+) -> list[SheetRow]:
+    """Draw pairs of a finished run by hash and seed, and return each of their tags.
+
+    Args:
+        directory: The run's directory.
+        manifest: Its manifest.
+        pairs: Pairs to draw; all if there are fewer.
+        seed: Another seed draws other pairs.
+
+    Raises:
+        ConfigError: The run holds no tags, or not as indexed tokens.
+        WorkerError: A shard cannot be read.
+    """
+    configuration = manifest.get("configuration", {})
+    representation = configuration.get("representation", "indexed")
+    if manifest.get("job") != "augment" or representation != "indexed":
+        raise ConfigError(
+            f"{directory}: tags are drawn from a run of augment with --representation indexed, "
+            f"this is {manifest.get('job')} with {representation}"
+        )
+    drawn = run_samples.drawn_from_all(directory, manifest, pairs, seed)
+    rows = [row for pair in drawn for row in rows_of(pair)]
+    if not rows:
+        raise ConfigError(f"{directory}: no row of this run has tags; nothing is to be judged")
+    return rows
+
+
+def rows_of(pair: Mapping[str, Any]) -> Iterator[SheetRow]:
+    """Yield a sheet's row for each tag of a row of a run (`schemas.TAGGED`)."""
+    sides = {side: strip_markup(pair[side], INDEXED) for side in ("source", "target")}
+    for tag in pair["tags"]:
+        shown = [
+            _bracketed(text, tag[f"{side}_start"], tag[f"{side}_end"])
+            for side, text in sides.items()
+        ]
+        yield SheetRow(pair["id"], pair["variant"], tag["index"], tag["form"], *shown)
+
+
+def _bracketed(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}{OPENING}{text[start:end]}{CLOSING}{text[end:]}"
+
+
+def write_sheet(path: str, rows: Sequence[SheetRow]) -> None:
+    """Write a sheet of tab-separated values with a header; fields are quoted where they must be.
+
+    Raises:
+        ConfigError: There is such a file: it may hold somebody's judgements.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, "excel-tab", lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(dataclasses.astuple(row) for row in rows)
+    if not files.create(path, text.getvalue().encode()):
+        raise ConfigError(f"{path}: is there already and may hold judgements; name another file")
+
+
+def read_sheets(paths: Sequence[str]) -> list[Sheet]:
+    """Read judged sheets of the same tags, in any order of rows.
+
+    Raises:
+        InputError: A sheet has not the columns, a judgement is missing or unknown, a tag stands
+            there twice, or the sheets hold different tags.
+    """
+    sheets = [_read_sheet(path) for path in paths]
+    for sheet in sheets[1:]:
+        odd = sorted(sheets[0].lines.keys() ^ sheet.lines.keys())
+        if odd:
+            holds, lacks = (sheets[0], sheet) if odd[0] in sheets[0].lines else (sheet, sheets[0])
+            raise InputError(
+                "other_tags",
+                holds.name,
+                f"judges tag {odd[0][2]} of pair {odd[0][0]}, which is not in {lacks.name}; give "
+                "sheets of one sample",
+                holds.lines[odd[0]],
+            )
+    return sheets
+
+
+def _read_sheet(path: str) -> Sheet:
+    # With its own line ends: a quoted field may hold some.
+    text = "".join(f"{line.text}{line.after.decode()}" for line in read_lines(path))
+    reader = csv.DictReader(io.StringIO(text, newline=""), dialect="excel-tab")
+    lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    if lacking:
+        raise InputError(
+            "bad_sheet",
+            path,
+            f"lacks the columns {', '.join(lacking)}; the sheet must be tab-separated and keep its "
+            "header",
+            1,
+        )
+    judgements: dict[tuple[str, str, str], str] = {}
+    lines: dict[tuple[str, str, str], int] = {}
+    last = reader.line_num
+    for row in reader:
+        line, last = last + 1, reader.line_num
+        said = (row["judgement"] or "").strip().lower()
+        key = (row["id"], row["variant"], row["tag"])
+        if said not in JUDGEMENTS:
+            came = f"the judgement {said!r}" if said else "no judgement"
+            raise InputError(
+                "bad_judgement",
+                path,
+                f"expected one of {', '.join(JUDGEMENTS)} for pair {key[0]}, tag {key[2]}, found "
+                f"{came}",
+                line,
+            )
+        if key in lines:
+            raise InputError(
+                "tag_twice",
+                path,
+                f"judges tag {key[2]} of pair {key[0]} again, after line {lines[key]}",
+                line,
+            )
+        judgements[key], lines[key] = said, line
+    if not judgements:
+        raise InputError("empty_sheet", path, "holds no tag")
+    return Sheet(path, judgements, lines)
+
+
+def agree(sheets: Sequence[Sheet]) -> Agreement:
+    """Return what the people of some sheets said, and how far they agree."""
+    keys = list(sheets[0].judgements)
+    said = [[sheet.judgements[key] for key in keys] for sheet in sheets]
+    pairwise = {}
+    for (one, ours), (other, theirs) in itertools.combinations(enumerate(said), 2):
+        same = sum(a == b for a, b in zip(ours, theirs, strict=True))
+        opposed = sum({a, b} == {"correct", "incorrect"} for a, b in zip(ours, theirs, strict=True))
+        pairwise[one, other] = (same / len(keys), opposed / len(keys))
+    counts = tuple(tuple(person.count(what) for what in JUDGEMENTS) for person in said)
+    by_tag = [
+        [votes[what] for what in JUDGEMENTS] for votes in map(Counter, zip(*said, strict=True))
+    ]
+    return Agreement(tuple(sheet.name for sheet in sheets), counts, pairwise, fleiss_kappa(by_tag))
+
+
+def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float | None:
+    """Return Fleiss' kappa: how far people agree beyond chance (Fleiss 1971).
+
+    Args:
+        counts: How many people put each subject into each category ``[subject][category]``; each
+            subject was judged by as many.
+
+    Returns:
+        At most 1; None if fewer than two people judged, or all put everything into one category.
+
+    Raises:
+        ValueError: There is no subject, or numbers of people differ.
+    """
+    people = {sum(row) for row in counts}
+    if len(people) != 1:
+        raise ValueError(f"expected one number of people for every subject, got {sorted(people)}")
+    (raters,) = people
+    if raters < 2:
+        return None
+    votes = len(counts) * raters
+    chance = sum(sum(column) ** 2 for column in zip(*counts, strict=True)) / votes**2
+    if chance == 1:
+        return None
+    same = sum(sum(count * (count - 1) for count in row) for row in counts)
+    observed = same / (votes * (raters - 1))
+    return (observed - chance) / (1 - chance)
+
+
+def _shares(counts: Sequence[int]) -> dict[str, float]:
+    return {what: times / sum(counts) for what, times in zip(JUDGEMENTS, counts, strict=True)}

@@ -1,0 +1,189 @@
+"""Word links against gold links: error rate, precision, recall (Och and Ney 2003)."""
+
+import dataclasses
+import importlib.metadata
+import json
+from pathlib import Path
+
+import numpy as np
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.links.pharaoh import Links, in_step, read_links
+from pairweave.transforms.output.signature import signature
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LinkScores:
+    """How links compare with gold links, summed over all pairs.
+
+    A gold link is sure or possible; sure ones are possible too, and one written both ways is sure.
+    A link given twice for a pair counts once.
+
+    Attributes:
+        pairs: Lines.
+        links: Links of the hypothesis.
+        sure: Sure gold links.
+        possible: Gold links, sure ones included.
+        sure_hits: Links that are sure.
+        possible_hits: Links that are possible.
+        one_based: Whether the gold counts words from 1; the hypothesis counts from 0.
+        gold_has_zero: Whether the gold links a word 0, as nearly every file that counts from 0
+            does.
+    """
+
+    pairs: int
+    links: int
+    sure: int
+    possible: int
+    sure_hits: int
+    possible_hits: int
+    one_based: bool
+    gold_has_zero: bool
+
+    @property
+    def precision(self) -> float:
+        """Return the share of the links that are possible, in [0, 1]; 0 without links."""
+        return self.possible_hits / self.links if self.links else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Return the share of the sure gold links that were found, in [0, 1]."""
+        return self.sure_hits / self.sure
+
+    @property
+    def f1(self) -> float:
+        """Return the harmonic mean of precision and recall, in [0, 1]; 0 when both are 0."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+    @property
+    def aer(self) -> float:
+        """Return the alignment error rate, in [0, 1]."""
+        return 1.0 - (self.sure_hits + self.possible_hits) / (self.links + self.sure)
+
+    @property
+    def warning(self) -> str | None:
+        """Return what to say of a gold that was read from 0 but seems to count from 1."""
+        if self.one_based or self.gold_has_zero:
+            return None
+        return (
+            "the gold has no word 0 on either side, so it seems to count words from 1; if it does, "
+            "give --one_based, or every link is compared with its neighbour"
+        )
+
+    @property
+    def signature(self) -> str:
+        """Return the line that names all that decides the figures."""
+        settings = {
+            "metrics": ("aer", "precision", "recall", "f1"),
+            "average": "micro",
+            "precision": "possible",
+            "recall": "sure",
+            "gold": "one-based" if self.one_based else "zero-based",
+        }
+        return signature(settings, version())
+
+    def as_dict(self) -> dict[str, float | int | str]:
+        """Return the figures, unrounded and in [0, 1], the counts and the signature."""
+        return {
+            "aer": self.aer,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "pairs": self.pairs,
+            "links": self.links,
+            "sure": self.sure,
+            "possible": self.possible,
+            "sure_hits": self.sure_hits,
+            "possible_hits": self.possible_hits,
+            "signature": self.signature,
+        }
+
+    def render(self) -> str:
+        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        return "\n".join(
+            [
+                f"AER {100 * self.aer:.2f} %  precision {100 * self.precision:.2f} %  "
+                f"recall {100 * self.recall:.2f} %  F1 {100 * self.f1:.2f} %",
+                f"{self.pairs} pairs, {self.links} links: {self.possible_hits} of {self.possible} "
+                f"possible gold links, {self.sure_hits} of {self.sure} sure ones",
+                self.signature,
+                json.dumps(self.as_dict()),
+            ]
+        )
+
+
+def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:  # noqa: FBT001
+    """Compare a file of links with a file of gold links, line by line.
+
+    Args:
+        hypothesis: Links ``i-j``, zero-based.
+        gold: Sure links ``i-j`` and possible ones ``ipj``.
+        one_based: Whether the gold counts words from 1.
+
+    Raises:
+        InputError: A file cannot be read or holds what is no link; the files have different
+            numbers of lines (``line_count_mismatch``); a one-based file has a word 0
+            (``zero_in_one_based``); the gold has no sure link (``no_sure_link``).
+    """
+    pairs = links = sure = possible = sure_hits = possible_hits = 0
+    has_zero = False
+    streams = [read_links(hypothesis), read_links(gold, possible=True)]
+    for found, wanted in in_step([hypothesis, gold], streams):
+        if one_based:
+            _require_one_based(wanted, gold, pairs + 1)
+        has_zero = has_zero or bool(_zeros(wanted).any())
+        base = int(one_based)
+        found_keys = np.unique(_keys(found, 0))
+        keys = _keys(wanted, base)
+        sure_keys = np.unique(keys[~_own(wanted, wanted.possible)])
+        possible_keys = np.unique(keys)
+        pairs += len(found)
+        links += len(found_keys)
+        sure += len(sure_keys)
+        possible += len(possible_keys)
+        sure_hits += len(np.intersect1d(found_keys, sure_keys, assume_unique=True))
+        possible_hits += len(np.intersect1d(found_keys, possible_keys, assume_unique=True))
+    if not sure:
+        raise InputError("no_sure_link", str(gold), "has no sure link i-j to measure against")
+    return LinkScores(pairs, links, sure, possible, sure_hits, possible_hits, one_based, has_zero)
+
+
+def _own(links: Links, values: np.ndarray) -> np.ndarray:
+    """Return the part of an array ``[link]`` that belongs to these lines."""
+    return values[links.offsets[0] : links.offsets[-1]]
+
+
+def _keys(links: Links, base: int) -> np.ndarray:
+    """Return one number for each link, int64 ``[link]``: its line, source and target word."""
+    lines = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    source = _own(links, links.source).astype(np.int64) - base
+    target = _own(links, links.target).astype(np.int64) - base
+    return (lines << 32) | (source << 16) | target
+
+
+def _zeros(links: Links) -> np.ndarray:
+    """Tell which links of these lines have a word 0, bool ``[link]``."""
+    return (_own(links, links.source) == 0) | (_own(links, links.target) == 0)
+
+
+def _require_one_based(links: Links, path: Path, first_line: int) -> None:
+    zeros = np.flatnonzero(_zeros(links))
+    if len(zeros):
+        link = int(links.offsets[0] + zeros[0])
+        line = int(np.searchsorted(links.offsets, link, side="right")) - 1
+        raise InputError(
+            "zero_in_one_based",
+            str(path),
+            f"links {links.source[link]} and {links.target[link]}, but one-based words start at "
+            "1; drop --one_based if the file counts from 0",
+            first_line + line,
+        )
+
+
+def version() -> str:
+    """Return the version that a signature names."""
+    try:
+        return importlib.metadata.version("pairweave")
+    except importlib.metadata.PackageNotFoundError:
+        return "source tree"

@@ -1,0 +1,165 @@
+"""BLEU as sacreBLEU computes and tests it (Post 2018)."""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pairweave.transforms.metrics.significance import Significance, Tested
+
+TOKENIZERS = ("13a", "intl", "char", "zh")
+ORDERS = 4
+COUNTS = 2 * ORDERS + 2
+"""Numbers that a line adds to BLEU: hits and n-grams by order, words found, words wanted."""
+
+_SEED = "SACREBLEU_SEED"
+References = Sequence[Sequence[str | None]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SacreBleu:
+    """BLEU of a system.
+
+    Attributes:
+        score: In [0, 100].
+        precisions: Of 1-grams to 4-grams, 0 to 100.
+        brevity_penalty: What too little text costs, in [0, 1].
+        hypothesis_tokens: Tokens of the outputs.
+        reference_tokens: Tokens of the references; of several, of the one next in length.
+        signature: sacreBLEU's line that names all that decides the score.
+    """
+
+    score: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    hypothesis_tokens: int
+    reference_tokens: int
+    signature: str
+
+
+def metric_of(**settings: Any) -> Any:  # noqa: ANN401 - as sacreBLEU names and types them
+    """Return a ``sacrebleu.metrics.BLEU``.
+
+    sacreBLEU is imported here, when it is first needed: that takes longer than most commands.
+    """
+    from sacrebleu.metrics import BLEU
+
+    return BLEU(**settings)
+
+
+def count_ngrams(found: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
+    """Return what each line adds to BLEU.
+
+    Args:
+        found: Lines whose words stand between white space ``[line]``.
+        wanted: Their references, likewise.
+
+    Returns:
+        int64 ``[line, COUNTS]``.
+    """
+    metric = metric_of(tokenize="none", smooth_method="none", force=True, effective_order=True)
+    scores = (
+        metric.sentence_score(said, [right]) for said, right in zip(found, wanted, strict=True)
+    )
+    counts = [[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in scores]
+    return np.array(counts, np.int64).reshape(-1, COUNTS)
+
+
+def bleu_of(counts: np.ndarray) -> np.ndarray:
+    """Return unsmoothed BLEU in [0, 100] of summed counts.
+
+    Args:
+        counts: Sums of `count_ngrams`, whole numbers of any type ``[..., COUNTS]``.
+
+    Returns:
+        float64 ``[...]``.
+
+    >>> float(bleu_of(count_ngrams(["a b c d e"], ["a b c d f"]).sum(axis=0)).round(2))
+    66.87
+    """
+    compute = metric_of().compute_bleu
+    scores = [
+        compute(row[:ORDERS], row[ORDERS : 2 * ORDERS], row[-2], row[-1]).score
+        for row in counts.reshape(-1, COUNTS).astype(np.int64).tolist()
+    ]
+    return np.array(scores, np.float64).reshape(counts.shape[:-1])
+
+
+def score_bleu(metric: Any, outputs: Sequence[str], references: References) -> SacreBleu:  # noqa: ANN401
+    """Return BLEU of outputs.
+
+    Args:
+        metric: A ``sacrebleu.metrics.BLEU``.
+        outputs: Outputs ``[line]``.
+        references: What is right ``[reference][line]``; None where a line has no such reference.
+    """
+    found = metric.corpus_score(outputs, references)
+    return SacreBleu(
+        found.score,
+        tuple(found.precisions),
+        found.bp,
+        found.sys_len,
+        found.ref_len,
+        str(metric.get_signature()),
+    )
+
+
+def compare_bleu(
+    metric: Any,  # noqa: ANN401
+    outputs: Sequence[str],
+    baseline: Sequence[str],
+    references: References,
+    config: Significance,
+) -> Tested:
+    """Test BLEU of two systems by sacreBLEU's own tests.
+
+    Only where both have the same BLEU the result is ours: it is no sign of a difference.
+
+    Args:
+        metric: A ``sacrebleu.metrics.BLEU``.
+        outputs: Outputs ``[line]``.
+        baseline: Those of the other system.
+        references: What is right ``[reference][line]``.
+        config: How the tests draw.
+    """
+    from sacrebleu.significance import PairedTest
+
+    systems = [("baseline", baseline), ("output", outputs)]
+    found, signatures = {}, {}
+    with _seeded(config.seed):
+        for kind, samples in (("bs", config.resamples), ("ar", config.trials)):
+            test = PairedTest(systems, {"BLEU": metric}, references, kind, samples)
+            lines, scores = test()
+            found[kind], signatures[kind] = scores["BLEU"], lines["BLEU"]
+    other, one = found["bs"]
+    equal = one.score == other.score
+    signature = signatures["ar"]
+    signature.update("bs", config.resamples)
+    return Tested(
+        one.score,
+        other.score,
+        float(one.mean),
+        float(one.ci),
+        float(other.mean),
+        float(other.ci),
+        1.0 if equal else one.p_value,
+        1.0 if equal else found["ar"][1].p_value,
+        str(signature),
+    )
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Set sacreBLEU's seed, which it takes from the environment alone."""
+    before = os.environ.get(_SEED)
+    os.environ[_SEED] = str(seed)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SEED]
+        else:
+            os.environ[_SEED] = before

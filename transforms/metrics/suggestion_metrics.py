@@ -1,0 +1,192 @@
+"""Suggestions against gold suggestions, as the benchmark does (Yang et al. 2022, WeTS)."""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.metrics.link_metrics import version
+from pairweave.transforms.metrics.sacrebleu_scores import compare_bleu, metric_of, score_bleu
+from pairweave.transforms.metrics.significance import (
+    Compared,
+    LineSums,
+    Significance,
+    compare,
+    ratio,
+)
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.storage.text_lines import read_text_lines, require_equal_lines
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SuggestionScores:
+    """How suggestions compare with gold ones.
+
+    Attributes:
+        lines: Suggestions.
+        exact: Suggestions that are a gold one, white space at the ends aside.
+        bleu: Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it, 0 to 100.
+        precisions: Of 1-grams to 4-grams, 0 to 100.
+        brevity_penalty: What too little text costs, in [0, 1].
+        hypothesis_tokens: Tokens of the suggestions.
+        gold_tokens: Tokens of the gold; of several, of the one next in length.
+        signature: sacreBLEU's line that names all that decides BLEU (Post 2018).
+    """
+
+    lines: int
+    exact: int
+    bleu: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    hypothesis_tokens: int
+    gold_tokens: int
+    signature: str
+
+    @property
+    def exact_match(self) -> float:
+        """Return the share of suggestions that are a gold one, in [0, 1]."""
+        return self.exact / self.lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures, unrounded, the counts and the signature."""
+        return {**dataclasses.asdict(self), "exact_match": self.exact_match}
+
+    def render(self) -> str:
+        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        return "\n".join([*self.shown(), json.dumps(self.as_dict())])
+
+    def shown(self) -> list[str]:
+        """Return the figures as lines for a reader."""
+        return [
+            f"BLEU {self.bleu:.2f}  exact match {100 * self.exact_match:.2f} %",
+            f"{self.lines} suggestions, {self.exact} of them exact; "
+            f"{self.hypothesis_tokens} tokens, {self.gold_tokens} in the gold",
+            self.signature,
+        ]
+
+
+def evaluate_suggestions(
+    hypothesis: str, gold: str | Sequence[str], target_lang: str
+) -> SuggestionScores:
+    """Compare a file of suggestions with files of gold ones, line by line.
+
+    With several files, as the test sets of WeTS have them (``.tgt1``, ``.tgt2``), a suggestion is
+    exact if it is one of the gold ones, and BLEU has several references. A line that is blank in
+    one file and not in another has no reference in the one.
+
+    The tokenizer is the one that sacreBLEU takes for the language: characters for Chinese, MeCab
+    for Japanese and Korean, ``13a`` for all others.
+
+    Args:
+        hypothesis: Suggestions, one a line; ``.gz`` and ``.zst`` are read too.
+        gold: Gold suggestions: a file, or several.
+        target_lang: BCP 47 tag of all.
+
+    Raises:
+        ConfigError: sacreBLEU, or what it needs for the language, is not installed.
+        InputError: A file cannot be read, is empty (``empty``), or has another number of lines
+            (``line_count_mismatch``).
+    """
+    found = read_text_lines(hypothesis, keep_returns=True)
+    return _score(found, _read_gold(gold, hypothesis, len(found)), _metric(target_lang))
+
+
+def compare_suggestions(
+    hypothesis: str,
+    gold: str | Sequence[str],
+    target_lang: str,
+    baseline: str,
+    config: Significance,
+) -> Compared[SuggestionScores]:
+    """Compare suggestions with gold ones, and with those of another system.
+
+    Args:
+        hypothesis: As for `evaluate_suggestions`, like the next two.
+        gold: Likewise.
+        target_lang: Likewise.
+        baseline: Suggestions of the other system.
+        config: How significance is tested.
+
+    Raises:
+        ConfigError: See `evaluate_suggestions`.
+        InputError: Likewise.
+    """
+    found, other = (read_text_lines(path, keep_returns=True) for path in (hypothesis, baseline))
+    golds = _read_gold(gold, hypothesis, len(found))
+    require_equal_lines([baseline, hypothesis], [len(other), len(found)])
+    metric = _metric(target_lang)
+    settings = {"metric": "exact_match", "nrefs": len(golds), **config.settings}
+    exact = compare(_exact_sums(found, golds), _exact_sums(other, golds), config)
+    tested = {
+        "BLEU": compare_bleu(metric, found, other, golds, config),
+        "exact match": dataclasses.replace(exact, signature=signature(settings, version())),
+    }
+    scores = _score(found, golds, metric)
+    return Compared[SuggestionScores](
+        scores, _score(other, golds, metric), baseline, tested, config
+    )
+
+
+def _read_gold(
+    gold: str | Sequence[str], hypothesis: str, lines: int
+) -> list[list[str | None]]:  # fmt: skip
+    """Return gold suggestions ``[file][line]``; None for a blank one beside another."""
+    paths = [gold] if isinstance(gold, str) else list(gold)
+    golds = [read_text_lines(path, keep_returns=True) for path in paths]
+    require_equal_lines([hypothesis, *paths], [lines, *map(len, golds)])
+    if not lines:
+        raise InputError("empty", hypothesis, "has no line")
+    filled = [any(text.strip() for text in texts) for texts in zip(*golds, strict=True)]
+    return [
+        [
+            None if full and not text.strip() else text
+            for text, full in zip(one, filled, strict=True)
+        ]
+        for one in golds
+    ]
+
+
+def _exact(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
+    """Tell which suggestions are a gold one, white space at the ends aside, bool ``[line]``."""
+    return np.array(
+        [
+            any(right is not None and right.strip() == one.strip() for right in texts)
+            for one, texts in zip(found, zip(*golds, strict=True), strict=True)
+        ],
+        np.bool_,
+    )
+
+
+def _exact_sums(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
+    """Return what each suggestion adds to exact match."""
+    exact = _exact(found, golds).astype(np.float64)
+    return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
+
+
+def _score(
+    found: Sequence[str],
+    golds: Sequence[Sequence[str | None]],
+    metric: Any,  # noqa: ANN401 - a sacrebleu.metrics.BLEU
+) -> SuggestionScores:
+    bleu = score_bleu(metric, found, golds)
+    return SuggestionScores(
+        lines=len(found),
+        exact=int(np.count_nonzero(_exact(found, golds))),
+        bleu=bleu.score,
+        precisions=bleu.precisions,
+        brevity_penalty=bleu.brevity_penalty,
+        hypothesis_tokens=bleu.hypothesis_tokens,
+        gold_tokens=bleu.reference_tokens,
+        signature=bleu.signature,
+    )
+
+
+def _metric(target_lang: str) -> Any:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
+    language = target_lang.partition("-")[0].lower()
+    try:
+        return metric_of(trg_lang=language)
+    except (ImportError, RuntimeError) as error:
+        raise ConfigError(f"--target_lang {target_lang}: {error}") from error

@@ -1,0 +1,101 @@
+"""Outputs with tags of two systems: whether their figures differ by more than chance."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, compare_bleu
+from pairweave.transforms.metrics.significance import (
+    Compared,
+    LineSums,
+    OfSums,
+    Significance,
+    compare,
+    ratio,
+)
+from pairweave.transforms.metrics.tag_metrics import TagScores, evaluate_tags, tagged_metric
+from pairweave.transforms.metrics.tag_spans import SpanConfig
+from pairweave.transforms.metrics.tag_texts import TagTexts
+from pairweave.transforms.metrics.xml_metrics import XmlConfig
+
+
+def compare_tags(
+    texts: TagTexts,
+    baseline: TagTexts,
+    config: XmlConfig,
+    spans: SpanConfig,
+    significance: Significance,
+    *,
+    name: str,
+    shift: bool = False,
+) -> Compared[TagScores]:
+    """Measure the outputs of two systems, and test each figure (`transforms.metrics.significance`).
+
+    BLEU with tags as words is tested by sacreBLEU itself, all others in the same way. Shares are in
+    [0, 1]. Places of tags are tested over the lines that can be compared, of each system its own.
+
+    Args:
+        texts: Outputs, references and perhaps sources.
+        baseline: The outputs of the other system, with the same references and sources.
+        config: What tags and words are.
+        spans: What the words of a tag are, for F1.
+        significance: How to test.
+        name: The file of the other system.
+        shift: See `transforms.metrics.tag_metrics.evaluate_tags`.
+    """
+    scores, other_scores = (
+        evaluate_tags(system, config, spans, shift=shift) for system in (texts, baseline)
+    )
+    tested = {}
+    metric = tagged_metric(config)
+    for figure, (group, of_sums) in _FIGURES.items():
+        if figure == "tagged BLEU" and metric is not None:
+            systems = texts.hypotheses, baseline.hypotheses
+            tested[figure] = compare_bleu(metric, *systems, [texts.references], significance)
+        output, other = _lines(scores, figure), _lines(other_scores, figure)
+        if output is None or other is None or of_sums is None:
+            continue
+        made = compare(LineSums(output, of_sums), LineSums(other, of_sums), significance)
+        line = scores.signature_of(group, significance.settings)
+        tested[figure] = dataclasses.replace(made, signature=line)
+    return Compared[TagScores](scores, other_scores, name, tested, significance)
+
+
+def _total(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0]
+
+
+_FIGURES: dict[str, tuple[str, OfSums | None]] = {
+    "BLEU": ("bleu", bleu_of),
+    "XML BLEU": ("bleu", bleu_of),
+    "tagged BLEU": ("tagged_bleu", None),
+    "XML accuracy": ("xml", ratio),
+    "XML match": ("xml", ratio),
+    "F1": ("f1", ratio),
+    "position accuracy": ("positions", ratio),
+    "mean distance": ("positions", ratio),
+    "failures": ("failures", _total),
+}
+"""The group of signatures that a figure is of, and its function of sums over lines."""
+
+
+def _lines(scores: TagScores, figure: str) -> np.ndarray | None:
+    """Return what each line adds to a figure, ``[line, number]``; None where there is none."""
+    if figure in ("BLEU", "XML BLEU"):
+        return scores.xml.bleu_counts if figure == "BLEU" else scores.xml.xml_bleu_counts
+    if figure in ("XML accuracy", "XML match"):
+        field = "well_formed" if figure == "XML accuracy" else "match"
+        return _pairs([(getattr(line, field), 1) for line in scores.xml.lines])
+    if figure == "F1":
+        return _pairs([(sum(line), len(line)) for line in scores.spans.lines])
+    if figure in ("position accuracy", "mean distance") and scores.positions.tags:
+        name = "correct" if figure == "position accuracy" else "distance"
+        return _pairs([(getattr(line, name), line.tags) for line in scores.positions.lines])
+    if figure == "failures" and scores.failures is not None:
+        return _pairs([(line.total, 1) for line in scores.failures])
+    return None
+
+
+def _pairs(rows: Sequence[tuple[float, float]]) -> np.ndarray:
+    return np.array(rows, np.float64).reshape(-1, 2)

@@ -1,0 +1,208 @@
+"""F1 over tagged words, and what a shift of all tags does to it (Ryu et al. 2022, 4.1 and 4.2)."""
+
+import dataclasses
+import itertools
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.markup.markup import Form, Kind, Marked, Tag, find_elements
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+
+WORDS = TokenConfig("words")
+
+Ranges = list[tuple[int, int]]
+Names = dict[tuple[str, str], Ranges]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SpanScores:
+    """F1 of the tags of all lines.
+
+    Attributes:
+        f1: Mean F1 over the tags of the references, in [0, 1]; 0 if there is none.
+        tags: Their number.
+        lines: F1 of each tag ``[line][tag]``, in the order of the reference's tags.
+    """
+
+    f1: float
+    tags: int
+    lines: tuple[tuple[float, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SpanConfig:
+    """What the words of a tag are.
+
+    Attributes:
+        words: ``unicode``: Unicode words, with case, punctuation and articles. ``squad``: as
+            SQuAD's script has them (`squad_words`).
+        same_name: Of several pairs of one name and key: ``merged``, what they hold, a word in two
+            of them once; ``covering``, from where the first begins to where the last ends.
+    """
+
+    words: str = "unicode"
+    same_name: str = "merged"
+
+    def __post_init__(self) -> None:
+        require_choice("f1_words", self.words, ("unicode", "squad"))
+        require_choice("f1_same_name", self.same_name, ("merged", "covering"))
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Return what a signature says of them."""
+        case = "mixed" if self.words == "unicode" else "lc"
+        return {"case": case, "same_name": self.same_name, "words": self.words}
+
+
+AS_THEY_STAND = SpanConfig()
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+
+
+def squad_words(text: str) -> list[str]:
+    """Return the words of a text as SQuAD's script compares them (Rajpurkar et al. 2016).
+
+    It makes the text lower case, takes out ASCII punctuation, then the English articles, and parts
+    words at white space: so Chinese and Japanese texts have few words.
+
+    >>> squad_words("The  well-known U.S. house, a")
+    ['wellknown', 'us', 'house']
+    """
+    return _ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split()
+
+
+def score_spans(
+    hypotheses: Sequence[Marked],
+    references: Sequence[Marked],
+    language: str | None = None,
+    config: SpanConfig = AS_THEY_STAND,
+) -> SpanScores:
+    """Compare the words that tags hold with those they should hold.
+
+    A tag is all pairs of one name and key in a line: their words count as one span (the paper's
+    footnote 13). Its words are compared as bags, as SQuAD does. Empty tags and tags without
+    their partner hold no words and do not count; a tag of the reference that the output lacks
+    scores 0, and one that only the output has is left to other metrics.
+
+    Args:
+        hypotheses: Outputs ``[line]``.
+        references: What is right ``[line]``.
+        language: BCP 47 tag of the texts, for their words.
+        config: What the words of a tag are.
+    """
+    texts: list[str] = []
+    spans: list[list[int]] = []
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        found, wanted = (_spans(marked, config) for marked in (hypothesis, reference))
+        line = []
+        for name, ranges in wanted.items():
+            line.append(len(texts) if name in found else -1 - len(texts))
+            texts += [_cut(reference.text, ranges), _cut(hypothesis.text, found.get(name, []))]
+        spans.append(line)
+    if config.words == "squad":
+        bags = [Counter(squad_words(text)) for text in texts]
+    else:
+        bags = _bags(texts, language)
+    lines = tuple(
+        tuple(_f1(bags[at + 1], bags[at]) if at >= 0 else 0.0 for at in line) for line in spans
+    )
+    every = [f1 for line in lines for f1 in line]
+    return SpanScores(sum(every) / len(every) if every else 0.0, len(every), lines)
+
+
+def spans_by_name(marked: Marked) -> Names:
+    """Return what the pairs of each name and key hold: ranges of code points, disjoint, in order.
+
+    >>> from pairweave.transforms.markup.markup import parse_markup
+    >>> spans_by_name(parse_markup("<b>a</b> c <b>d</b>"))
+    {('b', ''): [(0, 1), (4, 5)]}
+    """
+    names: Names = {}
+    for element in find_elements(marked.tags):
+        if element.form is Form.PAIR:
+            assert element.opening is not None
+            tag = marked.tags[element.opening]
+            names.setdefault((tag.name, tag.key), []).append((element.start, element.end))
+    return {name: _united(ranges) for name, ranges in names.items()}
+
+
+def _spans(marked: Marked, config: SpanConfig) -> Names:
+    names = spans_by_name(marked)
+    if config.same_name == "merged":
+        return names
+    return {name: [(ranges[0][0], ranges[-1][1])] for name, ranges in names.items()}
+
+
+def _united(ranges: Ranges) -> Ranges:
+    united: Ranges = []
+    for start, end in sorted(ranges):
+        if united and start <= united[-1][1]:
+            united[-1] = (united[-1][0], max(end, united[-1][1]))
+        else:
+            united.append((start, end))
+    return united
+
+
+def _cut(text: str, ranges: Ranges) -> str:
+    return " ".join(text[start:end] for start, end in ranges)
+
+
+def _bags(texts: Sequence[str], language: str | None) -> list[Counter[str]]:
+    return [
+        Counter(text[start:end] for start, end in words)
+        for text, words in zip(texts, find_words(texts, language), strict=True)
+    ]
+
+
+def _f1(found: Counter[str], wanted: Counter[str]) -> float:
+    """Return the harmonic mean of precision and recall; without words 1 if both have none."""
+    if not found or not wanted:
+        return float(found == wanted)
+    same = (found & wanted).total()
+    return 2.0 * same / (found.total() + wanted.total())
+
+
+def find_words(texts: Sequence[str], language: str | None = None) -> list[list[tuple[int, int]]]:
+    """Return the words of each text as ranges of code points ``[text][word]``."""
+    if not texts:
+        return []
+    lists = chunk_of(tokenize(pa.array(texts, pa.large_string()), WORDS, language))
+    offsets = lists.offsets.to_numpy()
+    values = lists.values
+    pairs = np.stack([values.field(0).to_numpy(), values.field(1).to_numpy()], axis=1)
+    flat = [(start, end) for start, end in pairs.tolist()]
+    return [flat[start:end] for start, end in itertools.pairwise(offsets.tolist())]
+
+
+def shift_tags(marked: Sequence[Marked], language: str | None = None) -> list[Marked]:
+    """Move all tags one word to the left: a metric of their places must fall.
+
+    What opens goes to where the word before it begins, what closes to where the word before the
+    last one ends; a tag with no word before it goes to the start. The tags keep their order.
+    """
+    words = find_words([line.text for line in marked], language)
+    return [_shifted(line, ranges) for line, ranges in zip(marked, words, strict=True)]
+
+
+def _shifted(line: Marked, words: Iterable[tuple[int, int]]) -> Marked:
+    if not line.tags:
+        return line
+    bounds = list(words)
+    starts = np.array([start for start, _ in bounds], np.int64)
+    ends = np.array([end for _, end in bounds], np.int64)
+    tags: list[Tag] = []
+    least = 0
+    for tag in line.tags:
+        places = ends if tag.kind is Kind.CLOSE else starts
+        before = int(np.searchsorted(places, tag.offset))
+        least = max(least, int(places[before - 1]) if before else 0)
+        tags.append(dataclasses.replace(tag, offset=least))
+    return Marked(line.text, tuple(tags))

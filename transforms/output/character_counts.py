@@ -1,0 +1,66 @@
+"""How many texts are passed on with HTML entities or C1 controls, and what is said of them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.output.run_files import Json
+from pairweave.transforms.reading.characters import CONTROLS, ENTITIES, with_c1, with_entity
+from pairweave.transforms.units import Notice
+
+SIDES = ("source", "target", "translation")
+MANY = 0.005
+"""The share of a column's texts from which entities are told of."""
+
+_KINDS = {ENTITIES: with_entity, CONTROLS: with_c1}
+_ABOUT = {
+    ENTITIES: "HTML entities such as &#39; are kept in {}; --html_entities decode makes them "
+    "characters, reject turns the pairs away",
+    CONTROLS: "C1 control characters (U+0080 to U+009F), mostly text of another encoding, are kept "
+    "in {}; --c1_controls mend reads them as windows-1252, reject turns the pairs away",
+}
+
+
+def count_characters(batch: pa.RecordBatch) -> Counter[str]:
+    """Count, by kind and side, the texts of a batch's rows that no reader rejected.
+
+    Args:
+        batch: Rows as they were read (`transforms.schemas.ROWS`).
+
+    Returns:
+        Numbers by ``kind side``; none is 0.
+    """
+    counts: Counter[str] = Counter()
+    is_open = batch.column("reason").is_null().to_numpy(zero_copy_only=False)
+    for side in SIDES:
+        for kind, find in _KINDS.items():
+            found = int(np.count_nonzero(find(batch.column(side)) & is_open))
+            if found:
+                counts[f"{kind} {side}"] = found
+    return counts
+
+
+def character_notices(
+    units: Iterable[Json], counts: Mapping[int, Mapping[str, int]]
+) -> Iterator[Notice]:
+    """Say of each file and side how many texts hold such characters.
+
+    Every C1 control is worth a word; entities are where many texts have them.
+
+    Args:
+        units: The units of a plan.
+        counts: `count_characters` of each unit, by its number.
+    """
+    rows: Counter[str] = Counter()
+    found: Counter[tuple[str, str, str]] = Counter()
+    for unit in units:
+        rows[unit["file"]] += unit["rows"]
+        for name, number in counts.get(unit["index"], {}).items():
+            kind, _, side = name.partition(" ")
+            found[unit["file"], side, kind] += number
+    for (file, side, kind), number in sorted(found.items()):
+        if kind == CONTROLS or number >= MANY * rows[file]:
+            texts = f"{number:,} of {rows[file]:,} {side}s"
+            yield Notice(kind, file, number, _ABOUT[kind].format(texts))

@@ -1,0 +1,252 @@
+"""Links between the words of exported lines, as Pharaoh text.
+
+A run that keeps its links (`transforms.links.kept_links`) has them as ranges of code points of the
+untagged texts. Here they become numbers of the words of a line as it is exported, tags and all.
+"""
+
+import bisect
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.kept_links import COLUMN
+from pairweave.transforms.output.write import check_file
+from pairweave.transforms.storage import files
+from pairweave.transforms.symbols.representations import find_representation
+from pairweave.transforms.text.moses_words import MosesWords
+
+ExportWords = Literal["whitespace", "moses"]
+
+SYMBOLS = "symbols.txt"
+
+_WORD = re.compile(r"\S+")  # what Python's str.split makes
+
+
+class Word(NamedTuple):
+    """A word of an exported line.
+
+    Attributes:
+        text: Its characters.
+        start: Where it starts in the untagged text, in code points.
+        end: Where it ends there; a tag has no length.
+        tagged: Whether it is a tag or holds one.
+    """
+
+    text: str
+    start: int
+    end: int
+    tagged: bool
+
+
+Cut = Callable[[str, str], list[Word]]
+"""Cuts an exported text, given its language, into words."""
+
+
+def tag_finder(directory: str, manifest: Mapping[str, Any]) -> re.Pattern[str]:
+    """Return what finds the tags of a run's rows.
+
+    Raises:
+        ConfigError: The list of the run's tags is missing or was changed.
+    """
+    configuration = manifest["configuration"]
+    name = configuration.get("representation", "indexed")
+    if name != "raw":
+        name = tuple(configuration["template"]) if name == "template" else name
+        return find_representation(name).pattern()
+    (entry,) = (entry for entry in manifest["files"] if entry["name"] == SYMBOLS)
+    check_file(directory, entry)
+    symbols = files.read_bytes(files.join(directory, SYMBOLS)).decode().splitlines()
+    return re.compile("|".join(map(re.escape, sorted(symbols, key=lambda s: (-len(s), s)))))
+
+
+def find_cut(words: ExportWords, tags: re.Pattern[str], *, shifted: bool = False) -> Cut:
+    """Return how exported texts are cut into words.
+
+    Args:
+        words: ``whitespace``: what stands between white space, so that a tag belongs to the word
+            that it touches. ``moses``: Moses words, and each tag by itself.
+        tags: What finds a tag.
+        shifted: Whether white space was shifted (`transforms.symbols.whitespace`).
+    """
+
+    def cut(text: str, language: str) -> list[Word]:
+        if words == "moses":
+            found = cut_moses(text, tags, _moses(language))
+        else:
+            found = cut_whitespace(text, tags)
+        if not (shifted and has_added_space(text, tags)):
+            return found
+        # The space stands before the first word of the text, so all words are one place late.
+        return [word._replace(start=word.start - 1, end=word.end - 1) for word in found]
+
+    return cut
+
+
+def has_added_space(text: str, tags: re.Pattern[str]) -> bool:
+    """Tell whether the shift put a space before the first word: one stands behind the tags there.
+
+    >>> has_added_space("<b> The</b> witch", re.compile("</?b>"))
+    True
+    """
+    at = len(text) - len(text.lstrip())
+    run = first = tags.match(text, at)
+    while run is not None:
+        at = run.end()
+        run = tags.match(text, at + len(text[at:]) - len(text[at:].lstrip()))
+    return first is not None and text[at : at + 1] == " "
+
+
+def _moses(language: str) -> MosesWords:
+    return MosesWords(language.partition("-")[0].lower())
+
+
+def cut_whitespace(text: str, tags: re.Pattern[str]) -> list[Word]:
+    """Cut a text at its white space.
+
+    >>> cut_whitespace("a <b>c</b>.", re.compile("</?b>"))[1]
+    Word(text='<b>c</b>.', start=2, end=4, tagged=True)
+    """
+    marks = [match.span() for match in tags.finditer(text)]
+    starts = [start for start, _ in marks]
+    whole = [0, *itertools.accumulate(end - start for start, end in marks)]
+
+    def taken(at: int) -> int:
+        """Count the characters of tags before a place of the text."""
+        last = bisect.bisect_left(starts, at) - 1
+        return 0 if last < 0 else whole[last] + min(marks[last][1], at) - starts[last]
+
+    words = []
+    for match in _WORD.finditer(text):
+        before, behind = taken(match.start()), taken(match.end())
+        places = match.start() - before, match.end() - behind
+        words.append(Word(match[0], *places, tagged=behind > before))
+    return words
+
+
+def cut_moses(text: str, tags: re.Pattern[str], moses: MosesWords) -> list[Word]:
+    """Cut a text into Moses words and tags; a tag inside a word parts it."""
+    plain = tags.sub("", text)
+    offsets, taken = [], 0
+    for match in tags.finditer(text):
+        offsets.append((match.start() - taken, match[0]))
+        taken += match.end() - match.start()
+    # Of nothing but blanks Moses makes a word.
+    found = moses(plain).split() if plain.strip() else []
+    cuts = sorted({offset for offset, _ in offsets})
+    words = [
+        Word(plain[start:end], start, end, tagged=False)
+        for start, end in _parted(_spans(plain, found), cuts)
+    ]
+    # Whoever cuts the line at its blanks also cuts a tag that holds some.
+    words += [
+        Word(part, offset, offset, tagged=True) for offset, tag in offsets for part in tag.split()
+    ]
+    # Tags of one place keep their order: they stand before the word that begins there.
+    return sorted(words, key=lambda word: (word.start, not word.tagged))
+
+
+def _spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where words lie in a text, from which blanks and control characters may be missing."""
+    spans, at = [], 0
+    for word in words:
+        start = text.index(word[0], at)
+        at = start
+        for character in word:
+            at = text.index(character, at) + 1
+        spans.append((start, at))
+    return spans
+
+
+def _parted(spans: Sequence[tuple[int, int]], cuts: Sequence[int]) -> list[tuple[int, int]]:
+    parts: list[tuple[int, int]] = []
+    for start, end in spans:
+        borders = [start, *(cut for cut in cuts if start < cut < end), end]
+        parts += itertools.pairwise(borders)
+    return parts
+
+
+def line_links(
+    source: Sequence[Word], target: Sequence[Word], links: Sequence[Mapping[str, int]]
+) -> list[tuple[int, int]]:
+    """Return the links of a line's words, sorted: (source word, target word).
+
+    Words that hold a tag beside text have none, so that whoever replaces linked words by others
+    loses no tag. A tag that is a word by itself is linked to the same tag of the other side, where
+    it stands once on each.
+
+    Args:
+        source: The words of the source.
+        target: Those of the target.
+        links: Linked ranges of the untagged texts (`transforms.schemas.WORD_LINK`).
+    """
+    found = set(_tag_links(source, target))
+    sides = [_by_character(words) for words in (source, target)]
+    for link in links:
+        one, other = (
+            {
+                at[place]
+                for place in range(link[f"{side}_start"], link[f"{side}_end"])
+                if place in at
+            }
+            for side, at in zip(("source", "target"), sides, strict=True)
+        )
+        found.update(itertools.product(one, other))
+    return sorted(found)
+
+
+def _by_character(words: Sequence[Word]) -> dict[int, int]:
+    """Return the number of the untagged word that each code point lies in."""
+    return {
+        place: number
+        for number, word in enumerate(words)
+        if not word.tagged
+        for place in range(word.start, word.end)
+    }
+
+
+def _tag_links(source: Sequence[Word], target: Sequence[Word]) -> list[tuple[int, int]]:
+    sides = []
+    for words in (source, target):
+        tags = [
+            (word.text, number)
+            for number, word in enumerate(words)
+            if word.tagged and word.start == word.end
+        ]
+        names = [name for name, _ in tags]
+        sides.append({name: number for name, number in tags if names.count(name) == 1})
+    return [(sides[0][name], sides[1][name]) for name in sides[0].keys() & sides[1].keys()]
+
+
+def add_links(batch: pa.RecordBatch, words: ExportWords, cut: Cut) -> pa.RecordBatch:
+    """Return rows with the column ``links`` of Pharaoh text; Moses words stand between blanks.
+
+    Args:
+        batch: Rows of ``augment`` that keep their links.
+        words: What a word is.
+        cut: Cuts a text into them.
+
+    Raises:
+        ConfigError: The run keeps no links.
+    """
+    if COLUMN not in batch.schema.names:
+        raise ConfigError(
+            "the run keeps no links: make it again with augment --keep_links true, or export it "
+            "with --alignment none"
+        )
+    texts: dict[str, list[str]] = {"source": [], "target": [], "links": []}
+    columns = ("source", "target", "source_lang", "target_lang", COLUMN)
+    for row in batch.select(columns).to_pylist():
+        sides = [cut(row[side], row[f"{side}_lang"]) for side in ("source", "target")]
+        pairs = line_links(sides[0], sides[1], row[COLUMN])
+        texts["links"].append(" ".join(f"{i}-{j}" for i, j in pairs))
+        for side, found in zip(("source", "target"), sides, strict=True):
+            texts[side].append(" ".join(word.text for word in found))
+    if words == "moses":
+        for side in ("source", "target"):
+            place = batch.schema.get_field_index(side)
+            batch = batch.set_column(place, batch.schema.field(place), pa.array(texts[side]))
+    return batch.append_column("links", pa.array(texts["links"], pa.string()))

@@ -1,0 +1,150 @@
+"""Links back in input order: one Pharaoh line for each line that was read."""
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.pharaoh import format_links
+from pairweave.transforms.output.write import data_name, rejects_name
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import Unit
+
+_PLACE = ["id", "corpus", "file", "line"]
+# Of all shards together: their text may pass the 2 GiB of 32-bit offsets.
+_LINES = pa.schema(
+    [
+        pa.field("id", pa.large_string()),
+        pa.field("corpus", pa.string()),
+        pa.field("file", pa.string()),
+        pa.field("line", pa.int64()),
+        pa.field("links", pa.large_string()),
+    ]
+)
+
+
+def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) -> bytes:
+    """Return the links of each input line, in input order, as Pharaoh text.
+
+    A duplicate has the links of the pair it repeats; any other rejected pair has an empty line.
+    Entries of one line (a PO plural) come in the order of their ids.
+
+    Args:
+        output: The directory of a finished ``align`` run.
+        shards: Its number of shards.
+        order: Corpus and name of each input file that lines are counted in, in input order: a file
+            once however many units it was read in, and again only if it was given again.
+
+    Raises:
+        ConfigError: See `check_copies`.
+    """
+    parts: list[pa.Table] = []
+    for shard in range(shards):
+        parts.extend(_shard_lines(output, shard, shards))
+    rows = pa.concat_tables(parts)
+    positions: dict[tuple[str, str], list[int]] = {}
+    for position, place in enumerate(order):
+        positions.setdefault(place, []).append(position)
+    first = pa.array(
+        [
+            positions[place][0]
+            for place in zip(
+                rows.column("corpus").to_pylist(), rows.column("file").to_pylist(), strict=True
+            )
+        ],
+        pa.int64(),
+    )
+    rows = rows.select(["id", "line", "links"]).append_column("first", first)
+    rows = rows.sort_by([("first", "ascending"), ("line", "ascending"), ("id", "ascending")])
+    if len(positions) < len(order):
+        rows = _part_copies(rows, order, positions)
+    return "".join(f"{links}\n" for links in rows.column("links").to_pylist()).encode()
+
+
+def check_copies(units: Iterable[Unit], order: Sequence[tuple[str, str]]) -> None:
+    """Check, before anything is aligned, that lines of files given several times can be told apart.
+
+    Args:
+        units: All units of the plan.
+        order: As for `collect_lines`.
+
+    Raises:
+        ConfigError: A file was given several times and its copies' pairs differ, as those of a
+            source text beside several target texts do: rows do not tell the copies apart.
+    """
+    copies = Counter(order)
+    read = Counter(
+        (
+            (unit.corpus, unit.file),
+            unit.first_line,
+            tuple(part.digest for part in unit.parts),
+            *(unit.source_lang, unit.target_lang, unit.columns, unit.po_take),
+        )
+        for unit in units
+    )
+    for (place, *_), times in read.items():
+        if times != copies[place]:
+            raise _copies_differ(place[1], copies[place])
+
+
+def _copies_differ(name: str, copies: int) -> ConfigError:
+    return ConfigError(
+        f"{name}: was given {copies} times, and not with the same pairs each time, so its links "
+        "cannot be put in input order; give each copy a corpus name of its own"
+    )
+
+
+def _part_copies(
+    rows: pa.Table,
+    order: Sequence[tuple[str, str]],
+    positions: Mapping[tuple[str, str], Sequence[int]],
+) -> pa.Table:
+    """Part the rows of files given several times: each copy gets every line once.
+
+    Args:
+        rows: Columns id, line, links and first (the file's first position), sorted.
+        order: The files by position.
+        positions: The positions of each file.
+    """
+    first = rows.column("first").to_numpy()
+    line = rows.column("line").to_numpy()
+    ids = rows.column("id").combine_chunks().fill_null("")
+    begins = np.ones(len(rows), dtype=np.bool_)
+    begins[1:] = (first[1:] != first[:-1]) | (line[1:] != line[:-1])
+    begins[1:] |= pa.compute.not_equal(ids[1:], ids[:-1]).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(begins)
+    lengths = np.diff(starts, append=len(rows))
+    copies = np.array([len(positions[place]) for place in order], dtype=np.int64)[first]
+    odd = np.flatnonzero(lengths % copies[starts])
+    if len(odd):
+        start = starts[odd[0]]
+        raise _copies_differ(order[first[start]][1], int(copies[start]))
+    number = (np.arange(len(rows)) - np.repeat(starts, lengths)) % copies
+    # The n-th copy of the file that is first at position p lies at position table[p, n].
+    table = np.zeros((len(order), copies.max(initial=1)), dtype=np.int64)
+    for places in positions.values():
+        table[places[0], : len(places)] = places
+    return rows.take(pa.array(np.lexsort((line, table[first, number]))))
+
+
+def _shard_lines(output: str, shard: int, shards: int) -> list[pa.Table]:
+    """Return the lines of a shard's pairs and of its rejects."""
+    kept = _read(files.join(output, data_name(shard, shards)), [*_PLACE, "links"])
+    rejected = _read(files.join(output, rejects_name(shard, shards)), [*_PLACE, "reason"])
+    texts = format_links(kept.column("links"))
+    repeats = pa.compute.equal(rejected.column("reason"), str(Reject.DUPLICATE))
+    original = pa.compute.index_in(rejected.column("id"), value_set=kept.column("id"))
+    links = pa.compute.if_else(repeats, texts.take(original), "")
+    return [
+        rows.select(_PLACE).append_column("links", column).cast(_LINES)
+        for rows, column in ((kept, texts), (rejected, pa.compute.fill_null(links, "")))
+    ]
+
+
+def _read(path: str, columns: list[str]) -> pa.Table:
+    return pq.read_table(io.BytesIO(files.read_bytes(path)), columns=columns)

@@ -1,0 +1,216 @@
+"""Which files the input patterns mean, in which format, and under which name.
+
+A file's name means the same on every machine: a relative path or a URI as the pattern spelled it
+(``data/a.tsv`` for ``data/*.tsv``); for an absolute pattern the path below the pattern's fixed
+directory (``b/a.tsv`` for ``/home/me/data/*/a.tsv``). Where that gives two files of one corpus
+the same name, both get as many of their directories in front as it takes to tell them apart.
+"""
+
+import dataclasses
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.byte_streams import COMPRESSIONS
+from pairweave.transforms.units import XML_FORMATS, CorpusInput
+
+_EXTENSIONS = {
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".po": "po",
+    ".tmx": "tmx",
+    ".xlf": "xliff",
+    ".xliff": "xliff",
+}
+# Line-parallel text may have any name but those of what is known to be something else.
+_NO_TEXT = frozenset({".bz2", ".xz", ".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
+_SUPPORTED = (
+    f"supported: {', '.join(_EXTENSIONS)}, each also as .gz or .zst but for .parquet; and "
+    "line-parallel text by source_input and target_input, plain, .gz or .zst"
+)
+_SIDES: dict[str, tuple[str, str | None]] = {
+    "source": ("source_input", None),
+    "target": ("target_input", None),
+    "translation": ("translation_input", None),
+    "links": ("links", "pharaoh"),
+    "forward_links": ("forward_links", "pharaoh"),
+    "reverse_links": ("reverse_links", "pharaoh"),
+    "attention": ("attention", "attention"),
+}
+"""The option that names the files of each role, and their format where it is not the texts' own."""
+
+_GLOB = re.compile(r"[*?[]")
+
+
+@dataclasses.dataclass(slots=True)
+class LocatedFile:
+    """One file of the input.
+
+    Attributes:
+        role: As of `transforms.units.InputFile`.
+        path: Where it is, as the pattern gave it.
+        name: What it is called in the output and in messages.
+        format: Likewise.
+        compression: ``none``, ``gzip`` or ``zstd``.
+    """
+
+    role: str
+    path: str
+    name: str
+    format: str
+    compression: str
+
+
+@dataclasses.dataclass(slots=True)
+class FileGroup:
+    """The files that give rows together: one, or those of line-parallel text."""
+
+    corpus: CorpusInput
+    files: list[LocatedFile]
+
+    def langs(self) -> tuple[str, str]:
+        """Return source and target language.
+
+        Raises:
+            ConfigError: The source language is not given and the format does not imply it.
+        """
+        source = self.corpus.source_lang
+        if source is None and self.files[0].format == "po":
+            source = "en"
+        if source is None:
+            raise ConfigError(f"{self.files[0].name}: source_lang is missing")
+        assert self.corpus.target_lang is not None
+        return source, self.corpus.target_lang
+
+    def inline_tags(self) -> str:
+        """Return what becomes of tags inside texts."""
+        by_default = "strip" if self.files[0].format in (*XML_FORMATS, "lxm") else "raw"
+        return self.corpus.inline_tags or by_default
+
+    def inline_syntax(self) -> str:
+        """Return what is a tag."""
+        by_default = "html" if self.files[0].format == "po" else "xml"
+        return self.corpus.inline_syntax or by_default
+
+
+def locate(corpora: Sequence[CorpusInput]) -> list[FileGroup]:
+    """Find the files of all corpora, in order.
+
+    Raises:
+        InputError: ``no_match``, ``file_count_mismatch``, ``unsupported_format`` or
+            ``unreadable``.
+    """
+    groups = [group for corpus in corpora for group in _resolve(corpus)]
+    _tell_apart(groups)
+    return groups
+
+
+def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
+    if corpus.input:
+        for path, name in _match_all(corpus.input):
+            yield FileGroup(corpus, [_typed("pairs", path, name, corpus.format)])
+        return
+    sides = [(role, getattr(corpus, option)) for role, (option, _) in _SIDES.items()]
+    sides = [(role, patterns) for role, patterns in sides if patterns]
+    matched = [(role, _match_all(patterns)) for role, patterns in sides]
+    counts = [len(found) for _, found in matched]
+    if len(set(counts)) > 1:
+        spelled = ", ".join(
+            f"{_SIDES[role][0]} {' '.join(patterns)} matches {count}"
+            for (role, patterns), count in zip(sides, counts, strict=True)
+        )
+        raise InputError(
+            "file_count_mismatch", corpus.source_input[0], f"{spelled}; give as many of each"
+        )
+    for row in range(counts[0]):
+        yield FileGroup(
+            corpus,
+            [
+                _typed(role, *found[row], _SIDES[role][1] or corpus.format or "moses")
+                for role, found in matched
+            ],
+        )
+
+
+def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (path, name) of each match, those of a pattern sorted."""
+    found: list[tuple[str, str]] = []
+    for pattern in patterns:
+        try:
+            paths = files.match(pattern)
+        except OSError as error:
+            raise InputError("unreadable", pattern, f"cannot be listed: {error}") from error
+        pipe = files.irregular(pattern)
+        if pipe is not None:
+            raise InputError(
+                "unreadable",
+                pipe,
+                "is no regular file; input is read twice, so write what a pipe gives to a file",
+            )
+        if not paths and not files.is_uri(pattern) and os.path.isdir(pattern):  # noqa: PTH112
+            raise InputError("no_match", pattern, f"is a directory; give {pattern.rstrip('/')}/*")
+        if not paths:
+            raise InputError("no_match", pattern, "no file has this name or matches this pattern")
+        for path in paths:
+            _require_unicode(path)
+        found.extend((path, _name(path, pattern)) for path in paths)
+    return found
+
+
+def _require_unicode(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("unreadable", path, "its name is not UTF-8; rename it") from error
+
+
+def _name(path: str, pattern: str) -> str:
+    if files.is_uri(path):
+        return path
+    if not path.startswith("/"):
+        return posixpath.normpath(path)
+    if path == pattern:
+        return posixpath.basename(path)
+    fixed = _GLOB.split(pattern, maxsplit=1)[0]
+    return posixpath.relpath(path, posixpath.dirname(fixed))
+
+
+def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
+    stem, extension = posixpath.splitext(path)
+    compression = COMPRESSIONS.get(extension.lower(), "none")
+    if compression != "none":
+        extension = posixpath.splitext(stem)[1]
+    if kind is None:
+        kind = _EXTENSIONS.get(extension.lower())
+    elif kind in ("moses", "pharaoh", "attention") and extension.lower() in _NO_TEXT:
+        kind = None
+    if kind is None or (kind in ("parquet", "attention") and compression != "none"):
+        raise InputError(
+            "unsupported_format", name, f"cannot tell the format, or do not read it; {_SUPPORTED}"
+        )
+    return LocatedFile(role, path, name, kind, compression)
+
+
+def _tell_apart(groups: Sequence[FileGroup]) -> None:
+    """Lengthen names that different files of one corpus share."""
+    lengths: dict[int, int] = {}
+    while True:
+        by_name: dict[tuple[str | None, str], list[LocatedFile]] = {}
+        for group in groups:
+            for file in group.files:
+                by_name.setdefault((group.corpus.name, file.name), []).append(file)
+        shared = [
+            same
+            for same in by_name.values()
+            if len({files.absolute(file.path) for file in same}) > 1
+        ]
+        if not shared:
+            return
+        for same in shared:
+            for file in same:
+                length = lengths[id(file)] = lengths.get(id(file), 0) + 1
+                file.name = "/".join(files.absolute(file.path).split("/")[-length:]).lstrip("/")

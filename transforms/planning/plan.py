@@ -1,0 +1,278 @@
+"""The plan: every input found, digested, counted and cut into units before a worker starts.
+
+A unit is all that a worker is told. It names bytes by path, range and digest, so that globs,
+runners, bundles and working directories can change neither what is read nor its order.
+"""
+
+import dataclasses
+import functools
+import os
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.formats import jsonl, tsv
+from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
+from pairweave.transforms.planning.scan import Cut, Scan, scan_lines, scan_lxm, scan_po
+from pairweave.transforms.planning.scan_attention import scan_attention
+from pairweave.transforms.planning.scan_parquet import scan_parquet
+from pairweave.transforms.planning.scan_xml import scan_xml
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import (
+    FIELD_FORMATS,
+    FORMATS,
+    XML_FORMATS,
+    Columns,
+    CorpusInput,
+    InputFile,
+    Notice,
+    Part,
+    Plan,
+    ReadLimits,
+    Unit,
+)
+
+__all__ = [
+    "FORMATS",
+    "Columns",
+    "CorpusInput",
+    "InputFile",
+    "Notice",
+    "Part",
+    "Plan",
+    "ReadLimits",
+    "Unit",
+    "make_plan",
+]
+
+UNIT_ROWS = 65_536
+
+
+def make_plan(
+    corpora: Sequence[CorpusInput],
+    limits: ReadLimits | None = None,
+    unit_rows: int = UNIT_ROWS,
+    threads: int | None = None,
+) -> Plan:
+    """Find, check and cut all inputs, reading each file once.
+
+    The plan depends on the corpora, the files, ``limits`` and ``unit_rows`` alone. Units come in
+    the order of the corpora, then of the files, then of the rows.
+
+    Args:
+        corpora: What to read.
+        limits: Limits on what is read; the readers must get the same.
+        unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
+            and a catalogue are one unit each.
+        threads: Files read at once; default one for each core, at most 8.
+
+    Raises:
+        ConfigError: The corpora contradict themselves or each other.
+        InputError: A file, or a pair of files, that cannot be used: ``no_match``,
+            ``file_count_mismatch``, ``line_count_mismatch``, ``unsupported_format``,
+            ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
+            ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
+            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or what is
+            wrong with XML (`transforms.planning.scan_xml`) or LXM (`transforms.formats.lxm`).
+    """
+    limits = limits or ReadLimits()
+    if unit_rows < 1:
+        raise ConfigError(f"unit_rows must be 1 or more, got {unit_rows}")
+    names = [corpus.name for corpus in corpora if corpus.name is not None]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(f"two corpora are named {min(repeated)}")
+    groups = locate(corpora)
+    for group in groups:
+        _check_links_field(group)
+    scans = _scan_all(groups, limits, unit_rows, threads or min(8, os.cpu_count() or 1))
+    planned: list[InputFile] = []
+    units: list[Unit] = []
+    notices: list[Notice] = []
+    seen: dict[tuple[str, ...], str] = {}
+    for group, each in zip(groups, scans, strict=True):
+        found = _join_by_name(each) if group.files[0].format == "lxm" else each
+        _check_line_counts(group, found)
+        planned.extend(_input_files(group, found))
+        units.extend(_units(group, found, len(units)))
+        for file, scan in zip(group.files, found, strict=True):
+            notices.extend(_notices(file.name, scan, group.inline_tags()))
+        notices.extend(_duplicate_notices(group, found, seen))
+    return Plan(tuple(planned), tuple(units), tuple(notices))
+
+
+def _check_links_field(group: FileGroup) -> None:
+    if group.corpus.links_field is not None and group.files[0].format not in FIELD_FORMATS:
+        raise ConfigError(
+            f"{group.files[0].name}: links_field {group.corpus.links_field}: only "
+            f"{', '.join(FIELD_FORMATS)} have columns, this is {group.files[0].format}"
+        )
+
+
+def _scan_all(
+    groups: Sequence[FileGroup], limits: ReadLimits, unit_rows: int, threads: int
+) -> list[list[Scan]]:
+    """Scan all files; of several bad ones the first in the plan's order is reported."""
+    jobs = [[_scan_job(group, file, limits, unit_rows) for file in group.files] for group in groups]
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [[pool.submit(job) for job in row] for row in jobs]
+        try:
+            return [[future.result() for future in row] for row in futures]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _scan_job(
+    group: FileGroup, file: LocatedFile, limits: ReadLimits, unit_rows: int
+) -> Callable[[], Scan]:
+    corpus, langs = group.corpus, group.langs()
+    if file.format == "parquet":
+        return functools.partial(scan_parquet, file.path, file.name, corpus, langs, limits)
+    if file.format == "attention":
+        return functools.partial(scan_attention, file.path, file.name)
+    if file.format == "po":
+        return functools.partial(scan_po, file.path, file.name, file.compression, limits)
+    if file.format in XML_FORMATS:
+        return functools.partial(
+            scan_xml, file.path, file.name, file.compression, file.format, langs, limits
+        )
+    if file.format == "lxm":
+        language = langs[file.role == "target"]
+        return functools.partial(scan_lxm, file.path, file.name, file.compression, language, limits)
+
+    def find_columns(first_line: bytes) -> tuple[Columns | None, int]:
+        if file.format == "tsv":
+            return tsv.find_columns(first_line, file.name, corpus, limits)
+        return (jsonl.find_columns(corpus) if file.format == "jsonl" else None), 0
+
+    return functools.partial(
+        scan_lines, file.path, file.name, file.compression, limits, unit_rows, find_columns
+    )
+
+
+def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
+    """Count the rows that files give together whose rows have names."""
+    rows = len({name for scan in scans for name in scan.names})
+    counted = [dataclasses.replace(scan, rows=rows) for scan in scans]
+    return [dataclasses.replace(scan, cuts=(scan.whole(),) if rows else ()) for scan in counted]
+
+
+def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
+    if len({scan.rows for scan in scans}) > 1:
+        counts = ", ".join(
+            f"{file.name} has {scan.rows} lines"
+            for file, scan in zip(group.files, scans, strict=True)
+        )
+        raise InputError(
+            "line_count_mismatch",
+            group.files[0].name,
+            f"{counts}; line-parallel files must have as many lines as each other",
+        )
+
+
+def _corpus_name(group: FileGroup) -> str:
+    return group.corpus.name or posixpath.basename(group.files[0].name)
+
+
+def _input_files(group: FileGroup, scans: Sequence[Scan]) -> Iterator[InputFile]:
+    for file, scan in zip(group.files, scans, strict=True):
+        yield InputFile(
+            name=file.name,
+            path=files.absolute(file.path),
+            corpus=_corpus_name(group),
+            role=file.role,
+            format=file.format,
+            bytes=scan.bytes,
+            sha256=scan.sha256,
+            rows=scan.rows,
+            text_bytes=scan.text_bytes,
+        )
+
+
+def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterator[Unit]:
+    source_lang, target_lang = group.langs()
+    lead, file = scans[0], group.files[0]
+    if lead.langs is not None:
+        source_lang, target_lang = lead.langs
+    paired = list(zip(group.files, scans, strict=True))
+    attention = [_part(each, scan.whole()) for each, scan in paired if each.role == "attention"]
+    paired = [(each, scan) for each, scan in paired if each.role != "attention"]
+    cuts = [scan.cuts for _, scan in paired]
+    if len(set(map(len, cuts))) > 1:
+        # A plain file beside a compressed one is read whole, as the other must be.
+        cuts = [(scan.whole(),) for _, scan in paired]
+    line = 1 + lead.header_lines
+    for index, row in enumerate(zip(*cuts, strict=True)):
+        yield Unit(
+            index=first_index + index,
+            corpus=_corpus_name(group),
+            source_lang=source_lang,
+            target_lang=target_lang,
+            format=file.format,
+            parts=tuple(_part(each, cut) for (each, _), cut in zip(paired, row, strict=True)),
+            first_line=line,
+            rows=row[0].rows,
+            columns=lead.columns,
+            skip_lines=0 if file.compression == "none" else lead.header_lines,
+            row_group=row[0].row_group,
+            po_take=tuple(sorted(set(group.corpus.po_take))),
+            xliff_take=tuple(sorted(set(group.corpus.xliff_take))),
+            inline_tags=group.inline_tags(),
+            inline_syntax=group.inline_syntax(),
+            tags_differ=group.corpus.tags_differ,
+            attention=attention[0] if attention else None,
+            html_entities=group.corpus.html_entities,
+            c1_controls=group.corpus.c1_controls,
+        )
+        line += row[0].rows
+
+
+def _part(file: LocatedFile, cut: Cut) -> Part:
+    return Part(
+        file.name,
+        files.absolute(file.path),
+        file.compression,
+        cut.ranges,
+        cut.digest,
+        file.role,
+    )
+
+
+def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
+    if scan.rows_with_tags and inline_tags == "strip":
+        yield Notice(
+            "tags_stripped",
+            name,
+            scan.rows_with_tags,
+            f"inline tags are taken out of {scan.rows_with_tags} rows; "
+            "--inline_tags index keeps them",
+        )
+    if not scan.rows:
+        what = "zero bytes" if not scan.bytes else "no rows"
+        yield Notice("empty_file", name, 1, f"{what}; nothing was read from it")
+    if scan.byte_order_mark:
+        yield Notice("byte_order_mark", name, 1, "a byte order mark was dropped")
+    if scan.carriage_returns:
+        yield Notice(
+            "carriage_returns",
+            name,
+            scan.carriage_returns,
+            f"a carriage return was dropped from the end of {scan.carriage_returns} lines",
+        )
+
+
+def _duplicate_notices(
+    group: FileGroup, scans: Sequence[Scan], seen: dict[tuple[str, ...], str]
+) -> Iterator[Notice]:
+    """Notice files that are the same as earlier ones; they are read again all the same."""
+    if not any(scan.bytes for scan in scans):
+        return
+    name = group.files[0].name
+    digests = tuple(scan.sha256 for scan in scans)
+    if digests in seen:
+        yield Notice("duplicate_file", name, 1, f"the same content as {seen[digests]}")
+    seen.setdefault(digests, name)
+    if len(digests) > 1 and digests[0] == digests[1]:
+        message = f"source and target have the same content ({group.files[1].name})"
+        yield Notice("duplicate_file", name, 1, message)

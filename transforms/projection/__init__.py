@@ -1,0 +1,1 @@
+"""Projection: the tags of a source put onto its translation."""

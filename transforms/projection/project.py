@@ -1,0 +1,273 @@
+"""Tags of a source put onto its translation: detag and project.
+
+Text is translated without its tags; they go back where the words that they stood at went (Hanneman
+and Dinu 2020, section 4.1). Every tag of the source stands in the result exactly once, and the
+target's text stays as it is.
+"""
+
+import bisect
+import dataclasses
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import regex
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.links import projection
+from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.links.soft_links import SoftLinks
+from pairweave.transforms.markup.markup import Marked, find_elements
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.projection import project_paper
+from pairweave.transforms.projection.tag_nesting import Spans, find_parents, order_tags, settle
+from pairweave.transforms.text import codepoints
+
+RULES = ("best", "paper")
+
+Tokens = Sequence[tuple[int, int]]
+"""Half-open ranges of code points, ascending, disjoint and not empty."""
+
+_STOPS = ".!?:;…。！？：；"  # noqa: RUF001 - full-width marks are meant
+_JOINERS = "'-\N{RIGHT SINGLE QUOTATION MARK}\N{NON-BREAKING HYPHEN}"
+
+
+def project_tags(
+    source: Marked,
+    target_text: str,
+    source_tokens: Tokens,
+    target_tokens: Tokens,
+    links: SoftLinks,
+    rules: str = "best",
+) -> Marked:
+    """Put the tags of a source onto its translation.
+
+    Args:
+        source: The source with its tags.
+        target_text: The translation, without tags.
+        source_tokens: Tokens of the source's text. `cut_tokens` first, where they are to be
+            aligned: then a tag inside a token is not guessed at.
+        target_tokens: Tokens of the translation.
+        links: Links between them. For ``paper`` a link is a link, whatever its probability.
+        rules: ``best``: spans of the largest link mass (`transforms.kernels.links.projection`).
+            ``paper``: `transforms.projection.project_paper`.
+
+    Returns:
+        The translation with the source's tags, each once. What nests in the source nests here.
+
+    Raises:
+        ConfigError: There are no such rules.
+        WorkerError: A link is outside the tokens.
+
+    >>> from pairweave.transforms.markup.markup import parse_markup
+    >>> tokens = [(0, 1), (2, 7), (8, 13)], [(0, 3), (4, 10), (11, 16)]
+    >>> links = SoftLinks.certain([(0, 0), (1, 2), (2, 1)])
+    >>> str(project_tags(parse_markup("a <b>green</b> house"), "une maison verte", *tokens, links))
+    'une maison <b>verte</b>'
+    """
+    require_choice("rules", rules, RULES)
+    _require_inside(links, len(source_tokens), len(target_tokens))
+    if not source.tags:
+        return Marked(target_text, ())
+    cut_source, cut_target = cut_tokens(source, target_text, source_tokens, target_tokens)
+    if (len(cut_source), len(cut_target)) != (len(source_tokens), len(target_tokens)):
+        links = _cut_links(links, source_tokens, target_tokens, cut_source, cut_target)
+    elements = find_elements(source.tags)
+    parents = find_parents(elements)
+    starts = np.array([element.start for element in elements], np.int64)
+    ends = np.array([element.end for element in elements], np.int64)
+    new_starts, new_ends, places, gains = projection.place_elements(
+        *_bounds(cut_source),
+        *_bounds(cut_target),
+        links.source,
+        links.target,
+        _thousandths(links.forward),
+        _thousandths(links.reverse),
+        _points(source.text),
+        _points(target_text),
+        _shapes(),
+        starts,
+        ends,
+    )
+    if rules == "paper":
+        placed = project_paper.place_elements(
+            elements, len(target_text), cut_source, cut_target, links.source, links.target
+        )
+        spans = Spans([start for start, _ in placed], [end for _, end in placed], places, gains)
+    else:
+        spans = Spans(new_starts.tolist(), new_ends.tolist(), places, gains)
+    settle(elements, parents, spans)
+    return Marked(
+        target_text,
+        tuple(
+            dataclasses.replace(source.tags[number], offset=offset)
+            for number, offset in order_tags(elements, parents, spans)
+        ),
+    )
+
+
+def _require_inside(links: SoftLinks, source: int, target: int) -> None:
+    for tokens, count, side in ((links.source, source, "source"), (links.target, target, "target")):
+        if len(tokens) and not 0 <= tokens.min() <= tokens.max() < count:
+            raise WorkerError(
+                f"links of {side} tokens {tokens.min()} to {tokens.max()}, but the {side} has "
+                f"{count} tokens, numbered from 0"
+            )
+
+
+def cut_tokens(
+    source: Marked, target_text: str, source_tokens: Tokens, target_tokens: Tokens
+) -> tuple[Tokens, Tokens]:
+    """Cut source tokens at the tags inside them, and target tokens where such tags may belong.
+
+    ``rate<x/>July`` is one word of the text without its tag, and so is ``KursJuli``. Aligned in
+    parts, they tell where the tag belongs. A target token is cut where it begins or ends with a
+    part, where a word may turn into the next (``sJ``, ``O2``), and in proportion if each side is
+    nothing but one token.
+
+    Args:
+        source: The source with its tags.
+        target_text: The translation.
+        source_tokens: As for `project_tags`.
+        target_tokens: Likewise.
+
+    Returns:
+        The tokens of both sides; the same where no tag stands inside a token.
+
+    >>> from pairweave.transforms.markup.markup import parse_markup
+    >>> cut_tokens(parse_markup("rate<x/>July"), "KursJuli", [(0, 8)], [(0, 8)])
+    ([(0, 4), (4, 8)], [(0, 4), (4, 8)])
+    """
+    offsets = sorted({tag.offset for tag in source.tags})
+    cuts: set[int] = set()
+    inside = False
+    token_starts = [start for start, _ in source_tokens]
+    for at in offsets:
+        number = bisect.bisect_left(token_starts, at) - 1
+        if number < 0 or source_tokens[number][1] <= at:
+            continue
+        inside = True
+        start, end = source_tokens[number]
+        if len(source_tokens) == len(target_tokens) == 1:
+            cuts |= _proportional_cut(target_text, (at - start) / (end - start), target_tokens[0])
+        else:
+            left, right = source.text[start:at], source.text[at:end]
+            for token in target_tokens:
+                cuts |= _likely_cuts(target_text, token, left, right)
+    if not inside:
+        return source_tokens, target_tokens
+    return _cut_at(source_tokens, offsets), _cut_at(target_tokens, sorted(cuts))
+
+
+def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> set[int]:
+    """Return where a target token may hold the place between two parts of a source token."""
+    start, end = token
+    word = text[start:end]
+    if word == left + right:
+        return {start + len(left)}
+    if len(word) > len(left) > 1 and word.startswith(left):
+        return {start + len(left)}
+    if len(word) > len(right) and word.endswith(right) and (len(right) > 1 or not right.isalpha()):
+        return {end - len(right)}
+    return _turns(text, start, end)
+
+
+def _turns(text: str, start: int, end: int) -> set[int]:
+    """Return where a word may turn into the next inside a token."""
+    return {at for at in range(start + 1, end) if _turns_at(text[at - 1], text[at])}
+
+
+def _turns_at(left: str, right: str) -> bool:
+    if left.isalnum():
+        return (
+            (left.islower() and right.isupper())
+            or (left.isalpha() and right.isdigit())
+            or (left.isdigit() and right.isalpha())
+        )
+    return right.isupper() and left not in _JOINERS
+
+
+def _proportional_cut(text: str, share: float, token: tuple[int, int]) -> set[int]:
+    start, end = token
+    at = start + round(share * (end - start))
+    turns = _turns(text, start, end)
+    if not start < at < end:
+        return set()
+    return {min(turns, key=lambda turn: (abs(turn - at), turn), default=at)}
+
+
+def _cut_at(tokens: Tokens, cuts: Sequence[int]) -> list[tuple[int, int]]:
+    parts = []
+    for start, end in tokens:
+        first, last = bisect.bisect_right(cuts, start), bisect.bisect_left(cuts, end)
+        bounds = [start, *cuts[first:last], end]
+        parts += list(itertools.pairwise(bounds))
+    return parts
+
+
+def _cut_links(
+    links: SoftLinks, source: Tokens, target: Tokens, cut_source: Tokens, cut_target: Tokens
+) -> SoftLinks:
+    """Give the links of tokens to their parts: part by part, in order, where both are cut."""
+    firsts = _first_parts(source, cut_source), _first_parts(target, cut_target)
+    rows = []
+    for link, ends in enumerate(zip(links.source.tolist(), links.target.tolist(), strict=True)):
+        one, other = (
+            range(of[token], of[token + 1]) for of, token in zip(firsts, ends, strict=True)
+        )
+        rows += [(one[i], other[j], link) for i, j in _matching_parts(len(one), len(other))]
+    columns = np.array(sorted(rows), np.int64).reshape(-1, 3)
+    return SoftLinks(
+        columns[:, 0].copy(),
+        columns[:, 1].copy(),
+        links.forward[columns[:, 2]],
+        links.reverse[columns[:, 2]],
+    )
+
+
+def _matching_parts(one: int, other: int) -> list[tuple[int, int]]:
+    """Return which of so many parts lie over which of so many others of the same length.
+
+    >>> _matching_parts(2, 3)
+    [(0, 0), (0, 1), (1, 1), (1, 2)]
+    """
+    return [
+        (i, j)
+        for i in range(one)
+        for j in range(other)
+        if i * other < (j + 1) * one and j * one < (i + 1) * other
+    ]
+
+
+def _first_parts(tokens: Tokens, parts: Tokens) -> list[int]:
+    starts = [start for start, _ in parts]
+    return [*(bisect.bisect_left(starts, start) for start, _ in tokens), len(parts)]
+
+
+def _bounds(tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
+    flat = np.array(tokens, np.int64).reshape(-1, 2)
+    return flat[:, 0].copy(), flat[:, 1].copy()
+
+
+def _thousandths(probabilities: np.ndarray) -> np.ndarray:
+    return np.rint(probabilities * projection.THOUSAND).astype(np.int64)
+
+
+def _points(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+@functools.cache
+def _shapes() -> np.ndarray:
+    """Return class and flags of every code point (`transforms.kernels.links.projection`), uint8."""
+    properties = codepoints.properties()
+    shapes = np.full(len(properties), projection.OTHER, np.uint8)
+    shapes[properties & utf8.WORD != 0] = projection.WORD
+    shapes[properties & utf8.WHITE != 0] = projection.WHITE
+    everything = np.arange(len(properties), dtype=np.uint32).tobytes()
+    for match in regex.finditer(r"\p{Lu}+", everything.decode("utf-32-le", "surrogatepass")):
+        shapes[slice(*match.span())] |= projection.UPPER
+    shapes[[ord(mark) for mark in _STOPS]] |= projection.STOP
+    shapes.flags.writeable = False
+    return shapes

@@ -1,0 +1,141 @@
+"""Tag projection by the rules of Hanneman and Dinu (2020), section 4.1.
+
+The paper gives three rules; ``s`` are source tokens, ``t`` target tokens, ``A`` links:
+
+1. A pair of tags round ``s_a .. s_b`` goes round ``t_min .. t_max`` of all that ``A`` links to
+   them.
+2. A self-closing tag before ``s_a`` goes before the first token that ``A`` links to ``s_a``.
+3. A pair without tokens or a self-closing tag before the first token goes before the first target
+   token; after the last token, after the last target token.
+
+It says that more heuristics exist, not which. They are, here:
+
+4. A self-closing tag before a token without links goes by the next token that has some, and after
+   the last target token if none has (as rule 3 does at the text's end).
+5. A pair without tokens goes where a self-closing tag would, both tags together; so does a pair
+   whose tokens have no links.
+6. An opening tag alone is placed as a self-closing one. A closing tag alone mirrors it: after the
+   last token linked to the token before it, or to the nearest one before that has links, or else
+   before the first target token.
+7. Malformed nesting of the source changes no placing: each pair goes by its own tokens. What nests
+   in the source is made to nest in the target (`transforms.projection.tag_nesting`); what crosses
+   may cross.
+
+Unlike the paper's, target tokens are whatever the links count, not BPE pieces.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.transforms.markup.markup import Element, Form
+
+Tokens = Sequence[tuple[int, int]]
+Linked = Sequence[Sequence[int]]
+"""For each source token the target tokens that it is linked to."""
+
+
+def place_elements(
+    elements: Sequence[Element],
+    target_length: int,
+    source_tokens: Tokens,
+    target_tokens: Tokens,
+    link_source: np.ndarray,
+    link_target: np.ndarray,
+) -> list[tuple[int, int]]:
+    """Place each element of a source by itself.
+
+    Args:
+        elements: The elements; none starts or ends inside a source token.
+        target_length: Code points of the target.
+        source_tokens: Ranges of code points.
+        target_tokens: Likewise.
+        link_source: Source tokens of the links.
+        link_target: Target tokens.
+
+    Returns:
+        Offset of each element's first and last tag in the target.
+    """
+    if not target_tokens:
+        return [
+            (0, target_length if _tokens_in(element, source_tokens) else 0) for element in elements
+        ]
+    linked: list[list[int]] = [[] for _ in source_tokens]
+    for source, target in zip(link_source.tolist(), link_target.tolist(), strict=True):
+        linked[source].append(target)
+    placed = []
+    for element in elements:
+        inside = _tokens_in(element, source_tokens)
+        span = place_pair(inside, linked, target_tokens) if inside else None
+        if span is None:
+            before = sum(1 for _, end in source_tokens if end <= element.start)
+            place = place_closing if element.form is Form.CLOSE else place_opening
+            at = place(before, linked, target_tokens)
+            span = at, at
+        placed.append(span)
+    return placed
+
+
+def place_pair(inside: range, linked: Linked, target: Tokens) -> tuple[int, int] | None:
+    """Put a pair round all that its tokens are linked to (rule 1); None if there is nothing.
+
+    Args:
+        inside: The source tokens between its tags.
+        linked: Links of each source token.
+        target: Target tokens.
+
+    >>> place_pair(range(1, 3), [[0], [3], [1]], [(0, 2), (3, 5), (6, 8), (9, 11)])
+    (3, 11)
+    """
+    found = [token for source in inside for token in linked[source]]
+    return (target[min(found)][0], target[max(found)][1]) if found else None
+
+
+def place_opening(before: int, linked: Linked, target: Tokens) -> int:
+    """Place a self-closing tag, a pair without tokens, or an opening tag alone (rules 2 to 6).
+
+    Args:
+        before: Number of source tokens before the tag.
+        linked: Links of each source token.
+        target: Target tokens, at least one.
+
+    >>> target = [(0, 2), (3, 5), (6, 8)]
+    >>> [place_opening(before, [[1], [], [0, 2]], target) for before in range(4)]
+    [0, 0, 0, 8]
+    """
+    if before == 0:
+        return target[0][0]
+    for source in range(before, len(linked)):
+        if linked[source]:
+            return target[min(linked[source])][0]
+    return target[-1][1]
+
+
+def place_closing(before: int, linked: Linked, target: Tokens) -> int:
+    """Place a closing tag without its opening one (rule 6).
+
+    Args:
+        before: As for `place_opening`.
+        linked: Likewise.
+        target: Likewise.
+
+    >>> target = [(0, 2), (3, 5), (6, 8)]
+    >>> [place_closing(before, [[1], [], [0, 2]], target) for before in range(4)]
+    [0, 5, 5, 8]
+    """
+    if before == len(linked):
+        return target[-1][1]
+    for source in range(before - 1, -1, -1):
+        if linked[source]:
+            return target[max(linked[source])][1]
+    return target[0][0]
+
+
+def _tokens_in(element: Element, tokens: Tokens) -> range:
+    """Return the tokens between an element's tags."""
+    inside = [
+        number
+        for number, (start, end) in enumerate(tokens)
+        if start < element.end and element.start < end
+    ]
+    return range(inside[0], inside[-1] + 1) if inside else range(0)

@@ -1,0 +1,1 @@
+"""What all readers share: lines, XML events, cells; from texts and problems to rows."""

@@ -1,0 +1,218 @@
+"""Characters that went wrong on the way: HTML entities in plain text, and C1 controls.
+
+A machine translation that came through a web page holds ``&#39;`` for an apostrophe; a text that
+was read in the wrong encoding holds U+0093 for a quotation mark. A unit says whether such texts are
+kept, made into what they stand for, or rejected.
+"""
+
+import dataclasses
+import html.entities
+import re
+from collections.abc import Callable, Mapping, MutableMapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.markup.markup import Marked, Tag, find_syntax, parse_markup
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import LINE_FORMATS, Unit
+
+ENTITIES, CONTROLS = "html_entities", "c1_controls"
+
+_ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{0,31}));")
+_LIKE_ENTITY = r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});"
+_C1 = re.compile("[\x80-\x9f]")
+_UNDEFINED = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
+"""Bytes that windows-1252 gives no character."""
+
+_WINDOWS = {
+    code: bytes([code]).decode("windows-1252")
+    for code in range(0x80, 0xA0)
+    if code not in _UNDEFINED
+}
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_NO_TEXT_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f\ud800-\udfff]")
+
+
+def first_entity(text: str) -> re.Match[str] | None:
+    """Return the first HTML entity of a text; it ends in a semicolon and has a known name.
+
+    >>> first_entity("AT&T; don&#39;t").group()
+    '&#39;'
+    """
+    found = (match for match in _ENTITY.finditer(text) if match[3] is None or _name(match))
+    return next(found, None)
+
+
+def decode_entities(text: str) -> str:
+    """Replace HTML entities by their characters, once: ``&amp;quot;`` becomes ``&quot;``.
+
+    A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
+    13.2.5.80). Unlike there, an entity must end in a semicolon, and a number that is no character's
+    is left to whoever looks for control characters.
+
+    >>> decode_entities("don&#39;t &lt;b&gt; R&D &copy;2 &#x93;")
+    "don't <b> R&D ©2 “"
+    """
+    return _ENTITY.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[3] is not None:
+        return _name(match) or match.group()
+    code = int(match[1]) if match[1] else int(match[2], 16)
+    # What is beyond Unicode is made a surrogate, which is no text either.
+    return _WINDOWS.get(code) or chr(code if code <= 0x10FFFF else 0xD800)
+
+
+def _name(match: re.Match[str]) -> str | None:
+    return html.entities.html5.get(f"{match[3]};")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CharacterRules:
+    """What becomes of entities and C1 controls in one unit.
+
+    Attributes:
+        entities: ``keep``, ``decode`` or ``reject``.
+        controls: ``keep``, ``mend`` or ``reject``.
+        in_line: Whether a text may not hold a line break.
+        syntax: What is a tag in texts that hold their tags as characters: none may come into being.
+            None where tags are taken apart before.
+    """
+
+    entities: str
+    controls: str
+    in_line: bool
+    syntax: str | None
+
+    @classmethod
+    def of(cls, unit: Unit) -> "CharacterRules":
+        """Return the rules of a unit."""
+        return cls(
+            unit.html_entities,
+            unit.c1_controls,
+            unit.format in LINE_FORMATS,
+            unit.inline_syntax if unit.inline_tags == "raw" else None,
+        )
+
+    def __bool__(self) -> bool:
+        """Tell whether any text may change or be rejected."""
+        return self.entities != "keep" or self.controls != "keep"
+
+    def apply(self, text: str, side: str) -> str | Problem:
+        """Return a text as it is kept, or why it is rejected.
+
+        Args:
+            text: The text, without tags that are taken apart.
+            side: ``source``, ``target`` or ``translation``, for the message.
+        """
+        if self.entities == "reject" and (found := first_entity(text)):
+            where = f"at character {found.start()}"
+            return Problem(Reject.HTML_ENTITY, f"{side}: {found.group()} {where}")
+        made = text
+        if self.entities == "decode":
+            made = decode_entities(text)
+            problem = self._decoded_problem(text, made, side)
+            if problem is not None:
+                return problem
+        return self._controlled(made, side)
+
+    def _decoded_problem(self, text: str, made: str, side: str) -> Problem | None:
+        if made == text:
+            return None
+        found = (_NO_TEXT_IN_LINE if self.in_line else _NO_TEXT).search(made)
+        if found is not None:
+            what = f"U+{ord(found.group()):04X} at character {found.start()}, from an HTML entity"
+            return Problem(Reject.CONTROL_CHAR, f"{side}: {what}")
+        if self.syntax is not None and "<" in made:
+            syntax = find_syntax(self.syntax)
+            tags = len(parse_markup(made, syntax).tags)
+            if tags != len(parse_markup(text, syntax).tags):
+                return Problem(
+                    Reject.HTML_ENTITY,
+                    f"{side}: decoded, its &lt; would be {self.syntax}'s tags; give --inline_tags "
+                    "strip, index or reject, or keep entities",
+                )
+        return None
+
+    def _controlled(self, text: str, side: str) -> str | Problem:
+        found = _C1.search(text)
+        if found is None or self.controls == "keep":
+            return text
+        if self.controls == "mend":
+            text = text.translate(_WINDOWS)
+            found = _C1.search(text)
+            if found is None:
+                return text
+        what = f"U+{ord(found.group()):04X} at character {found.start()}"
+        more = ", no character of windows-1252" if self.controls == "mend" else ""
+        return Problem(Reject.CONTROL_CHAR, f"{side}: {what}{more}")
+
+    def apply_marked(self, marked: Marked, side: str) -> Marked | Problem:
+        """Return a text with its tags as it is kept: what stands between tags makes no tag."""
+        parts: list[str] = []
+        tags: list[Tag] = []
+        done = length = 0
+        for end in [*(tag.offset for tag in marked.tags), len(marked.text)]:
+            made = self.apply(marked.text[done:end], side)
+            if isinstance(made, Problem):
+                return made
+            parts.append(made)
+            length += len(made)
+            done = end
+            if len(tags) < len(marked.tags):
+                tags.append(dataclasses.replace(marked.tags[len(tags)], offset=length))
+        return Marked("".join(parts), tuple(tags))
+
+
+def apply_rules(
+    columns: Mapping[str, list[str | None]],
+    rules: CharacterRules,
+    problems: MutableMapping[int, Problem],
+    skip: Callable[[str, int], bool],
+) -> None:
+    """Change the texts of a batch in place, and add the problems that come up.
+
+    Args:
+        columns: Texts by side; null where there is none.
+        rules: What to do.
+        problems: By row; a row that has one keeps it, and its texts.
+        skip: Tells of a side and a row whether somebody else has done it.
+    """
+    for side, texts in columns.items():
+        column = pa.array(texts, pa.string())
+        for row in np.flatnonzero(with_entity(column) | with_c1(column)).tolist():
+            text = texts[row]
+            if text is None or row in problems or skip(side, row):
+                continue
+            made = rules.apply(text, side)
+            if isinstance(made, Problem):
+                problems[row] = made
+            else:
+                texts[row] = made
+
+
+def with_entity(texts: pa.Array) -> np.ndarray:
+    """Tell which texts hold an HTML entity, bool ``[text]``; a null text does not."""
+    marks = np.zeros(len(texts), np.bool_)
+    like = pc.fill_null(pc.match_substring(texts, "&"), fill_value=False)
+    if not pc.any(like).as_py():
+        return marks
+    like = pc.and_(like, pc.fill_null(pc.match_substring_regex(texts, _LIKE_ENTITY), False))  # noqa: FBT003
+    for row in pc.indices_nonzero(like).to_pylist():
+        marks[row] = first_entity(texts[row].as_py()) is not None
+    return marks
+
+
+def with_c1(texts: pa.Array) -> np.ndarray:
+    """Tell which texts hold a C1 control (U+0080 to U+009F), bool ``[text]``."""
+    marks = np.zeros(len(texts), np.bool_)
+    data, offsets = texts_of(pc.fill_null(texts, ""))
+    data = data[offsets[0] : offsets[-1]]
+    found = np.flatnonzero((data[:-1] == 0xC2) & ((data[1:] & 0xE0) == 0x80))
+    marks[np.searchsorted(offsets - offsets[0], found, side="right") - 1] = True
+    return marks

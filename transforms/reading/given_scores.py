@@ -1,0 +1,41 @@
+"""A score that comes with a pair: a number in a column beside its texts."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.rejects import Reject
+
+SCORE = "score"
+"""Name of the column among the texts of a reader."""
+
+_MOST = float(np.finfo(np.float32).max)
+
+
+def read_scores(texts: pa.StringArray, problems: dict[int, Problem]) -> pa.FloatArray:
+    """Read numbers as they stand in their cells.
+
+    Args:
+        texts: Cells ``[row]``; null or blank where a pair has no score.
+        problems: By row; those whose cell is no number are added, a row that is there
+            already keeps its first problem.
+
+    Returns:
+        float32 ``[row]``, null where there is no score.
+    """
+    scores = np.full(len(texts), np.nan)
+    for row, text in enumerate(texts.to_pylist()):
+        if text is None or not text.strip():
+            continue
+        try:
+            score = float(text)
+        except ValueError:
+            score = math.nan
+        if abs(score) <= _MOST:
+            scores[row] = score
+        else:
+            detail = f"{SCORE}: {text[:40]!r} is no number, or too large a one"
+            problems.setdefault(row, Problem(Reject.WRONG_TYPE, detail))
+    return pa.array(scores.astype(np.float32), from_pandas=True)

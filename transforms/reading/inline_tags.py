@@ -1,0 +1,236 @@
+"""What becomes of the inline tags of a text: left, taken out, kept, or a reason to reject."""
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping, MutableMapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
+from pairweave.transforms.markup.pair_markup import pair_markup
+from pairweave.transforms.markup.segments import escape_text
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.characters import CharacterRules, apply_rules
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.units import Unit
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InlinePair:
+    """A pair of texts with tags on a side or both.
+
+    Attributes:
+        source: The source, taken apart.
+        target: The target.
+        raw_source: The source as it stands in the file.
+        raw_target: The target.
+    """
+
+    source: Marked
+    target: Marked
+    raw_source: str
+    raw_target: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Treated:
+    """What a row with tags becomes.
+
+    Attributes:
+        source: The source to keep.
+        target: The target.
+        id_texts: What the pair's id is made of: with its tags, where they are kept.
+        markup: Its tags as JSON (`transforms.markup.pair_markup`).
+        problem: Why it is rejected.
+    """
+
+    source: str
+    target: str
+    id_texts: tuple[str, str]
+    markup: str | None = None
+    problem: Problem | None = None
+
+
+def treat(pair: InlinePair, unit: Unit) -> Treated:
+    """Do with the tags of a pair what the unit says (`CorpusInput.inline_tags`)."""
+    raw = (pair.raw_source, pair.raw_target)
+    plain = (pair.source.text, pair.target.text)
+    if unit.inline_tags == "strip":
+        return Treated(*plain, plain)
+    if unit.inline_tags == "raw":
+        return Treated(*raw, raw)
+    if unit.inline_tags == "reject":
+        count = len(pair.source.tags) + len(pair.target.tags)
+        first = (*pair.source.tags, *pair.target.tags)[0].raw
+        return _rejected(raw, Reject.INLINE_TAGS, f"{count} tags, the first is {first[:80]}")
+    markup = pair_markup(pair.source, pair.target)
+    if not markup.agrees and unit.tags_differ == "reject":
+        alone = [element for element in markup.elements if element.index is None]
+        side = "source" if alone[0].source is not None else "target"
+        detail = f"{len(alone)} elements stand on one side only; the first, in the {side}, is "
+        return _rejected(raw, Reject.TAGS_DIFFER, f"{detail}{alone[0].form} {alone[0].name}")
+    return Treated(*plain, raw, markup.to_json())
+
+
+def _rejected(raw: tuple[str, str], reason: Reject, detail: str) -> Treated:
+    return Treated(*raw, raw, None, Problem(reason, detail))
+
+
+@dataclasses.dataclass(slots=True)
+class TextColumns:
+    """The texts of a batch once their tags are treated.
+
+    Attributes:
+        texts: Column by side.
+        id_texts: What ids are made of, by side.
+        markup: Column of JSON; None if no row has any.
+        problems: By row.
+    """
+
+    texts: Mapping[str, pa.StringArray]
+    id_texts: Mapping[str, pa.StringArray]
+    markup: pa.StringArray | None
+    problems: Mapping[int, Problem]
+
+
+def treat_texts(
+    texts: Mapping[str, pa.StringArray], problems: Mapping[int, Problem], unit: Unit
+) -> TextColumns:
+    """Treat the tags of texts that hold them as characters, in the unit's syntax.
+
+    A translation has its tags taken out wherever those of the pair are not left as they are.
+    """
+    columns: dict[str, list[str | None]] = {
+        side: column.to_pylist() for side, column in texts.items()
+    }
+    if unit.inline_tags == "raw":
+        return _columns(columns, {}, dict(problems), unit)
+    syntax = find_syntax(unit.inline_syntax)
+    found = dict(problems)
+    pairs: dict[int, InlinePair] = {}
+    for row in _rows_with_tags(texts):
+        if row in found:
+            continue
+        source, target = columns["source"][row], columns["target"][row]
+        if source is not None and target is not None:
+            pair = InlinePair(
+                parse_markup(source, syntax), parse_markup(target, syntax), source, target
+            )
+            if pair.source.tags or pair.target.tags:
+                pairs[row] = pair
+        translation = columns.get("translation", [None] * (row + 1))[row]
+        if translation is not None:
+            columns["translation"][row] = parse_markup(translation, syntax).text
+    return _columns(columns, pairs, found, unit)
+
+
+def treat_pairs(
+    texts: Mapping[str, pa.StringArray],
+    pairs: Mapping[int, InlinePair],
+    problems: Mapping[int, Problem],
+    unit: Unit,
+) -> TextColumns:
+    """Treat the tags of rows whose reader has taken them apart already.
+
+    Args:
+        texts: Column by side; what stands in rows with tags does not matter.
+        pairs: The rows with tags.
+        problems: By row; such rows keep their reason.
+        unit: Says what to do.
+    """
+    columns: dict[str, list[str | None]] = {
+        side: column.to_pylist() for side, column in texts.items()
+    }
+    return _columns(columns, pairs, dict(problems), unit, str_of=xml_of)
+
+
+def _columns(
+    columns: MutableMapping[str, list[str | None]],
+    pairs: Mapping[int, InlinePair],
+    problems: dict[int, Problem],
+    unit: Unit,
+    str_of: Callable[[Marked], str] = str,
+) -> TextColumns:
+    rules = CharacterRules.of(unit)
+    if rules:
+        pairs = _mended(pairs, rules, problems, str_of)
+        tagged = pairs.keys()
+        apply_rules(columns, rules, problems, lambda side, row: _is_tagged(side, row, tagged))
+    id_columns = {side: list(column) for side, column in columns.items()}
+    markup: list[str | None] = [None] * len(columns["source"])
+    for row, pair in pairs.items():
+        treated = treat(pair, unit)
+        for place, side in enumerate(("source", "target")):
+            columns[side][row] = (treated.source, treated.target)[place]
+            id_columns[side][row] = treated.id_texts[place]
+        markup[row] = treated.markup
+        if treated.problem is not None:
+            problems.setdefault(row, treated.problem)
+    return TextColumns(
+        {side: pa.array(column, pa.string()) for side, column in columns.items()},
+        {side: pa.array(column, pa.string()) for side, column in id_columns.items()},
+        pa.array(markup, pa.string()) if any(line is not None for line in markup) else None,
+        problems,
+    )
+
+
+def _is_tagged(side: str, row: int, tagged: Collection[int]) -> bool:
+    """Tell whether a text stands in a pair with tags; a translation's are taken out."""
+    return side != "translation" and row in tagged
+
+
+def _mended(
+    pairs: Mapping[int, InlinePair],
+    rules: CharacterRules,
+    problems: dict[int, Problem],
+    str_of: Callable[[Marked], str],
+) -> dict[int, InlinePair]:
+    """Return pairs with tags, their texts as the rules have them; add the problems of others.
+
+    Args:
+        pairs: By row.
+        rules: What becomes of entities and C1 controls.
+        problems: By row; such rows stay as they are.
+        str_of: Writes a text with its tags as the file does.
+    """
+    mended = dict(pairs)
+    for row, pair in pairs.items():
+        found = [
+            rules.apply_marked(marked, side)
+            for side, marked in (("source", pair.source), ("target", pair.target))
+        ]
+        wrong = next((one for one in found if isinstance(one, Problem)), None)
+        if wrong is not None:
+            problems.setdefault(row, wrong)
+            continue
+        source, target = (one for one in found if isinstance(one, Marked))
+        mended[row] = InlinePair(
+            source,
+            target,
+            pair.raw_source if source == pair.source else str_of(source),
+            pair.raw_target if target == pair.target else str_of(target),
+        )
+    return mended
+
+
+def _rows_with_tags(texts: Mapping[str, pa.StringArray]) -> list[int]:
+    """Return the rows with a character that begins a tag."""
+    rows: set[int] = set()
+    for column in texts.values():
+        mask = pc.fill_null(pc.match_substring(column, "<"), fill_value=False)
+        rows.update(pc.indices_nonzero(mask).to_pylist())
+    return sorted(rows)
+
+
+def xml_of(marked: Marked) -> str:
+    """Return a text with its tags as XML content: what is text has its special characters escaped.
+
+    >>> from pairweave.transforms.markup.markup import Kind, Tag
+    >>> xml_of(Marked("a < b", (Tag(Kind.EMPTY, "x", "1", '<x id="1"/>', 4),)))
+    'a &lt; <x id="1"/>b'
+    """
+    parts, done = [], 0
+    for tag in marked.tags:
+        parts += [escape_text(marked.text[done : tag.offset]), tag.raw]
+        done = tag.offset
+    return "".join([*parts, escape_text(marked.text[done:])])

@@ -1,0 +1,216 @@
+"""From texts and problems to ROWS: every row that was planned comes out, kept or with a reason."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.problems import RAW_BYTES, Problem
+from pairweave.transforms.reading.characters import CharacterRules
+from pairweave.transforms.reading.given_scores import SCORE, read_scores
+from pairweave.transforms.reading.identity import pair_ids
+from pairweave.transforms.reading.inline_tags import (
+    InlinePair,
+    TextColumns,
+    treat_pairs,
+    treat_texts,
+)
+from pairweave.transforms.reading.links_of_rows import LINK_SIDES, read_given_links
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.units import Unit
+
+__all__ = ["RAW_BYTES", "SIDES", "Problem", "RowMaker", "control_problem", "read_text", "too_long"]
+
+_STAGES = pa.array([Stage.READ.value])
+_REASONS = pa.array([reason.value for reason in Reject])
+_REASON_INDEX = {reason: index for index, reason in enumerate(Reject)}
+
+_Row = TypeVar("_Row")
+
+SIDES = ("source", "target", "translation")
+
+BATCH_BYTES = 64 << 20
+"""How much text a batch holds, about; far from the 2 GiB that 32-bit offsets reach."""
+_MOST_BYTES_A_CHARACTER = 4
+
+# What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
+# one in line-based text, where a line feed ends the line and a carriage return inside one is a
+# stray. DEL, U+2028 and U+2029 are text like any other; of C1 (U+0085 among them) the unit says
+# what becomes of them (`transforms.reading.characters`).
+_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
+_CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def read_text(
+    raw: bytes,
+    side: str,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    file_offset: int | None = None,
+    multiline: bool = False,
+) -> str | Problem:
+    """Decode the text of one side, or say why it is none.
+
+    Args:
+        raw: The line, or the cell.
+        side: ``source``, ``target`` or ``translation``, for the message.
+        start: Where the side begins in the line.
+        stop: Where it ends; None is the line's end.
+        file_offset: Where the line begins in the file (decompressed, if it is compressed); None
+            if not known.
+        multiline: The format can carry line feeds and carriage returns inside a text.
+    """
+    try:
+        text = raw[start:stop].decode()
+    except UnicodeDecodeError as error:
+        place = start + error.start
+        where = f"at byte {place}"
+        if file_offset is not None:
+            where += f" of the line, byte {file_offset + place} of the file"
+        return Problem(Reject.INVALID_UTF8, f"{side}: 0x{raw[place]:02X} {where}", raw[:RAW_BYTES])
+    return control_problem(text, side, raw, start=start, multiline=multiline) or text
+
+
+def control_problem(
+    text: str, side: str, raw: bytes, *, start: int = 0, multiline: bool
+) -> Problem | None:
+    """Tell whether a decoded text holds a control character that is no text."""
+    found = (_CONTROL_IN_FIELD if multiline else _CONTROL_IN_LINE).search(text)
+    if found is None:
+        return None
+    place = start + len(text[: found.start()].encode())
+    unit = "text" if multiline else "line"
+    return Problem(
+        Reject.CONTROL_CHAR,
+        f"{side}: U+{ord(found.group()):04X} at byte {place} of the {unit}",
+        raw[:RAW_BYTES],
+    )
+
+
+def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
+    """Say that a line, cell or message is longer than the limit."""
+    return Problem(
+        Reject.LINE_TOO_LONG,
+        f"{side}: {length} bytes, max_line_bytes is {limit}",
+        head[:RAW_BYTES],
+    )
+
+
+def in_batches(
+    rows: Iterable[_Row], characters: Callable[[_Row], int], batch_rows: int
+) -> Iterator[list[_Row]]:
+    """Gather rows until they are enough for a batch, by their number or their text.
+
+    Args:
+        rows: The rows.
+        characters: Returns the code points of a row.
+        batch_rows: Most rows in a batch.
+    """
+    held: list[_Row] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += characters(row)
+        if len(held) == batch_rows or size >= BATCH_BYTES // _MOST_BYTES_A_CHARACTER:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+class RowMaker:
+    """Makes ROWS batches of one unit."""
+
+    def __init__(self, unit: Unit) -> None:
+        """Take the columns that are the same in every row from the unit."""
+        self._unit = unit
+        self._names = [
+            pa.array([name])
+            for name in (unit.corpus, unit.source_lang, unit.target_lang, unit.file)
+        ]
+
+    def batch(
+        self,
+        lines: np.ndarray,
+        texts: Mapping[str, pa.StringArray],
+        problems: Mapping[int, Problem],
+        inline: Mapping[int, InlinePair] | None = None,
+    ) -> pa.RecordBatch:
+        """Make one batch.
+
+        Args:
+            lines: Line numbers from 1, int64 ``[row]``.
+            texts: Column by side ``[row]``; null where a side could not be read. Without
+                ``translation`` or ``score`` no row has one, without ``forward_links`` no links.
+            problems: By row of the batch, from 0; these rows are rejected, and those that hold no
+                number as a score or no links as links.
+            inline: The rows with tags, for a format whose tags are no characters of its texts.
+        """
+        count = len(lines)
+        unit = self._unit
+        scores = pa.nulls(count, pa.float32())
+        if SCORE in texts:
+            problems = dict(problems)
+            scores = read_scores(texts[SCORE], problems)
+            texts = {side: column for side, column in texts.items() if side != SCORE}
+        links = [pa.nulls(count, schemas.ROWS.field(side).type) for side in LINK_SIDES]
+        if not texts.keys().isdisjoint(LINK_SIDES):
+            problems = dict(problems)
+            links = [
+                read_given_links(texts[side], side, problems) if side in texts else nothing
+                for side, nothing in zip(LINK_SIDES, links, strict=True)
+            ]
+            texts = {side: column for side, column in texts.items() if side not in LINK_SIDES}
+        if inline is not None:
+            treated = treat_pairs(texts, inline, problems, unit)
+        elif unit.inline_tags != "raw" or CharacterRules.of(unit):
+            treated = treat_texts(texts, problems, unit)
+        else:
+            treated = TextColumns(texts, texts, None, problems)
+        nothing = pa.nulls(count, pa.string())
+        source, target, translation = (treated.texts.get(side, nothing) for side in SIDES)
+        zeros = pa.array(np.zeros(count, dtype=np.int32))
+        names = [pa.DictionaryArray.from_arrays(zeros, name) for name in self._names]
+        ids = pair_ids(
+            unit.source_lang,
+            unit.target_lang,
+            *(treated.id_texts.get(side, nothing) for side in SIDES),
+        )
+        columns = [
+            pa.array(np.full(count, unit.index, dtype=np.int32)),
+            ids,
+            *names,
+            pa.array(lines, pa.int64()),
+            source,
+            target,
+            translation,
+            *self._reject_columns(count, treated.problems),
+            nothing if treated.markup is None else treated.markup,
+            scores,
+            *links,
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
+
+    def _reject_columns(self, count: int, problems: Mapping[int, Problem]) -> list[pa.Array]:
+        if not problems:
+            fields = [schemas.ROWS.field(name) for name in ("stage", "reason", "detail", "raw")]
+            return [pa.nulls(count, field.type) for field in fields]
+        stages: list[int | None] = [None] * count
+        reasons: list[int | None] = [None] * count
+        details: list[str | None] = [None] * count
+        raws: list[bytes | None] = [None] * count
+        for row, problem in problems.items():
+            stages[row] = 0
+            reasons[row] = _REASON_INDEX[problem.reason]
+            details[row] = problem.detail
+            raws[row] = problem.raw
+        return [
+            pa.DictionaryArray.from_arrays(pa.array(stages, pa.int32()), _STAGES),
+            pa.DictionaryArray.from_arrays(pa.array(reasons, pa.int32()), _REASONS),
+            pa.array(details, pa.string()),
+            pa.array(raws, pa.binary()),
+        ]

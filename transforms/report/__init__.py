@@ -1,0 +1,1 @@
+"""The report of a run, and rows as people are shown them."""

@@ -1,0 +1,261 @@
+"""The report of a run: what it read, kept and turned away, and rows to look at.
+
+One HTML file that needs nothing else: no script, and no font, style or image from elsewhere. The
+committed report depends on the run's files only, so it is the same on every engine. How it looks
+is in ``templates/``; here is what it shows.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.links import agreement
+from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples, rejected_samples
+from pairweave.transforms.report.run_samples import Samples
+from pairweave.transforms.report.shown_counts import split_counts
+from pairweave.transforms.report.templating import number, percent, render_html
+
+REPORT = "report.html"
+MOST_ROWS = 1_000
+"""Files listed in one table before the rest is only counted."""
+
+MOST_BARS = 20
+"""Bars of one distribution before values share a bar."""
+
+Json = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+"""Of a table: values by the name of their column."""
+
+
+def render(
+    manifest: Json, receipts: Sequence[Json], samples: Samples, run: Json | None = None
+) -> str:
+    """Render a run's report.
+
+    Args:
+        manifest: The run's manifest; that it names the report itself changes nothing.
+        receipts: The receipts of its shards, in order.
+        samples: Rows to look at.
+        run: What ``_run.json`` says, if times and speeds are to be shown.
+
+    Returns:
+        The page, the same for the same arguments; HTML and well-formed XML.
+    """
+    counts, distributions = _counts(manifest["counts"])
+    rows = manifest["rows"]
+    shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
+    return render_html(
+        "page.html.j2",
+        **shown,
+        languages=sorted({_languages(corpus) for corpus in manifest["corpora"].values()}),
+        sizes=[receipt["rows"] for receipt in receipts],
+        share_kept=_share(rows["kept"], rows["read"]),
+        corpora=_corpora(manifest["corpora"]),
+        reasons=_reasons(manifest, receipts),
+        reasons_by_corpus=_reasons_by_corpus(manifest),
+        agreement=agreement.of_counts(manifest["counts"]),
+        counts=counts,
+        distributions=distributions,
+        golden=_golden(manifest.get("golden", {})),
+        profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
+        kept=kept_samples(samples.kept),
+        rejected=rejected_samples(manifest["rejected"], samples.rejected),
+        tag_colours=TAG_COLOURS,
+        run=_settings(run or {}, "what"),
+        inputs=_inputs(manifest["inputs"]),
+        signature=manifest["signature"],
+        plan_sha256=manifest["plan_sha256"],
+        configuration=_settings(manifest["configuration"], "option"),
+        files=_files(manifest["files"]),
+    )
+
+
+def _languages(corpus: Json) -> str:
+    return f"{corpus['source_lang']} to {corpus['target_lang']}"
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _bar(share: float, label: str, kind: str = "") -> Json:
+    return {"share": share, "label": label, "kind": kind}
+
+
+def _corpora(corpora: Json) -> Rows:
+    rows = []
+    for name, corpus in sorted(corpora.items()):
+        rejected = sum(corpus["rejected"].values())
+        read = corpus["kept"] + rejected
+        share = _share(corpus["kept"], read)
+        rows.append(
+            {
+                "corpus": name,
+                "languages": _languages(corpus),
+                "licence": corpus["licence"] or "not stated",
+                "read": read,
+                "kept": corpus["kept"],
+                "rejected": rejected,
+                "kept of read": _bar(share, f"{percent(share)} kept", "kept"),
+            }
+        )
+    return rows
+
+
+def _ordered_reasons(manifest: Json) -> list[tuple[str, int]]:
+    """Return reasons with their pairs, the most frequent first."""
+    return sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0]))
+
+
+def _reasons(manifest: Json, receipts: Sequence[Json]) -> Rows:
+    stages: dict[str, set[str]] = defaultdict(set)
+    for receipt in receipts:
+        for item in receipt["rejected"]:
+            stages[item["reason"]].add(item["stage"])
+    ordered = _ordered_reasons(manifest)
+    return [
+        {
+            "reason": reason,
+            "step": ", ".join(sorted(stages[reason])),
+            "pairs": pairs,
+            "of all read": pairs / manifest["rows"]["read"],
+            "": _bar(pairs / ordered[0][1], f"{pairs:,} pairs", "rejected"),
+        }
+        for reason, pairs in ordered
+    ]
+
+
+def _reasons_by_corpus(manifest: Json) -> Json:
+    reasons = [reason for reason, _ in _ordered_reasons(manifest)]
+    rows = [
+        {"corpus": name, **{reason: corpus["rejected"].get(reason, 0) for reason in reasons}}
+        for name, corpus in sorted(manifest["corpora"].items())
+    ]
+    columns = [("corpus", "text"), *((reason, "number") for reason in reasons)]
+    return {"columns": columns, "rows": rows}
+
+
+def _counts(counts: Mapping[str, int]) -> tuple[Rows, Rows]:
+    """Return the job's counts; apart, those of the form ``X with N Y`` as distributions of Y."""
+    plain, by_number = split_counts(counts)
+    distributions = [
+        {"what": what, "unit": unit, "rows": _distribution(found, what, unit)}
+        for (what, unit), found in sorted(by_number.items())
+    ]
+    return [{"what": name, "number": found} for name, found in plain.items()], distributions
+
+
+def _golden(golden: Json) -> Rows:
+    """Return how far the examples are from the golden set that the run was given."""
+    return [
+        {
+            "method": method,
+            "distribution": facet,
+            "distance": "none" if distance is None else f"{distance:.4f}",
+        }
+        for method, facets in sorted(golden.get("distances", {}).items())
+        for facet, distance in sorted(facets.items())
+    ]
+
+
+def _profile(profile: Json) -> Rows:
+    """Return the shapes of tags beside those of the profile that they were drawn to."""
+    named = {
+        f"name {form} {name}": n
+        for form, names in profile["names"].items()
+        for name, n in names.items()
+    }
+    features = []
+    for feature, distance in profile["distance"].items():
+        wanted, drawn = (
+            {name: n for name, n in counts.items() if name.startswith(f"{feature} ")}
+            for counts in ({**profile["counts"], **named}, profile["drawn"])
+        )
+        rows = [
+            {
+                "class": name.removeprefix(f"{feature} "),
+                "profile": wanted.get(name, 0) / sum(wanted.values()),
+                "drawn": drawn.get(name, 0) / sum(drawn.values()),
+            }
+            for name in sorted({*wanted, *drawn})
+        ]
+        features.append({"name": feature, "distance": distance, "rows": rows})
+    return features
+
+
+def _distribution(found: Mapping[int, int], what: str, unit: str) -> Rows:
+    low, high = min(found), max(found)
+    width = -(-(high - low + 1) // MOST_BARS)
+    bins: dict[int, int] = dict.fromkeys(range(low, high + 1, width), 0)
+    for value, times in found.items():
+        bins[low + (value - low) // width * width] += times
+    most, total = max(bins.values()), sum(bins.values())
+    return [
+        {
+            unit: str(start) if width == 1 else f"{start} to {start + width - 1}",
+            what: times,
+            "share": _share(times, total),
+            "": _bar(_share(times, most), f"{number(times)} {what}"),
+        }
+        for start, times in bins.items()
+    ]
+
+
+def _inputs(inputs: Sequence[Json]) -> Json:
+    rows = [
+        {
+            "file": entry["name"],
+            "corpus": entry["corpus"],
+            "side": entry["role"],
+            "format": entry["format"],
+            "rows": entry["rows"],
+            "bytes": entry["bytes"],
+            "SHA-256": entry["sha256"],
+        }
+        for entry in inputs[:MOST_ROWS]
+    ]
+    return {"rows": rows, "left": len(inputs) - len(rows)}
+
+
+def _files(entries: Sequence[Json]) -> Json:
+    others = [entry for entry in entries if entry["name"] != REPORT]
+    rows = [
+        {
+            "file": entry["name"],
+            "rows": entry.get("rows", ""),
+            "bytes": entry["bytes"],
+            "SHA-256": entry["sha256"],
+        }
+        for entry in others[:MOST_ROWS]
+    ]
+    return {
+        "number": len(others),
+        "bytes": sum(entry["bytes"] for entry in others),
+        "rows": rows,
+        "left": len(others) - len(rows),
+    }
+
+
+def _settings(value: Json, column: str) -> Rows:
+    return [{column: name, "value": text} for name, text in _flat(value)]
+
+
+def _flat(value: Json, prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Yield nested settings as dotted names and texts, sorted by name."""
+    for name, item in sorted(value.items()):
+        if isinstance(item, Mapping):
+            yield from _flat(item, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _text(item)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(item)}" for name, item in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(_text(item) for item in value) or "none"
+    return str(value)

@@ -1,0 +1,100 @@
+"""The rows that a report shows: kept pairs with their tags or links, rejected ones by reason."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.report.shown_text import Piece, linked_words, pieces
+
+MOST_CHARS = 1_500
+"""Characters shown of one side of a kept pair."""
+
+MOST_REJECTED_CHARS = 400
+"""Characters shown of one side of a rejected pair."""
+
+MOST_LINKS = 80
+"""Links shown of one pair."""
+
+TAG_COLOURS = 10
+"""Colours of tags that the page's style has; a tag's index picks one."""
+
+Row = Mapping[str, Any]
+Shown = dict[str, Any]
+
+
+def kept_samples(rows: Sequence[Row]) -> list[Shown]:
+    """Return what the page shows of kept rows."""
+    return [
+        {
+            "sides": _sides(row, MOST_CHARS, tagged=row.get("kind") != "plain" and "tags" in row),
+            "suggestion": _suggestion(row) if "suggestion" in row else None,
+            "links": _links(row) if "links" in row else None,
+            "about": [
+                str(row[name])
+                for name in ("corpus", "kind", "method", "operation", "id")
+                if row.get(name)
+            ],
+        }
+        for row in rows
+    ]
+
+
+def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]]) -> list[Shown]:
+    """Return what the page shows of rejected rows by reason, the most frequent reason first."""
+    return [
+        {
+            "name": reason,
+            "number": number,
+            "pairs": [_rejected(row) for row in rows.get(reason, [])],
+        }
+        for reason, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+def _rejected(row: Row) -> Shown:
+    has_texts = row["source"] is not None or row["target"] is not None
+    raw = (row["raw"] or b"").decode("utf-8", "backslashreplace")
+    return {
+        "sides": _sides(row, MOST_REJECTED_CHARS, tagged=False) if has_texts else [],
+        "raw": _cut(raw, MOST_REJECTED_CHARS),
+        "said": f"{row['stage']}: {row['detail']}" if row["detail"] else row["stage"],
+        **{name: row[name] for name in ("corpus", "file", "line")},
+    }
+
+
+def _sides(row: Row, most_chars: int, *, tagged: bool) -> list[Shown]:
+    """Return the texts of a row; tagged ones part where a tag begins or ends."""
+    sides = []
+    for side in ("source", "target", "masked", "translation"):
+        if side not in row or (side == "translation" and row[side] is None):
+            continue
+        text = row[side]
+        shown = _cut(text or "", most_chars)
+        whole = [Piece(shown, None, is_token=False)] if shown else []
+        sides.append(
+            {
+                "language": row.get("source_lang" if side == "source" else "target_lang", ""),
+                "tagged": tagged,
+                "missing": "" if text else "no text" if text is None else "empty",
+                "pieces": pieces(shown) if tagged else whole,
+            }
+        )
+    return sides
+
+
+def _cut(text: str, most_chars: int) -> str:
+    if len(text) <= most_chars:
+        return text
+    return f"{text[:most_chars]}… ({len(text):,} characters)"
+
+
+def _suggestion(row: Row) -> Shown:
+    return {
+        "language": row.get("target_lang", ""),
+        "text": _cut(row["suggestion"], MOST_CHARS),
+        "hint": row.get("hint") or "",
+    }
+
+
+def _links(row: Row) -> Shown:
+    words = linked_words(row)
+    return {"words": words[:MOST_LINKS], "left": max(0, len(words) - MOST_LINKS)}

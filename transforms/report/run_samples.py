@@ -1,0 +1,221 @@
+"""A few rows of a finished run to look at, from at most three shards.
+
+Ids are hashes, so the first rows by id are a fair sample of a run, and the same for every run of
+the same bytes.
+"""
+
+import dataclasses
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.ids import pair_keys
+from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
+from pairweave.transforms.output.write import data_name, rejects_name
+from pairweave.transforms.storage import files
+
+MOST_SHARDS = 3
+BATCH_ROWS = 1_024
+
+Row = dict[str, Any]
+Json = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Samples:
+    """What a report shows of a run's rows.
+
+    Attributes:
+        kept: Rows of the shards.
+        rejected: Rows of the rejects, by reason.
+    """
+
+    kept: list[Row]
+    rejected: dict[str, list[Row]]
+
+
+def gather(
+    output: str, manifest: Json, receipts: Sequence[Json], kept: int = 12, each_reason: int = 3
+) -> Samples:
+    """Read a report's samples.
+
+    Args:
+        output: The run's directory, whose shards are all written.
+        manifest: Its manifest, or the draft of it.
+        receipts: The receipts of its shards, in order.
+        kept: Most kept rows, of different pairs.
+        each_reason: Most rejected rows for each reason.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    rejected = _rejected(output, manifest["shards"], receipts, each_reason)
+    return Samples(first_kept(output, manifest, kept), rejected)
+
+
+def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
+    """Return the first kept rows by id, of different pairs; tagged ones where there are any.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    preferred: list[Row] = []
+    others: list[Row] = []
+    seen: set[str] = set()
+    for name in _filled_shards(manifest)[:MOST_SHARDS]:
+        for batch in _batches(output, name):
+            plain = _is_plain(batch)
+            if len(others) < count:
+                others += batch.filter(plain).slice(0, count - len(others)).to_pylist()
+            for row in batch.filter(pc.invert(plain)).to_pylist():
+                if row["id"] not in seen:
+                    seen.add(row["id"])
+                    preferred.append(row)
+                if len(preferred) == count:
+                    return preferred
+    return preferred or others
+
+
+def drawn_kept(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
+    """Return kept rows of different pairs, drawn by seed; tagged ones where there are any.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    names = _filled_shards(manifest)
+    order = _drawn_order(np.arange(len(names), dtype=np.uint64), seed)
+    tables = [_read(output, names[shard], None) for shard in order[:MOST_SHARDS].tolist()]
+    if not tables:
+        return []
+    return drawn_rows(pa.concat_tables(tables), count, seed)
+
+
+def drawn_from_all(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
+    """Return tagged rows of different pairs, drawn by seed from as many shards as it takes.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    names = _filled_shards(manifest)
+    drawn: list[Row] = []
+    for shard in _drawn_order(np.arange(len(names), dtype=np.uint64), seed).tolist():
+        if len(drawn) == count:
+            break
+        rows = _read(output, names[shard], None)
+        tagged = rows.filter(pc.invert(_is_plain(rows)))
+        drawn += drawn_rows(tagged, count - len(drawn), seed)
+    return drawn
+
+
+def drawn_rows(rows: pa.Table, count: int, seed: int) -> list[Row]:
+    """Return some rows of a table, of different pairs, drawn by seed; tagged ones if there are any.
+
+    Args:
+        rows: A table with the column ``id``.
+        count: Most rows.
+        seed: Another seed draws other rows.
+    """
+    tagged = rows.filter(pc.invert(_is_plain(rows)))
+    rows = tagged if tagged.num_rows else rows
+    taken: dict[str, int] = {}
+    ids = rows.column("id")
+    for row in _drawn_order(pair_keys(ids), seed).tolist():
+        if len(taken) == count:
+            break
+        taken.setdefault(ids[row].as_py(), row)
+    return rows.take(pa.array(taken.values(), type=pa.int64())).to_pylist()
+
+
+def _drawn_order(keys: np.ndarray, seed: int) -> np.ndarray:
+    draws = np.fromiter(
+        (draw(np.uint64(seed), key, STEP_PREVIEW, np.uint64(0)) for key in keys),
+        dtype=np.uint64,
+        count=len(keys),
+    )
+    return np.argsort(draws, kind="stable")
+
+
+def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
+    """Tell which rows are shown only if there is nothing better.
+
+    Of a pair's suggestions those of one method are better, by the last digit of its id: so a few
+    pairs show more than one method.
+    """
+    if "method" in rows.schema.names:
+        aligned = pc.match_substring_regex(rows.column("id"), "[02468ace]$")
+        return pc.not_equal(rows.column("method"), pc.if_else(aligned, "alignment", "random"))
+    if "kind" not in rows.schema.names:
+        return pa.array(np.zeros(rows.num_rows, dtype=np.bool_))
+    return pc.equal(rows.column("kind"), "plain")
+
+
+def _filled_shards(manifest: Json) -> list[str]:
+    rows = {entry["name"]: entry.get("rows", 0) for entry in manifest["files"]}
+    names = (data_name(shard, manifest["shards"]) for shard in range(manifest["shards"]))
+    return [name for name in names if rows.get(name)]
+
+
+def _rejected(
+    output: str, shards: int, receipts: Sequence[Json], each_reason: int
+) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for shard in sorted(_covering_shards(receipts)):
+        name = rejects_name(shard, shards)
+        reasons = _read(output, name, ["reason"]).column("reason").to_pylist()
+        wanted: list[int] = []
+        room: dict[str, int] = {}
+        for row, reason in enumerate(reasons):
+            left = room.setdefault(reason, each_reason - len(found.get(reason, [])))
+            if left:
+                room[reason] = left - 1
+                wanted.append(row)
+        for sample in _read(output, name, None).take(pa.array(wanted, type=pa.int64())).to_pylist():
+            found.setdefault(sample["reason"], []).append(sample)
+    return dict(sorted(found.items()))
+
+
+def _covering_shards(receipts: Sequence[Json]) -> list[int]:
+    """Return up to three shards with rejects, each with the most reasons not yet among them."""
+    reasons = {
+        receipt["shard"]: {item["reason"] for item in receipt["rejected"]}
+        for receipt in receipts
+        if receipt["rejected"]
+    }
+    chosen: list[int] = []
+    covered: set[str] = set()
+    while len(chosen) < MOST_SHARDS and reasons:
+        best = min(reasons, key=lambda shard: (-len(reasons[shard] - covered), shard))
+        covered |= reasons.pop(best)
+        chosen.append(best)
+    return chosen
+
+
+def _batches(output: str, name: str) -> Iterator[pa.RecordBatch]:
+    reader = _reading(name, lambda: pq.ParquetFile(io.BytesIO(_bytes(output, name))))
+    batches = reader.iter_batches(batch_size=BATCH_ROWS)
+    while True:
+        batch = _reading(name, lambda: next(batches, None))
+        if batch is None:
+            return
+        yield batch
+
+
+def _read(output: str, name: str, columns: list[str] | None) -> pa.Table:
+    return _reading(name, lambda: pq.read_table(io.BytesIO(_bytes(output, name)), columns=columns))
+
+
+def _bytes(output: str, name: str) -> bytes:
+    return files.read_bytes(files.join(output, name))
+
+
+def _reading(name: str, read: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever is read
+    try:
+        return read()
+    except (OSError, pa.ArrowException) as error:
+        raise WorkerError(f"{name}: cannot be read: {error}; was it changed or moved?") from error

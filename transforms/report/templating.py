@@ -1,0 +1,115 @@
+"""Pages for people, made from the templates in ``templates/`` with Jinja2.
+
+A template gets plain numbers and texts. A name that it was not given is an error.
+"""
+
+import functools
+import html
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.ext
+from markupsafe import Markup
+
+from pairweave.transforms.text.control_characters import visible_block
+
+Filters = Mapping[str, Callable[[str], str]]
+
+_DIRECTORY = Path(__file__).with_name("templates")
+_BETWEEN_MARKUP = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{])")
+_IN_TEXT = re.compile(r"\s*\n\s*")
+
+
+def render_html(name: str, **context: object) -> str:
+    """Render a template of HTML; every text in it is escaped, its control characters are visible.
+
+    A line break between tags, with the indentation after it, is layout of the
+    template and not written; within text it is a blank.
+
+    Args:
+        name: The template's file.
+        context: What it shows.
+    """
+    return _html().get_template(name).render(context)
+
+
+def render_markdown(name: str, filters: Filters, **context: object) -> str:
+    """Render a template of Markdown, which escapes a text only where it names a filter for it.
+
+    Args:
+        name: The template's file.
+        filters: The filters that the template has besides `number` and `percent`, by name.
+        context: What it shows.
+    """
+    environment = _environment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= filters
+    return environment.get_template(name).render(context)
+
+
+def number(value: object) -> str:
+    """Return a number with its thousands parted; anything else as it stands.
+
+    >>> number(12345), number("3 to 8")
+    ('12,345', '3 to 8')
+    """
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that says 0 and 100 only where it is exactly that.
+
+    >>> percent(0.125), percent(1e-6)
+    ('12.5 %', 'under 0.01 %')
+    """
+    if 0 < share < 0.0001:
+        return "under 0.01 %"
+    if 0.9999 < share < 1:
+        return "over 99.99 %"
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
+
+
+def without_layout(source: str) -> str:
+    r"""Return a template of HTML without the line breaks that only lay it out.
+
+    >>> without_layout("<p>\n  <b>a</b>\n  {{ x }}\n</p>\n<p class='y'\n  id='z'>one\n  two</p>\n")
+    "<p><b>a</b>{{ x }}</p><p class='y' id='z'>one two</p>"
+    """
+    return _IN_TEXT.sub(" ", _BETWEEN_MARKUP.sub("", source.strip()))
+
+
+class _Layout(jinja2.ext.Extension):
+    """Takes the layout of HTML templates out before they are compiled."""
+
+    def preprocess(
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,  # noqa: ARG002 - Jinja2 gives it
+    ) -> str:
+        """Return a template as it is compiled."""
+        return without_layout(source) if (name or "").endswith(".html.j2") else source
+
+
+@functools.cache
+def _html() -> jinja2.Environment:
+    return _environment(autoescape=True, finalize=_escaped, extensions=[_Layout])
+
+
+def _environment(**settings: Any) -> jinja2.Environment:  # noqa: ANN401 - as Jinja2 names them
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_DIRECTORY),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        **settings,
+    )
+    environment.filters |= {"number": number, "percent": percent}
+    return environment
+
+
+def _escaped(value: object) -> Markup:
+    if isinstance(value, Markup):
+        return value
+    return Markup(html.escape(visible_block(str(value))))

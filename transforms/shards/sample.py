@@ -1,0 +1,88 @@
+"""The sample that an aligner is fitted on: picked by hash, the same on every run."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.arrow import arrow_coder
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.shards.merge import merge_rows, pairs_of, require_room
+
+arrow_coder.register()
+
+_EXAMPLES = 100
+"""Rejected rows that stand for a batch of which no row was kept."""
+
+
+def sample_share(rows: int, wanted: int) -> float:
+    """Return the share of rows to pick so that about the wanted number comes out."""
+    return 1.0 if rows <= wanted else wanted / rows
+
+
+def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tuple[int, pa.Table]]:
+    """Pick the kept rows of a batch whose hash lies under the share.
+
+    Args:
+        batch: Rows (`schemas.ROWS`).
+        share: Wanted share, in (0, 1].
+        seed: The run's seed.
+
+    Yields:
+        The picked rows under key 0, if there are any; of an empty batch none, so that the key is
+        there where no row is picked; of a batch without a kept row some of its rejected rows,
+        without their texts, for `why_empty`.
+    """
+    kept = pa.Table.from_batches([batch]).filter(batch.column("reason").is_null())
+    if batch.num_rows and not kept.num_rows:
+        yield 0, _without_texts(batch[:_EXAMPLES])
+        return
+    if kept.num_rows and share < 1:
+        keys = ids.pair_keys(kept.column("id"))
+        chosen = sampling.picked(np.uint64(seed), keys, sampling.STEP_FIT_SAMPLE, np.float64(share))
+        kept = kept.filter(pa.array(chosen))
+    if kept.num_rows or not batch.num_rows:
+        yield 0, kept
+
+
+def _without_texts(rows: pa.RecordBatch) -> pa.Table:
+    table = pa.Table.from_batches([rows])
+    for name in ("source", "target", "translation", "raw", "markup"):
+        field = table.schema.field(name)
+        nothing = pa.nulls(rows.num_rows, field.type)
+        table = table.set_column(table.schema.get_field_index(name), field, nothing)
+    return table
+
+
+def why_empty(parts: Iterable[pa.Table]) -> str:
+    """Say why most rows of a sample without a pair were rejected, with the first of them.
+
+    Returns:
+        A clause, or nothing where no rejected row is known.
+    """
+    _, rejected = merge_rows(parts)
+    reasons = Counter(rejected.column("reason").to_pylist())
+    if not reasons:
+        return ""
+    reason = min(reasons, key=lambda name: (-reasons[name], name))
+    rows = rejected.select(["file", "line", "reason", "detail"]).to_pylist()
+    places = [(row["file"], row["line"], row["detail"]) for row in rows if row["reason"] == reason]
+    file, line, detail = min(places, key=lambda place: place[:2])
+    said = f": {detail}" if detail else ""
+    return f"most often rejected as {reason}, as at {file} line {line}{said}"
+
+
+def gather_sample(parts: Iterable[pa.Table]) -> pa.Table:
+    """Join the parts of a sample, whatever their order: `schemas.PAIRS`, by id, each id once.
+
+    Raises:
+        ConfigError: The sample is larger than a table can hold.
+    """
+    parts = list(parts)
+    if not parts:
+        return schemas.PAIRS.empty_table()
+    kept, _ = merge_rows(parts)
+    require_room(kept, "the sample that the aligner is fitted on", "lower --fit_pairs")
+    return pairs_of(kept)

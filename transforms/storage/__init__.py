@@ -1,0 +1,1 @@
+"""Files and bytes, on a disk or in an object store."""

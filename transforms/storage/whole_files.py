@@ -1,0 +1,63 @@
+"""Files that are written bit by bit and appear whole under their names, or not at all."""
+
+import contextlib
+import gzip
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import temporary_files
+
+
+def require_apart(paths: Sequence[str]) -> None:
+    """Check that no two files to be written, or read and written, are the same.
+
+    Raises:
+        ConfigError: Names the file.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        place = os.path.realpath(path)
+        if place in seen:
+            raise ConfigError(f"{path}: is named twice; give each file a name of its own")
+        seen.add(place)
+
+
+@contextlib.contextmanager
+def open_whole(path: str) -> Iterator[BinaryIO]:
+    """Open a local file for writing, packed as ``.gz`` or ``.zst`` if its name says so.
+
+    It appears under its name when all went well.
+
+    Raises:
+        OSError: The file cannot be written; no part of it stays behind.
+    """
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = final.with_name(temporary_files.name_for(final.name))
+    try:
+        with temporary.open("xb") as stored:
+            with _packed(stored, final.suffix) as out:
+                yield out
+            stored.flush()
+            os.fsync(stored.fileno())
+        temporary.replace(final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _packed(stored: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
+    """Compress what is written as the file's name says; the same text gives the same bytes."""
+    if suffix == ".gz":
+        with gzip.GzipFile("", "wb", fileobj=stored, mtime=0) as packed:
+            yield cast("BinaryIO", packed)
+    elif suffix == ".zst":
+        with zstandard.ZstdCompressor().stream_writer(stored, closefd=False) as writer:
+            yield cast("BinaryIO", writer)
+    else:
+        yield stored

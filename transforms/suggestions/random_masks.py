@@ -1,0 +1,129 @@
+"""Masks drawn from the reference alone (Zhu et al., appendix B; Yang et al. 2022)."""
+
+import dataclasses
+
+import numpy as np
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.masks.mask_draws import draw_masks
+from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS
+from pairweave.transforms.kernels.text import spans
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.suggestions.masks import Masks, on_reference
+from pairweave.transforms.suggestions.span_lengths import (
+    LENGTHS,
+    MOST_WORDS,
+    Histograms,
+    cumulative,
+    length_weights,
+)
+from pairweave.transforms.suggestions.token_view import TokenView
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RandomConfig:
+    """How masks are drawn.
+
+    Attributes:
+        start_probability: How likely a token begins a span (Zhu et al., appendix B: 0.15).
+        lengths: ``geometric``, ``uniform`` or ``empirical``
+        (`transforms.suggestions.span_lengths`). mean_words: Mean length in tokens, of
+        ``geometric``. max_mask_words: Longest span in tokens, of ``geometric`` and ``uniform``.
+        variants: Most masks of a pair; ``empirical`` has its own.
+        golden: What ``empirical`` follows, and it alone.
+    """
+
+    start_probability: float = 0.15
+    lengths: str = "geometric"
+    mean_words: float = 3.0
+    max_mask_words: int = 16
+    variants: int = 1
+    golden: Histograms | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.start_probability <= 1:
+            raise ConfigError(
+                f"start_probability must be over 0 and at most 1, got {self.start_probability}"
+            )
+        require_choice("lengths", self.lengths, LENGTHS)
+        if (self.lengths == "empirical") != (self.golden is not None):
+            raise ConfigError("lengths empirical need a golden set: give --fit_lengths FILE FILE")
+        if not 1 <= self.variants <= 100:
+            raise ConfigError(f"variants must be 1 to 100, got {self.variants}")
+        if self.golden is None:
+            length_weights(self.lengths, self.mean_words, self.max_mask_words)
+
+
+def draw_random(
+    view: TokenView,
+    keys: np.ndarray,
+    picked: np.ndarray,
+    max_share: float,
+    config: RandomConfig,
+    seed: int,
+) -> Masks:
+    """Draw masks over spans of references, each by its pair's own draws.
+
+    Every token begins a span with probability ``start_probability``, whatever the others do; the
+    ``variants`` of them with the lowest draws give an example each, so a larger probability or
+    number keeps the examples that there were. A sentence in which no token begins a span has none.
+    The length is drawn from its distribution, given that the span ends in the sentence and covers
+    at most ``max_share`` of its tokens.
+
+    ``empirical`` draws the number of masks, their lengths and their places as the golden set has
+    them instead.
+
+    A span that would part the halves of an inline tag, or end inside what a tag may not split,
+    grows until it does not; a mask that then repeats another is left out.
+
+    Args:
+        view: The references.
+        keys: Keys of the pairs' draws, uint64 ``[pair]``.
+        picked: Which pairs get masks, bool ``[pair]``.
+        max_share: Largest share of the tokens under a mask; one token may always be.
+        config: The distributions.
+        seed: The run's seed.
+    """
+    golden = config.golden
+    nothing = np.zeros(0)
+    if golden is None:
+        lengths = length_weights(config.lengths, config.mean_words, config.max_mask_words)
+        positions = numbers = nothing
+    else:
+        lengths = cumulative(golden.words, 1, min(MOST_WORDS, max(golden.words)))
+        positions = cumulative(golden.position, 0, POSITIONS)
+        numbers = cumulative(golden.masks, 1, min(100, max(golden.masks)))
+    pair, variant, first, last = draw_masks(
+        np.uint64(seed),
+        keys,
+        picked,
+        view.token_offsets,
+        view.cuts,
+        view.tag_offsets,
+        view.tags,
+        view.partners,
+        config.start_probability,
+        lengths,
+        positions,
+        numbers,
+        config.variants,
+        max_share,
+    )
+    parted = last == BROKEN
+    last = np.where(parted, first + 1, last)
+    base = view.token_offsets[pair]
+    borders = (
+        view.starts[base + first].astype(np.int64),
+        view.ends[base + last - 1].astype(np.int64),
+    )
+    return on_reference("random", view, pair, variant, first, last, borders, parted)
+
+
+def whole_texts(view: TokenView, picked: np.ndarray) -> Masks:
+    """Mask whole references (Zhu et al., section 4.3: parallel-sentence augmentation)."""
+    pair = np.flatnonzero(picked)
+    nothing = np.zeros(len(pair), np.int64)
+    lengths = spans.text_lengths(view.data, view.offsets)[pair]
+    parted = np.zeros(len(pair), np.bool_)
+    last = view.counts[pair]
+    return on_reference("parallel", view, pair, nothing, nothing, last, (nothing, lengths), parted)

@@ -1,0 +1,77 @@
+"""What a receipt counts of a shard's examples."""
+
+from collections import Counter
+
+import numpy as np
+
+from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
+from pairweave.transforms.kernels.masks.masks import JUDGED_BAD, JUDGED_GOOD, JUDGED_SAME, POSITIONS
+from pairweave.transforms.suggestions.aligned_masks import NOT_ASKED, Judged
+from pairweave.transforms.suggestions.masks import METHODS, Masks
+from pairweave.transforms.suggestions.span_lengths import count_names, position_bin
+from pairweave.transforms.suggestions.suggestion_filters import ALIGNMENT, PARALLEL, RULE_NAMES
+
+_VERDICTS = {
+    JUDGED_GOOD: "triples kept by quality judgement",
+    JUDGED_SAME: "triples that say the same",
+    JUDGED_BAD: "triples of too many placeholders",
+}
+
+
+def count_examples(
+    kept: Masks, found: Masks, dropped: np.ndarray, judged: Judged | None
+) -> dict[str, int]:
+    """Count the examples by method, operation, length, place and number in a sentence.
+
+    Args:
+        kept: The masks of all examples.
+        found: The masks that the filters were asked about.
+        dropped: The rule that turned each of these away, -1 for none.
+        judged: How the translations were judged, if they were.
+
+    Returns:
+        Numbers by name, none of them 0 but the examples of each method; those of the form
+        ``X with N Y`` are distributions.
+    """
+    counts: dict[str, int] = {}
+    for place, method in enumerate(METHODS):
+        here = kept.take(kept.method == place)
+        counts[f"{method} examples"] = len(here)
+        if place == ALIGNMENT:
+            for number, operation in enumerate(OPERATIONS):
+                name = f"{method} examples, {operation}"
+                counts[name] = int(np.count_nonzero(here.operation == number))
+        if place != PARALLEL:
+            counts |= _distributions(method, here)
+        for number, rule in enumerate(RULE_NAMES):
+            turned_away = (dropped == number) & (found.method == place)
+            counts[f"{method} masks dropped, {rule}"] = int(np.count_nonzero(turned_away))
+    if judged is not None:
+        counts |= _judgements(judged)
+        joined = int(np.count_nonzero(found.method == ALIGNMENT))
+        counts["placeholders after concatenation"] = joined
+    heads = {f"{method} examples" for method in METHODS}
+    return {name: number for name, number in counts.items() if number or name in heads}
+
+
+def _distributions(method: str, masks: Masks) -> dict[str, int]:
+    numbers = {
+        "words": masks.suggestion_words,
+        "position": position_bin(masks.before, masks.behind) * (100 // POSITIONS),
+        "masks": np.bincount(masks.pair)[np.unique(masks.pair)] if len(masks) else masks.pair,
+    }
+    patterns = count_names(method)
+    return {
+        patterns[facet].format(value): number
+        for facet, values in numbers.items()
+        for value, number in sorted(Counter(values.tolist()).items())
+        if value or facet == "position"
+    }
+
+
+def _judgements(judged: Judged) -> dict[str, int]:
+    counts = {"triples": int(np.count_nonzero(judged.verdict != NOT_ASKED))}
+    for verdict, name in _VERDICTS.items():
+        counts[name] = int(np.count_nonzero(judged.verdict == verdict))
+    counts["placeholders"] = int(judged.placeholders[judged.verdict == JUDGED_GOOD].sum())
+    return counts

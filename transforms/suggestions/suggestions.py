@@ -1,0 +1,343 @@
+"""COMPARED rows to SUGGESTIONS rows: masked texts and what may stand in the mask's place."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_texts import text_column
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
+from pairweave.transforms.kernels.masks.masks import JUDGED_SAME
+from pairweave.transforms.kernels.text import spans
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.suggestions.aligned_masks import (
+    NOT_ASKED,
+    AlignedConfig,
+    Judged,
+    find_differences,
+)
+from pairweave.transforms.suggestions.hints import HintConfig, make_hints
+from pairweave.transforms.suggestions.masks import METHODS, Masks, join
+from pairweave.transforms.suggestions.random_masks import RandomConfig, draw_random, whole_texts
+from pairweave.transforms.suggestions.span_lengths import MASK
+from pairweave.transforms.suggestions.suggestion_counts import count_examples
+from pairweave.transforms.suggestions.suggestion_filters import (
+    ALIGNMENT,
+    RULE_NAMES,
+    SCORE,
+    Examples,
+    FilterConfig,
+    first_rules,
+    outside_scores,
+)
+from pairweave.transforms.suggestions.suggestion_scores import Scorer, score_examples
+from pairweave.transforms.suggestions.token_view import TokenView, view_tokens
+from pairweave.transforms.text.segmenter import NONE
+from pairweave.transforms.text.tokens import TokenConfig, token_counts
+
+_MASK_BYTES = np.frombuffer(MASK.encode(), np.uint8)
+_NAMES = pa.array(METHODS)
+_OPERATIONS = pa.array(OPERATIONS)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SuggestionConfig:
+    """How examples are made.
+
+    Attributes:
+        methods: Some of `transforms.suggestions.masks.METHODS`: ``random`` masks spans of the
+            reference, ``alignment`` what the machine translation has otherwise, ``parallel`` the
+            whole reference.
+        mix: Examples of ``parallel`` to one other example; 0 for none, inf for no other.
+        random: How masks are drawn.
+        aligned: Which differences are masked.
+        filters: Which examples stay.
+        hints: What a hint tells.
+        words: How a source's words are counted: ``words`` or ``whitespace``.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`), which
+            no mask parts.
+        seed: The run's seed.
+    """
+
+    methods: tuple[str, ...] = METHODS
+    mix: float = 1.0
+    random: RandomConfig = dataclasses.field(default_factory=RandomConfig)
+    aligned: AlignedConfig = dataclasses.field(default_factory=AlignedConfig)
+    filters: FilterConfig = dataclasses.field(default_factory=FilterConfig)
+    hints: HintConfig = dataclasses.field(default_factory=HintConfig)
+    words: str = "words"
+    segmenter: str = NONE
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise ConfigError(f"methods must be some of {', '.join(METHODS)}, got none")
+        for method in self.methods:
+            require_choice("methods", method, METHODS)
+        if len(set(self.methods)) < len(self.methods):
+            raise ConfigError(f"methods are named twice: {', '.join(self.methods)}")
+        if not self.mix >= 0:
+            raise ConfigError(f"mix must be 0 or more, got {self.mix}")
+        require_choice("words", self.words, ("words", "whitespace"))
+        if not 0 <= self.seed < 1 << 63:
+            raise ConfigError(f"seed must be 0 to {(1 << 63) - 1}, got {self.seed}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Made:
+    """What came of a shard's pairs.
+
+    Attributes:
+        rows: The examples (`transforms.schemas.SUGGESTIONS`), by pair, method and variant.
+        reasons: Why a pair has none; None if it has, object ``[pair]``.
+        details: A word more on each reason, likewise.
+        counts: What the manifest counts.
+    """
+
+    rows: pa.Table
+    reasons: np.ndarray
+    details: np.ndarray
+    counts: dict[str, int]
+
+
+def make_suggestions(
+    table: pa.Table,
+    config: SuggestionConfig,
+    scorer: Scorer | None = None,
+    pair_scores: np.ndarray | None = None,
+) -> Made:
+    """Turn COMPARED rows into SUGGESTIONS rows, in the same order of pairs.
+
+    One hash of a pair decides its mix. A pair gets masked spans if the hash is below ``1 / mix``,
+    and a wholly masked sentence if it is below ``mix`` times its masked spans (once, if it has
+    none): so a larger mix keeps the whole sentences of a smaller one, and examples come out in
+    about the ratio asked for, as far as one whole sentence a pair allows. With one method alone
+    there is nothing to mix.
+
+    All draws depend on the seed and the pair alone.
+
+    Args:
+        table: Pairs with translations, tokens and links (`transforms.schemas.COMPARED`); a pair
+            without a translation has no tokens and no links of one.
+        config: How examples are made.
+        scorer: What fills the column ``score``.
+        pair_scores: What fills it where nothing scores examples: the score of each pair, NaN for
+            none, float32 ``[pair]``. Without either it is null.
+    """
+    schemas.require(table, schemas.COMPARED)
+    texts = {
+        "reference": table.column("target"),
+        "translation": pc.fill_null(table.column("translation"), ""),
+    }
+    views = {
+        name: view_tokens(
+            text, table.column(f"{name}_tokens"), table.column("target_lang"), config.segmenter
+        )
+        for name, text in texts.items()
+    }
+    keys = ids.pair_keys(table.column("id"))
+    draws = sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX)
+    found, judged = _spans(table, views, keys, draws, config)
+    found.append(_wholes(views["reference"], draws, found, config))
+    masks = join(found)
+    suggestions = _slices(
+        views["reference"], masks.pair, masks.suggestion_start, masks.suggestion_end
+    )
+    source_words, _ = token_counts(
+        table.column("source"), TokenConfig(config.words), table.column("source_lang")
+    )
+    dropped = first_rules(
+        Examples(
+            masks,
+            source_words[masks.pair],
+            _identical(views["translation"], masks, suggestions),
+            _reserved(texts)[masks.pair],
+        ),
+        config.filters,
+    )
+    kept = dropped < 0
+    rows = _rows(table, views, masks.take(kept), suggestions.filter(pa.array(kept)), keys, config)
+    scores = None
+    if scorer is not None:
+        scores = score_examples(rows, scorer)
+    elif pair_scores is not None:
+        scores = pair_scores[masks.pair[kept]]
+    if scores is not None:
+        bad = outside_scores(scores, config.filters)
+        dropped[np.flatnonzero(kept)[bad]] = SCORE
+        place = rows.schema.get_field_index("score")
+        rows = rows.set_column(place, rows.schema.field(place), pa.array(scores, from_pandas=True))
+        rows = rows.filter(pa.array(~bad))
+    stay = masks.take(dropped < 0)
+    reasons, details = _reasons(table, masks, dropped, judged)
+    return Made(rows, reasons, details, count_examples(stay, masks, dropped, judged))
+
+
+def draw_span_pairs(config: SuggestionConfig, table: pa.Table) -> np.ndarray:
+    """Tell which pairs get masks over spans, and so may use a translation, bool ``[pair]``.
+
+    Args:
+        config: How examples are made.
+        table: The pairs; only their ids are looked at.
+    """
+    keys = ids.pair_keys(table.column("id"))
+    return _picked(sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX), config)
+
+
+def _picked(draws: np.ndarray, config: SuggestionConfig) -> np.ndarray:
+    mixed = "parallel" in config.methods
+    return draws < (1.0 if not mixed or config.mix <= 1 else 1.0 / config.mix)
+
+
+def _spans(
+    table: pa.Table,
+    views: Mapping[str, TokenView],
+    keys: np.ndarray,
+    draws: np.ndarray,
+    config: SuggestionConfig,
+) -> tuple[list[Masks], Judged | None]:
+    """Return the masks over spans, by method, and how the translations were judged."""
+    picked = _picked(draws, config)
+    found = []
+    judged = None
+    if "random" in config.methods:
+        share = config.filters.max_masked_share
+        found.append(
+            draw_random(views["reference"], keys, picked, share, config.random, config.seed)
+        )
+    if "alignment" in config.methods:
+        masks, judged = find_differences(
+            table, views["translation"], views["reference"], config.aligned
+        )
+        asked = picked & table.column("translation").is_valid().to_numpy()
+        judged.verdict[~asked] = NOT_ASKED
+        found.append(masks.take(asked[masks.pair]))
+    return found, judged
+
+
+def _wholes(
+    reference: TokenView, draws: np.ndarray, found: list[Masks], config: SuggestionConfig
+) -> Masks:
+    """Return the masks over whole references."""
+    if "parallel" not in config.methods:
+        return whole_texts(reference, np.zeros(len(draws), np.bool_))
+    if not found:
+        return whole_texts(reference, np.ones(len(draws), np.bool_))
+    others = sum(np.bincount(masks.pair, minlength=len(draws)) for masks in found)
+    share = config.mix if np.isinf(config.mix) else config.mix * np.maximum(1, others)
+    return whole_texts(reference, draws < share)
+
+
+def _slices(
+    view: TokenView, pair: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> pa.StringArray:
+    return text_column(*spans.slices(view.data, view.offsets, pair, starts, ends))
+
+
+def _identical(translation: TokenView, masks: Masks, suggestions: pa.StringArray) -> np.ndarray:
+    """Tell which suggestions are what the mask of a translation covers, bool ``[mask]``."""
+    same = np.zeros(len(masks), np.bool_)
+    places = np.flatnonzero(masks.method == ALIGNMENT)
+    here = masks.take(places)
+    covered = _slices(translation, here.pair, here.start, here.end)
+    same[places] = pc.equal(covered, suggestions.take(pa.array(places))).to_numpy(
+        zero_copy_only=False
+    )
+    return same
+
+
+def _reserved(texts: Mapping[str, pa.ChunkedArray]) -> np.ndarray:
+    """Tell which pairs hold the mask token; bool ``[pair]``.
+
+    The screen has turned them away, but a translation made since has not passed it.
+    """
+    found = [pc.match_substring(text, MASK).to_numpy() for text in texts.values()]
+    return np.logical_or(*found)
+
+
+def _rows(
+    table: pa.Table,
+    views: Mapping[str, TokenView],
+    masks: Masks,
+    suggestions: pa.StringArray,
+    keys: np.ndarray,
+    config: SuggestionConfig,
+) -> pa.Table:
+    """Return the examples (`transforms.schemas.SUGGESTIONS`)."""
+    on_translation = masks.method == ALIGNMENT
+    masked = []
+    for view, places in (
+        (views["reference"], np.flatnonzero(~on_translation)),
+        (views["translation"], np.flatnonzero(on_translation)),
+    ):
+        here = masks.take(places)
+        masked.append(
+            text_column(
+                *spans.splice(view.data, view.offsets, here.pair, here.start, here.end, _MASK_BYTES)
+            )
+        )
+    order = np.argsort(np.argsort(on_translation, kind="stable"), kind="stable")
+    pairs = pa.array(masks.pair)
+    columns = {
+        **{name: chunk_of(table.column(name)).take(pairs) for name in _KEPT},
+        "variant": pa.array(masks.variant),
+        "method": _NAMES.take(pa.array(masks.method)),
+        "operation": _OPERATIONS.take(pa.array(masks.operation)),
+        "masked": pa.concat_arrays(masked).take(pa.array(order)),
+        "suggestion": suggestions,
+        "hint": make_hints(suggestions, masks, views["reference"], keys, config.hints, config.seed),
+        "start": pa.array(masks.start.astype(np.int32)),
+        "end": pa.array(masks.end.astype(np.int32)),
+        "confidence": pa.array(masks.confidence, from_pandas=True),
+        "score": pa.nulls(len(masks), pa.float32()),
+    }
+    names = schemas.SUGGESTIONS.names
+    return pa.table([columns[name] for name in names], schema=schemas.SUGGESTIONS)
+
+
+_KEPT = ("id", "source", "source_lang", "target_lang", "corpus")
+
+
+def _reasons(
+    table: pa.Table,
+    masks: Masks,
+    dropped: np.ndarray,
+    judged: Judged | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Say of each pair without an example why, and in more words where there are any."""
+    size = table.num_rows
+    reasons = np.full(size, None, dtype=object)
+    details = np.full(size, None, dtype=object)
+    found = np.bincount(masks.pair, minlength=size)
+    left = np.bincount(masks.pair[dropped < 0], minlength=size)
+    translated = table.column("translation").is_valid().to_numpy()
+    for pair in np.flatnonzero(left == 0).tolist():
+        if found[pair]:
+            reasons[pair] = Reject.FILTERED
+            details[pair] = _dropped_text(masks, dropped, pair)
+        elif judged is None:
+            reasons[pair] = Reject.NO_MASK
+        elif not translated[pair]:
+            reasons[pair] = Reject.NO_TRANSLATION
+        elif judged.verdict[pair] == JUDGED_SAME:
+            reasons[pair] = Reject.SAME_TRANSLATION
+        else:
+            reasons[pair] = Reject.TOO_MANY_PLACEHOLDERS
+            details[pair] = f"{judged.placeholders[pair]} placeholders"
+    return reasons, details
+
+
+def _dropped_text(masks: Masks, dropped: np.ndarray, pair: int) -> str:
+    first, last = np.searchsorted(masks.pair, [pair, pair + 1])
+    seen = Counter(
+        f"{METHODS[masks.method[mask]]}: {RULE_NAMES[dropped[mask]]}" for mask in range(first, last)
+    )
+    return ", ".join(f"{name} {number}" for name, number in sorted(seen.items()))

@@ -1,0 +1,167 @@
+"""Files of tagged lines to files with symbols, and back; a table beside them, one line for each."""
+
+import contextlib
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.markup.markup import Syntax
+from pairweave.transforms.markup.tag_table import TagTable
+from pairweave.transforms.storage.text_lines import read_in_step
+from pairweave.transforms.storage.whole_files import open_whole, require_apart
+from pairweave.transforms.symbols.representations import find_representation
+from pairweave.transforms.symbols.tag_coding import Coding
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EncodeFiles:
+    """What `encode_files` reads and writes.
+
+    Attributes:
+        input: Tagged lines.
+        output: Lines with symbols.
+        table: What the symbols stand for, JSON, one line for each.
+        target_input: The other side of the pairs; None if there is none.
+        target_output: Its lines with symbols.
+        target_table: Its table.
+    """
+
+    input: str
+    output: str
+    table: str
+    target_input: str | None = None
+    target_output: str | None = None
+    target_table: str | None = None
+
+    def __post_init__(self) -> None:
+        target = (self.target_input, self.target_output, self.target_table)
+        if any(target) and not all(target):
+            raise ConfigError(
+                "target_input, target_output and target_table go together: give all three or none"
+            )
+        require_apart([path for path in dataclasses.astuple(self) if path])
+
+
+def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, Any]:
+    """Encode the tags of a file, or of both files of a line-parallel pair together.
+
+    Args:
+        paths: What to read and to write.
+        coding: How tags are encoded.
+        symbols: How many elements of a line a model has symbols for.
+
+    Returns:
+        Counts: lines; those with tags; tags (of both sides); among them text that looks like a
+        symbol and is kept as a tag; the most elements of a line, for all of which a model must have
+        symbols; and lines with more of them than
+        ``symbols``.
+
+    Raises:
+        InputError: A file cannot be read, or the sides have unlike numbers of lines.
+    """
+    facts = _facts(coding)
+    names = ("lines", "tagged_lines", "tags", "literals", "most_elements", "lines_beyond_symbols")
+    count = dict.fromkeys(names, 0)
+    target = [path for path in (paths.target_input,) if path]
+    with contextlib.ExitStack() as stack:
+        outputs = [
+            (stack.enter_context(open_whole(output)), stack.enter_context(open_whole(table)))
+            for output, table in (
+                (paths.output, paths.table),
+                (paths.target_output, paths.target_table),
+            )
+            if output and table
+        ]
+        for lines in read_in_step(paths.input, *target):
+            texts = [line.text for line in lines]
+            if len(texts) == 1:
+                encoded = [coding.encode(texts[0])]
+            else:
+                source, other, source_table, other_table = coding.encode_pair(*texts)
+                encoded = [(source, source_table), (other, other_table)]
+            for line, (string, table), (out, table_out) in zip(
+                lines, encoded, outputs, strict=True
+            ):
+                out.write(line.with_text(string))
+                table_out.write(orjson.dumps({**facts, **table.to_json()}) + b"\n")
+            _count(count, [table for _, table in encoded], symbols)
+    return count
+
+
+def _count(count: dict[str, int], tables: Sequence[TagTable], symbols: int) -> None:
+    count["lines"] += 1
+    count["tagged_lines"] += any(table.marks for table in tables)
+    for table in tables:
+        count["tags"] += len(table.marks)
+        count["literals"] += len(table.literals.keys() & table.entries.keys())
+        count["most_elements"] = max(count["most_elements"], len(table.numbers))
+    count["lines_beyond_symbols"] += max(len(table.numbers) for table in tables) > symbols
+
+
+def _facts(coding: Coding) -> dict[str, Any]:
+    return {
+        "representation": coding.representation.to_json(),
+        "whitespace_shift": coding.whitespace_shift,
+    }
+
+
+def decode_files(
+    path: str, output: str, *, table: str | None = None, source: str | None = None, coding: Coding
+) -> dict[str, int]:
+    """Decode lines with symbols, which a model may have damaged.
+
+    Args:
+        path: Lines with symbols.
+        output: Where lines with real tags go.
+        table: The table that encoding made; says how the tags were encoded, too.
+        source: In its stead, the tagged lines that were encoded.
+        coding: With ``source``, how they were encoded.
+
+    Returns:
+        Counts: lines, tags, those dropped and put back, spurious ones removed, those moved for the
+        sake of order and nesting, places where white space was not shifted though the source's
+        was, and lines in which any of this was so.
+
+    Raises:
+        InputError: A file cannot be read, the files have unlike numbers of lines, or a line is no
+            table.
+    """
+    other = table or source
+    if other is None or (table is not None and source is not None):
+        raise ConfigError("give either --table, which encoding made, or --source, which it read")
+    require_apart([path, output, other])
+    names = ("lines", "tags", "dropped", "spurious", "moved", "spaces", "repaired_lines")
+    count = dict.fromkeys(names, 0)
+    with open_whole(output) as out:
+        for line, facts in read_in_step(path, other):
+            count["lines"] += 1
+            if table is None:
+                tags = coding.encode(facts.text)[1]
+            else:
+                coding, tags = _read_table(facts.text, table, count["lines"], coding.syntax)
+            string, repairs = coding.decode(line.text, tags)
+            out.write(line.with_text(string))
+            count["tags"] += len(tags.marks)
+            count["repaired_lines"] += bool(repairs)
+            for name, value in dataclasses.asdict(repairs).items():
+                count[name] += value
+    return count
+
+
+def _read_table(text: str, path: str, line: int, syntax: Syntax) -> tuple[Coding, TagTable]:
+    """Read one line of a table.
+
+    Raises:
+        InputError: It is none; names the file and the line.
+    """
+    try:
+        value = orjson.loads(text)
+        if not isinstance(value, Mapping) or not isinstance(value.get("whitespace_shift"), bool):
+            raise ConfigError("this is no table of tags: expected an object that tags encode wrote")
+        representation = find_representation(value.get("representation", ""), syntax)
+        return Coding(representation, syntax, value["whitespace_shift"]), TagTable.from_json(value)
+    except (ConfigError, TypeError, orjson.JSONDecodeError) as error:
+        raise InputError("invalid_table", path, str(error), line) from error

@@ -1,0 +1,238 @@
+"""Tags that a translation model dropped, made up, or put in an impossible order."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from pairweave.transforms.markup.markup import Kind, Marked, Tag
+from pairweave.transforms.markup.tag_table import Mark, TagTable, find_spans, mark_of, numbered_tag
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Repairs:
+    """What was amiss with the tags of one text.
+
+    Attributes:
+        dropped: Tags that were missing.
+        spurious: Tags that the table does not know, or that stood there before.
+        moved: Tags moved for the sake of order and nesting.
+        spaces: Places where the model did not keep to the white-space shift that it was given
+            (`transforms.symbols.whitespace.Unshifted`).
+    """
+
+    dropped: int = 0
+    spurious: int = 0
+    moved: int = 0
+    spaces: int = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether anything was amiss."""
+        return self != Repairs()
+
+
+def repair_tags(numbered: Marked, table: TagTable) -> tuple[Marked, Repairs]:
+    """Return a text with every tag of its table once, nested as the source's are.
+
+    A text that has its tags so is left as it is. Otherwise, in this order:
+
+    1. Tags that the table does not know are removed, and all but the first of each other; of
+       closing tags the first that follows its opening one is kept.
+    2. Dropped tags are put back at the end of the text, in their order in the source (Hanneman and
+       Dinu 2020, section 4.2). Where half of a pair is there, unlike the paper: an opening tag
+       comes directly before its closing one, so that no text is marked that was not; a closing tag
+       stays inside of the pairs that hold it in the source.
+    3. A pair that closes before it opens trades its tags.
+    4. A pair grows to hold what it holds in the source, where the two cross or hold each other the
+       other way round.
+    5. Of two other pairs that cross, though they do not in the source, the one that has less text
+       of its own keeps what both have.
+
+    Pairs may stand apart that hold each other in the source, and the other way round, as they do
+    in people's translations. Empty tags and halves may be anywhere.
+
+    Args:
+        numbered: The text with numbered tags; those without a key are not known.
+        table: What is to be there.
+    """
+    if [mark_of(tag) if tag.key else None for tag in numbered.tags] == [*table.marks]:
+        return numbered, Repairs()
+    kept = _first_of_each(numbered.tags, frozenset(table.marks))
+    sequence = _Sequence(kept, len(numbered.text), table)
+    dropped = sequence.put_back()
+    moved = sequence.nest()
+    repairs = Repairs(dropped, len(numbered.tags) - len(kept), moved)
+    return Marked(numbered.text, sequence.tags()), repairs
+
+
+def _first_of_each(tags: Iterable[Tag], wanted: frozenset[Mark]) -> list[Tag]:
+    """Keep one tag of each kind and number."""
+    places: dict[Mark, list[int]] = {}
+    numbered = [tag for tag in tags if tag.key]
+    for place, tag in enumerate(numbered):
+        places.setdefault(mark_of(tag), []).append(place)
+    kept = []
+    for mark, found in places.items():
+        opening = places.get(Mark(Kind.OPEN, mark.number), [-1])[0]
+        behind = (place for place in found if mark.kind is not Kind.CLOSE or place > opening)
+        if mark in wanted:
+            kept.append(next(behind, found[0]))
+    return [numbered[place] for place in sorted(kept)]
+
+
+class _Sequence:
+    """The tags of a text in their order, and where each stands."""
+
+    def __init__(self, tags: Sequence[Tag], length: int, table: TagTable) -> None:
+        self._wanted = table.marks
+        self._length = length
+        self._offsets = {mark_of(tag): tag.offset for tag in tags}
+        self._marks = list(self._offsets)
+        self._places: dict[Mark, int] = {}
+        self._number_places()
+        self._moved = 0
+        there = {mark.number for mark in self._marks}
+        # By their opening tags in the source. A pair dropped whole has no place that counts.
+        self._spans = find_spans(table.marks)
+        self._pairs = list(self._spans)
+        self._there = [number for number in self._pairs if number in there]
+
+    def tags(self) -> tuple[Tag, ...]:
+        """Return the tags."""
+        return tuple(numbered_tag(*mark, self._offsets[mark]) for mark in self._marks)
+
+    def put_back(self) -> int:
+        """Put back what is missing; return how much that is."""
+        there = frozenset(self._marks)
+        missing = [mark for mark in self._wanted if mark not in there]
+        partners = [Mark(_PARTNER[mark.kind], mark.number) for mark in missing]
+        for mark, partner in zip(missing, partners, strict=True):
+            if partner in there and mark.kind is Kind.OPEN:
+                self._insert_before(mark, partner)
+            elif partner in there:
+                self._close(mark, there)
+        for mark, partner in zip(missing, partners, strict=True):
+            if partner not in there:
+                self._insert(mark, len(self._marks), self._length)
+        return len(missing)
+
+    def nest(self) -> int:
+        """Order the tags of pairs; return how many were moved."""
+        for number in self._pairs:
+            self._order(number)
+        for number in reversed(self._there):
+            self._hold_others(number)
+        while (crossing := self._find_crossing()) is not None:
+            self._part(*crossing)
+        return self._moved
+
+    def _close(self, mark: Mark, there: frozenset[Mark]) -> None:
+        """Put a closing tag at the end of the innermost pair that holds it in the source."""
+        at = self._places[Mark(Kind.OPEN, mark.number)]
+        for outer in reversed(self._there):
+            opening, closing = Mark(Kind.OPEN, outer), Mark(Kind.CLOSE, outer)
+            if not self._holds(outer, mark.number) or not {opening, closing} <= there:
+                continue
+            if self._places[opening] < at < self._places[closing]:
+                self._insert_before(mark, closing)
+                return
+        self._insert(mark, len(self._marks), self._length)
+
+    def _order(self, number: int) -> None:
+        opening, closing = Mark(Kind.OPEN, number), Mark(Kind.CLOSE, number)
+        first, second = self._places[closing], self._places[opening]
+        if first < second:
+            self._marks[first], self._marks[second] = opening, closing
+            offsets = self._offsets
+            offsets[opening], offsets[closing] = offsets[closing], offsets[opening]
+            self._places[opening], self._places[closing] = first, second
+            self._moved += 2
+
+    def _hold_others(self, number: int) -> None:
+        inside = [inner for inner in self._there if self._holds(number, inner)]
+        while sum(self._grow(number, inner) for inner in inside):
+            pass  # what has grown may have come to overlap another
+
+    def _grow(self, outer: int, inner: int) -> bool:
+        """Let a pair hold another if they overlap; tell whether it had to grow."""
+        start, end = self._span(outer)
+        inner_start, inner_end = self._span(inner)
+        if inner_end < start or end < inner_start:
+            return False
+        if inner_start < start:
+            self._move([Mark(Kind.OPEN, outer)], before=Mark(Kind.OPEN, inner))
+        if inner_end > end:
+            self._move([Mark(Kind.CLOSE, outer)], behind=Mark(Kind.CLOSE, inner))
+        return inner_start < start or inner_end > end
+
+    def _find_crossing(self) -> tuple[int, int] | None:
+        """Return two pairs that cross, the left one first, though they do not in the source."""
+        opened: list[int] = []
+        for mark in self._marks:
+            if mark.number not in self._spans:
+                continue
+            if mark.kind is Kind.OPEN:
+                opened.append(mark.number)
+            else:
+                place = opened.index(mark.number)
+                for other in opened[place + 1 :]:
+                    if not self._crosses(mark.number, other):
+                        return mark.number, other
+                opened.pop(place)
+        return None
+
+    def _part(self, left: int, right: int) -> None:
+        """Give what two pairs have in common to the one that has less of its own."""
+        offsets = self._offsets
+        end, start = Mark(Kind.CLOSE, left), Mark(Kind.OPEN, right)
+        own_left = offsets[start] - offsets[Mark(Kind.OPEN, left)]
+        own_right = offsets[Mark(Kind.CLOSE, right)] - offsets[end]
+        between = self._marks[self._places[start] + 1 : self._places[end]]
+        if own_left <= own_right:
+            inside = [mark for mark in between if self._holds(right, mark.number)]
+            self._move([start, *inside], behind=end)
+        else:
+            inside = [mark for mark in between if self._holds(left, mark.number)]
+            self._move([*inside, end], before=start)
+
+    def _span(self, number: int) -> tuple[int, int]:
+        return self._places[Mark(Kind.OPEN, number)], self._places[Mark(Kind.CLOSE, number)]
+
+    def _number_places(self) -> None:
+        self._places = {mark: place for place, mark in enumerate(self._marks)}
+
+    def _holds(self, outer: int, inner: int) -> bool:
+        """Tell whether one pair holds another in the source."""
+        spans = self._spans
+        if inner not in spans:
+            return False
+        return spans[outer][0] < spans[inner][0] and spans[inner][1] < spans[outer][1]
+
+    def _crosses(self, one: int, other: int) -> bool:
+        """Tell whether two pairs cross in the source."""
+        (start, end), (second, second_end) = sorted((self._spans[one], self._spans[other]))
+        return start < second < end < second_end
+
+    def _insert(self, mark: Mark, place: int, offset: int) -> None:
+        self._marks.insert(place, mark)
+        self._offsets[mark] = offset
+        self._number_places()
+
+    def _insert_before(self, mark: Mark, other: Mark) -> None:
+        self._insert(mark, self._places[other], self._offsets[other])
+
+    def _move(
+        self, marks: list[Mark], *, before: Mark | None = None, behind: Mark | None = None
+    ) -> None:
+        """Move tags next to another, in the order given."""
+        anchor = before or behind
+        assert anchor is not None
+        leaving = frozenset(marks)
+        self._marks = [mark for mark in self._marks if mark not in leaving]
+        place = self._marks.index(anchor) + (before is None)
+        self._marks[place:place] = marks
+        self._number_places()
+        for mark in marks:
+            self._offsets[mark] = self._offsets[anchor]
+        self._moved += len(marks)
+
+
+_PARTNER = {Kind.OPEN: Kind.CLOSE, Kind.CLOSE: Kind.OPEN, Kind.EMPTY: Kind.EMPTY}

@@ -1,0 +1,111 @@
+"""Numbered tags as the inline elements of XLIFF, whose closing tags say less than others'."""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pairweave.transforms.kernels.tags import tag_names
+from pairweave.transforms.markup.markup import Kind, Marked, Tag
+from pairweave.transforms.markup.tag_table import Mark, TagTable, mark_of
+from pairweave.transforms.symbols.tag_symbols import Representation, read_symbols, with_symbols
+
+
+class Xliff(Representation):
+    """The inline elements of XLIFF 1.2, with ids from 1, left to right in the source.
+
+    ``<g>`` for a pair, ``<x/>`` for an empty tag, ``<bx/>`` and ``<ex/>`` for halves (Hanneman and
+    Dinu 2020, section 3.1). A pair that crosses another is ``<bx/>`` and ``<ex/>`` of one id, since
+    ``</g>`` says nothing but that the last ``<g>`` ends.
+    """
+
+    name = "xliff"
+    way = tag_names.XLIFF
+    _PATTERN: ClassVar = re.compile(
+        r'<(?:g id="(?P<pair>[1-9][0-9]*)"|(?P<close>/)g'
+        r'|(?P<name>x|bx|ex) id="(?P<id>[1-9][0-9]*)"/)>'
+    )
+
+    def symbols(self, numbers: int) -> list[str]:
+        """Return ``<g id="1">`` and so on, ``</g>``, then ``<x/>``, ``<bx/>`` and ``<ex/>``."""
+        ids = range(1, numbers + 1)
+        halves = [f'<{name} id="{one}"/>' for name in ("x", "bx", "ex") for one in ids]
+        return [*(f'<g id="{one}">' for one in ids), "</g>", *halves]
+
+    def symbol(self, use: int, number: int) -> str:
+        """Return the element of an id from 0."""
+        if use == tag_names.WHOLE_CLOSE:
+            return "</g>"
+        if use == tag_names.WHOLE_OPEN:
+            return f'<g id="{number + 1}">'
+        names = {tag_names.ALONE: "x", tag_names.HALF_OPEN: "bx", tag_names.HALF_CLOSE: "ex"}
+        return f'<{names[use]} id="{number + 1}"/>'
+
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds every symbol."""
+        return self._PATTERN
+
+    def write(self, marked: Marked, table: TagTable) -> Marked:
+        """Return numbered tags as inline elements."""
+        ids = {number: place + 1 for place, number in enumerate(table.numbers)}
+        nested = _nested_pairs(marked.tags, table.halved)
+        names = {Kind.OPEN: "bx", Kind.CLOSE: "ex", Kind.EMPTY: "x"}
+        symbols = []
+        for place, tag in enumerate(marked.tags):
+            kind, number = mark_of(tag)
+            if place not in nested:
+                symbols.append(f'<{names[kind]} id="{ids[number]}"/>')
+            else:
+                symbols.append("</g>" if kind is Kind.CLOSE else f'<g id="{ids[number]}">')
+        return with_symbols(marked, symbols)
+
+    def read(self, string: str, table: TagTable) -> Marked:
+        """Return a text with numbered tags of the inline elements in it.
+
+        ``</g>`` closes the last ``<g>`` that is open; where none is, the first pair of the table
+        whose ``<g>`` is missing.
+        """
+        matches = list(self._PATTERN.finditer(string))
+        there = {int(match["pair"]) for match in matches if match["pair"]}
+        missing = iter(
+            [
+                number
+                for place, number in enumerate(table.numbers)
+                if place + 1 not in there and number in table.spans and number not in table.halved
+            ]
+        )
+        kinds = {"bx": Kind.OPEN, "ex": Kind.CLOSE, "x": Kind.EMPTY}
+        opened: list[int | None] = []
+
+        def facts(match: re.Match[str]) -> tuple[Kind, Mark | None]:
+            number: int | None
+            if match["close"]:
+                kind = Kind.CLOSE
+                number = opened.pop() if opened else next(missing, None)
+            else:
+                kind = Kind.OPEN if match["pair"] else kinds[match["name"]]
+                place = int(match["pair"] or match["id"]) - 1
+                number = table.numbers[place] if place < len(table.numbers) else None
+                if match["pair"]:
+                    opened.append(number)
+            if number is None or Mark(kind, number) not in table.places:
+                return kind, None
+            return kind, Mark(kind, number)
+
+        return read_symbols(string, self._PATTERN, facts)
+
+
+def _nested_pairs(tags: Sequence[Tag], halved: frozenset[int]) -> frozenset[int]:
+    """Return the places of the tags of pairs of which none crosses another."""
+    waiting: dict[int, list[int]] = {}
+    pairs = []
+    for place, tag in enumerate(tags):
+        kind, number = mark_of(tag)
+        if kind is Kind.OPEN and number not in halved:
+            waiting.setdefault(number, []).append(place)
+        elif kind is Kind.CLOSE and waiting.get(number):
+            pairs.append((waiting[number].pop(), place))
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(pairs):
+        if not any(start < other_end < end for _, other_end in kept):
+            kept.append((start, end))
+    return frozenset(place for pair in kept for place in pair)

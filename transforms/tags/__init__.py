@@ -1,0 +1,1 @@
+"""Tag injection: round which phrase pairs, with which names, in which shapes."""

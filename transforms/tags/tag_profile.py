@@ -1,0 +1,323 @@
+"""Shapes of the tags of real documents, learnt from a tagged corpus and drawn again."""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.tags.tag_text import CODES
+from pairweave.transforms.markup.markup import (
+    Element,
+    Form,
+    Marked,
+    Syntax,
+    find_elements,
+    parse_markup,
+)
+from pairweave.transforms.markup.own_markup import Phrases
+from pairweave.transforms.storage import files
+from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
+from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
+
+VERSION = 1
+PREFIX = "tag shape "
+"""What the counts of drawn shapes begin with in a receipt."""
+
+_FORM_NUMBERS = {Form.PAIR: 0, Form.SELF_CLOSING: 2, Form.OPEN: 3, Form.CLOSE: 4}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TagProfile:
+    """What is drawn to a profile: counts of `transforms.tags.tag_measures.measure`.
+
+    Attributes:
+        counts: The counts, sorted by name.
+        split: Of the whole pairs of the source, how many are in two parts on one side; and of how
+            many.
+        names: Names of the tags, for ``--representation raw``.
+    """
+
+    counts: tuple[tuple[str, int], ...]
+    split: tuple[int, int] = (0, 0)
+    names: TagNames = NO_NAMES
+
+    def __post_init__(self) -> None:
+        found = dict(self.counts)
+        for feature in ("tags", "form"):
+            if not any(found.get(f"{feature} {name}", 0) for name in FEATURES[feature]):
+                raise ConfigError("a tag profile must count one tag at least; this has none")
+
+    @property
+    def split_share(self) -> float:
+        """Return the share of whole pairs that are in two parts on one side."""
+        return self.split[0] / self.split[1] if self.split[1] else 0.0
+
+    def shares(self, feature: str, names: Sequence[str]) -> np.ndarray:
+        """Return the counts of a feature's classes, float64 ``[class]``."""
+        found = dict(self.counts)
+        return np.array([found.get(f"{feature} {name}", 0) for name in names], np.float64)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the profile as plain data."""
+        names: dict[str, dict[str, int]] = {}
+        for form, name, count in self.names.counts:
+            names.setdefault(form, {})[name] = count
+        return {
+            "counts": dict(self.counts),
+            "split": list(self.split),
+            "names": names,
+            "syntax": self.names.syntax,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "TagProfile":
+        """Read what `to_json` wrote, whatever stands beside it.
+
+        Raises:
+            ConfigError: It is no profile.
+        """
+        known = {f"{feature} {name}" for feature, names in FEATURES.items() for name in names}
+        known |= {"nested yes", "nested no"}
+        try:
+            counts = tuple(sorted((str(name), n) for name, n in value["counts"].items()))
+            split = tuple(value["split"])
+            names = tuple(
+                sorted(
+                    (str(form), str(name), n)
+                    for form, own in value.get("names", {}).items()
+                    for name, n in own.items()
+                )
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ConfigError(f"this is no tag profile: {error!r}") from error
+        numbers = [*(number for *_, number in (*counts, *names)), *split]
+        whole = all(type(number) is int and number >= 0 for number in numbers)
+        if len(split) != 2 or not whole or not {name for name, _ in counts} <= known:
+            raise ConfigError("this is no tag profile: its counts are not those of tag shapes")
+        if not {form for form, *_ in names} <= {*FORMS}:
+            raise ConfigError(f"this is no tag profile: names are of {', '.join(FORMS)}")
+        return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
+
+
+def read_profile(path: str) -> TagProfile:
+    """Read the file of a profile.
+
+    Raises:
+        ConfigError: It is no profile.
+    """
+    try:
+        value = orjson.loads(files.read_bytes(path))
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{path}: expected a tag profile, found no JSON ({error})") from error
+    if not isinstance(value, dict) or value.get("tag_profile") != VERSION:
+        raise ConfigError(
+            f"{path}: expected a tag profile of version {VERSION}; make one with: "
+            "pairweave tags profile --input TAGGED --output FILE"
+        )
+    try:
+        return TagProfile.from_json(value)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+class Shape(NamedTuple):
+    """A profile as `transforms.kernels.tags.tags.choose_tags` takes it.
+
+    Attributes:
+        cells: Cell of each phrase pair in each form code, uint8 ``[code, phrase pair]``.
+        count_shares: Share of each number of tags.
+        form_shares: Share of each form.
+        cell_shares: Share of each cell.
+        nested_share: Share of tags that nest with an earlier one of their text.
+    """
+
+    cells: np.ndarray
+    count_shares: np.ndarray
+    form_shares: np.ndarray
+    cell_shares: np.ndarray
+    nested_share: np.float64
+
+
+_NONE = np.zeros(0, np.float64)
+NO_SHAPE = Shape(np.zeros((CODES, 0), np.uint8), _NONE, _NONE, _NONE, np.float64(0))
+
+
+def shape_of(
+    profile: TagProfile, phrases: Phrases, ruler: Ruler, start: np.ndarray, end: np.ndarray
+) -> Shape:
+    """Return how the source sides of phrase pairs lie in a profile.
+
+    Args:
+        profile: The profile.
+        phrases: The phrase pairs.
+        ruler: The words of their sources.
+        start: Where each phrase starts in its source, in code points ``[phrase pair]``.
+        end: Where it ends.
+    """
+    text = np.repeat(np.arange(len(phrases.offsets) - 1), np.diff(phrases.offsets))
+    later = profile.shares("nested", ("yes", "no"))
+    return Shape(
+        cells_of(ruler, text, start, end),
+        profile.shares("tags", FEATURES["tags"]),
+        profile.shares("form", FEATURES["form"]),
+        np.concatenate([profile.shares(name, FEATURES[name]) for name in ("span", "point")]),
+        np.float64(later[0] / later.sum() if later.sum() else 0.0),
+    )
+
+
+def learn_profile(
+    sources: Sequence[str],
+    syntax: Syntax,
+    targets: Sequence[str] | None = None,
+    language: str | None = None,
+) -> dict[str, Any]:
+    """Learn a profile from tagged text.
+
+    Args:
+        sources: Tagged texts.
+        syntax: What is a tag.
+        targets: Their tagged translations, which tell how many pairs are in two parts.
+        language: BCP 47 tag of the sources.
+
+    Returns:
+        What a profile's file says: `TagProfile.to_json`; texts, tagged texts and tags; the names of
+        each form; and with targets how many elements of the source they lack, and have beyond
+        them. Where white space stands at tags is not learnt: an injected tag stands at a word.
+
+    Raises:
+        ConfigError: There is no tag, or not as many targets as sources.
+    """
+    if targets is not None and len(targets) != len(sources):
+        raise ConfigError(f"{len(sources)} lines of source, {len(targets)} of target")
+    marked = [parse_markup(text, syntax) for text in sources]
+    found = [find_elements(one.tags) for one in marked]
+    texts = pa.array([one.text for one in marked], pa.string())
+    elements = _elements(found)
+    counts = measure(texts, Ruler.of(texts, "words", language), elements)
+    names: dict[str, Counter[str]] = {}
+    for one, own in zip(marked, found, strict=True):
+        for element in own:
+            names.setdefault(element.form.value, Counter())[one.tags[element.first].name] += 1
+    pairs: Counter[str] = Counter()
+    for one, own, target in zip(marked, found, targets or (), strict=False):
+        other = parse_markup(target, syntax)
+        pairs += _compare(_identities(one, own), _identities(other, find_elements(other.tags)))
+    named = ((form, *item) for form, own in names.items() for item in own.items())
+    profile = TagProfile(
+        tuple(sorted(counts.items())),
+        (pairs["split"], pairs["pairs"]),
+        TagNames(tuple(sorted(named)), syntax.name),
+    )
+    return {
+        "tag_profile": VERSION,
+        "texts": len(sources),
+        "tagged_texts": sum(bool(own) for own in found),
+        "tags": len(elements.text),
+        **profile.to_json(),
+        "target": None if targets is None else {name: pairs[name] for name in ("lacks", "adds")},
+    }
+
+
+def _elements(found: Sequence[Sequence[Element]]) -> Elements:
+    rows = [
+        (text, _FORM_NUMBERS[element.form], element.start, element.end)
+        for text, own in enumerate(found)
+        for element in own
+    ]
+    return Elements(*np.array(rows, np.int64).reshape(-1, 4).T.copy())
+
+
+def _identities(marked: Marked, found: Iterable[Element]) -> Counter[tuple[str, str, str]]:
+    tags = marked.tags
+    firsts = ((element.form, tags[element.first]) for element in found)
+    return Counter((form.value, tag.name, tag.key) for form, tag in firsts)
+
+
+def _compare(
+    source: Counter[tuple[str, str, str]], target: Counter[tuple[str, str, str]]
+) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for identity in source.keys() | target.keys():
+        ours, theirs = source[identity], target[identity]
+        counts["lacks"] += not theirs
+        counts["adds"] += not ours
+        if identity[0] == Form.PAIR and ours and theirs:
+            counts["pairs"] += 1
+            counts["split"] += min(ours, theirs) == 1 < max(ours, theirs)
+    return counts
+
+
+def compare(profile: TagProfile, drawn: Mapping[str, int]) -> dict[str, float]:
+    """Return how far drawn shapes are from a profile, by feature.
+
+    The Jensen-Shannon distance (the root of the divergence to base 2; Endres and Schindelin 2003):
+    0 for the same shares, 1 for nothing in common. Spans are compared as drawn, and by their length
+    and by their place alone; names by form. A feature of which one side has nothing is left out.
+
+    Args:
+        profile: The profile.
+        drawn: Counts as `transforms.tags.tag_measures.measure` makes them.
+    """
+    distances = {}
+    found = dict(profile.counts)
+    for form, name, count in profile.names.counts:
+        found[f"name {form} {name}"] = count
+    for feature in (*FEATURES, "length", "place", *(f"name {form}" for form in FORMS)):
+        names = [name for name in {**found, **drawn} if name.startswith(f"{feature} ")]
+        one, two = (
+            np.array([counts.get(name, 0) for name in names], np.float64)
+            if feature.startswith("name ")
+            else _classes(feature, counts)
+            for counts in (found, drawn)
+        )
+        if one.sum() and two.sum():
+            distances[feature] = round(jensen_shannon(one, two), 6)
+    return distances
+
+
+def _classes(feature: str, counts: Mapping[str, int]) -> np.ndarray:
+    """Return the counts of a feature's classes, float64 ``[class]``."""
+    if feature in FEATURES:
+        names = FEATURES[feature]
+        return np.array([counts.get(f"{feature} {name}", 0) for name in names], np.float64)
+    part = 0 if feature == "length" else 1
+    merged: Counter[str] = Counter({name.split()[part]: 0 for name in FEATURES["span"]})
+    for name in FEATURES["span"]:
+        merged[name.split()[part]] += counts.get(f"span {name}", 0)
+    return np.array(list(merged.values()), np.float64)
+
+
+def account(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return what a manifest says of a profile: its counts, the drawn ones and their distance.
+
+    Args:
+        profile: The profile, as `TagProfile.to_json` writes it.
+        counts: The counts of all receipts; those of shapes begin with `PREFIX`.
+    """
+    drawn = {
+        name.removeprefix(PREFIX): number
+        for name, number in sorted(counts.items())
+        if name.startswith(PREFIX)
+    }
+    return {**profile, "drawn": drawn, "distance": compare(TagProfile.from_json(profile), drawn)}
+
+
+def jensen_shannon(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the Jensen-Shannon distance of two distributions given as counts, in [0, 1].
+
+    >>> jensen_shannon(np.array([1, 0]), np.array([0, 2]))
+    1.0
+    """
+    first, second = one / one.sum(), other / other.sum()
+    mean = (first + second) / 2
+    divergence = 0.0
+    for part in (first, second):
+        some = part > 0
+        divergence += float((part[some] * np.log2(part[some] / mean[some])).sum()) / 2
+    return math.sqrt(min(1.0, max(0.0, divergence)))

@@ -1,0 +1,107 @@
+"""Indexed tags of a pair in another representation (`transforms.symbols.representations`)."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.kernels.tags import indexed_tags, tag_names
+from pairweave.transforms.symbols.representations import find_representation
+from pairweave.transforms.symbols.tag_symbols import Representation
+
+Name = str | tuple[str, str, str]
+"""A representation's name, or a template: an opening, a closing and an empty tag."""
+
+
+def is_indexed(name: Name) -> bool:
+    """Tell whether tags stay as they are injected."""
+    return name == "indexed"
+
+
+def render_columns(
+    source: pa.Array, target: pa.Array, name: Name, ids: np.ndarray | None = None
+) -> tuple[pa.Array, pa.Array]:
+    """Write the indexed tags of pairs in a representation.
+
+    Sequences such as XLIFF's ids count from 1, left to right in the source (Hanneman and Dinu
+    2020, section 3.1), unless ids are given.
+
+    Args:
+        source: Sources with indexed tags, string ``[row]``.
+        target: Targets, likewise.
+        name: The representation.
+        ids: What to write instead of XLIFF's ids, from 0, int64 ``[row, element]``.
+    """
+    representation = find_representation(name)
+    texts = [texts_of(chunk_of(side)) for side in (source, target)]
+    found = [indexed_tags.find_tags(*side) for side in texts]
+    symbols, names = _symbols(found[0], found[1], representation, ids)
+    parted = np.zeros(256, np.bool_)
+    parted[list(representation.parted_from.encode())] = True
+    source_column, target_column = (
+        text_column(*indexed_tags.replace_tags(*side, *tags[:3], own, *texts_of(names), parted))
+        for side, tags, own in zip(texts, found, symbols, strict=True)
+    )
+    return source_column, target_column
+
+
+_Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _symbols(
+    source: _Found, target: _Found, representation: Representation, ids: np.ndarray | None
+) -> tuple[tuple[np.ndarray, np.ndarray], pa.StringArray]:
+    """Return the symbols of the tags of both sides, as numbers, and what they are.
+
+    Args:
+        source: The tags of the sources (`transforms.kernels.tags.indexed_tags.find_tags`).
+        target: Those of the targets.
+        representation: What tags look like.
+        ids: As for `render_columns`.
+    """
+    sizes = np.diff(source[0]), np.diff(target[0])
+    offsets = np.concatenate([[0], np.cumsum(sizes[0] + sizes[1])]).astype(np.int64)
+    # The tags of a pair stand together, those of its source first.
+    places = [
+        np.arange(len(side[3])) + np.repeat(shift, size)
+        for side, shift, size in (
+            (source, offsets[:-1] - source[0][:-1], sizes[0]),
+            (target, offsets[1:] - target[0][1:], sizes[1]),
+        )
+    ]
+    tags = np.empty(offsets[-1], np.int64)
+    tags[places[0]], tags[places[1]] = source[3], target[3]
+    if representation.way is None:
+        uses, numbers = tags % tag_names.KINDS, tags // tag_names.KINDS
+    else:
+        uses, numbers = tag_names.name_tags(offsets, sizes[0], tags, representation.way)
+        if ids is not None and representation.way == tag_names.XLIFF:
+            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            numbers = ids[rows, numbers]
+    distinct, symbols = np.unique(tag_names.USES * numbers + uses, return_inverse=True)
+    names = [
+        representation.symbol(*divmod(code, tag_names.USES)[::-1]) for code in distinct.tolist()
+    ]
+    return (symbols[places[0]], symbols[places[1]]), pa.array(names, pa.string())
+
+
+def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> list[str]:
+    """Return all tags that a run may write, in a fixed order."""
+    representation = find_representation(name)
+    if max_id is not None:
+        return representation.symbols(max_id)
+    if not is_indexed(name):
+        # A template has the drawn number, others a sequence from their first number on.
+        return representation.symbols(MOST_TAGS if isinstance(name, str) else INDICES)
+    symbols = representation.symbols(INDICES)
+    # Tags that no run without self-closing ones writes would only cost a model room.
+    return [symbol for symbol in symbols if self_closing or not symbol.endswith("/>")]
+
+
+def symbol_pattern(name: Name) -> str:
+    """Return a regular expression, for RE2 too, of a representation's tags."""
+    pattern = find_representation(name).pattern().pattern
+    return re.sub(r"\(\?P<[a-z_]+>", "(?:", pattern)

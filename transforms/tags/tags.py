@@ -1,0 +1,307 @@
+"""PHRASES rows to TAGGED rows: indexed inline tags round phrase pairs (Ryu et al. 2022)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms import ids, schemas
+from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
+from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.indexed_tag import (
+    INDICES,
+    OPENING_PATTERN,
+)
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.tags import tag_shapes, tag_text
+from pairweave.transforms.kernels.tags import tags as kernel
+from pairweave.transforms.kernels.tags.tag_names import draw_tag_ids
+from pairweave.transforms.links.confidence import ConfidenceConfig, weights_of
+from pairweave.transforms.markup.own_markup import Phrases, keep_whole, keep_wordlike
+from pairweave.transforms.symbols.whitespace import shift_whitespace
+from pairweave.transforms.tags.named_tags import name_rows
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tag_measures import Ruler
+from pairweave.transforms.tags.tag_profile import NO_SHAPE, Shape, shape_of
+from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
+from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.tokens import word_counts
+
+# RE2: scripts that put no spaces between words.
+_UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
+
+# So that 0.3 of 10 words is 3, though 0.3 * 10 may come out a little above or below it.
+_ROUNDING = 1e-9
+
+_MOST_ROWS = 1 << 20
+"""Rows made at a time, so that their text fits a column."""
+
+# RE2: the tags at the start of a text, behind which `transforms.symbols.whitespace` puts a space.
+_FIRST_TAGS = f"^((?:{OPENING_PATTERN})+)"
+
+_KEPT = ("id", "source_lang", "target_lang", "corpus")
+
+# By form code; an empty pair is a pair.
+_FORMS = pa.array(["pair", "self_closing", "self_closing", "open", "close", "pair", "pair"])
+_AT_START = np.array([0, 1, 0, 1, 0, 1, 0], np.bool_)
+_AT_END = np.array([0, 0, 1, 0, 1, 0, 1], np.bool_)
+
+
+def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
+    """Turn PHRASES rows into TAGGED rows, in the same order of pairs, then by variant.
+
+    Of every pair, a hash decides whether it gets tagged rows and whether it gets a plain one. With
+    a mix of tagged to plain rows, a share ``min(1, mix / variants)`` of the pairs gets
+    ``variants`` tagged rows each, and a share ``min(1, variants / mix)`` gets a plain row. One
+    hash decides both, so the pairs that a mix tags are among those that a larger mix tags.
+
+    A tagged row has 1 to K tags, each number as likely, where K is the largest integer below
+    ``tag_share`` times the words of its shorter side, and at most ``max_tags``; fewer where the
+    phrase pairs do not nest. If K is 0 or there is no phrase pair, the pair has no tagged row. A
+    pair left without any row, which can only be one whose plain row the mix did not want, is to be
+    rejected (`Reject.NO_PHRASE_PAIR`).
+
+    A phrase pair that would part an element of the text's own HTML or XML is not tagged, nor,
+    without ``punctuation_tags``, is one that lacks a letter or digit on a side
+    (`transforms.markup.own_markup`). Tags that are no plain pairs stand where the half of the pair
+    would that they are made of; a tag in two parts has two entries of one number in ``tags``.
+
+    A tag opens before the first code point of its phrase and closes after the last, so the text
+    without its tags is the original. A later variant that would repeat an earlier one is drawn anew
+    and, if there is no other, left out (`transforms.kernels.tags.tags.choose_tags`). All draws
+    depend on the seed, the pair and the variant alone. With ``take_all`` only numbers and forms are
+    drawn.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`), whose tokens neither begin
+            nor end with white space.
+        config: How tags are injected.
+
+    Returns:
+        The rows (`transforms.schemas.TAGGED`), and which pairs have none, bool ``[pair]``.
+    """
+    schemas.require(table, schemas.PHRASES)
+    made = max(1, _MOST_ROWS // (config.variants + 1))
+    parts = [_inject(table[start : start + made], config) for start in range(0, len(table), made)]
+    if not parts:
+        return schemas.TAGGED.empty_table(), np.zeros(0, np.bool_)
+    tables, without = zip(*parts, strict=True)
+    return pa.concat_tables(tables), np.concatenate(without)
+
+
+def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
+    seed = np.uint64(config.seed)
+    free = int(config.nesting == "free")
+    keys = ids.pair_keys(table.column("id"))
+    phrases = keep_whole(table, _phrases(table, config))
+    if not (config.punctuation_tags or config.take_all):
+        phrases = keep_wordlike(table, phrases)
+    is_plain = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share))
+    if config.take_all:
+        made = kernel.take_all(seed, keys, is_plain, phrases.offsets, phrases.boxes)
+    else:
+        made = kernel.choose_tags(
+            seed,
+            keys,
+            _limits(table, config),
+            is_plain,
+            sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share)),
+            phrases.offsets,
+            phrases.boxes,
+            config.variants,
+            free,
+            phrases.weights,
+            *_shape(table, phrases, config),
+        )
+    row_pair, row_variant, row_tags, chosen, numbers, codes = made
+    boxes = phrases.boxes[:, chosen]
+    again = np.zeros(len(numbers), np.uint8)
+    if not config.plain_pairs_only:
+        row_keys = keys[row_pair]
+        split_share = config.split_share
+        if config.profile is None:
+            shares = (config.self_closing_share, config.damage_share, config.empty_share)
+            codes = tag_shapes.draw_forms(
+                seed, row_keys, row_variant, row_tags, *map(np.float64, shares)
+            )
+        else:
+            split_share = config.profile.split_share
+        partners = tag_shapes.find_partners(
+            seed,
+            row_keys,
+            row_pair,
+            row_variant,
+            row_tags,
+            chosen,
+            codes,
+            phrases.offsets,
+            phrases.boxes,
+            np.float64(split_share),
+            free,
+        )
+        row_tags, boxes, numbers, codes, again = tag_shapes.lay_out(
+            row_tags, chosen, partners, numbers, codes, phrases.boxes
+        )
+    tags = _Ranges(row_pair, row_tags, boxes, numbers, codes, again)
+    rows = _rows(table, config, row_variant, tags)
+    if not config.plain_pairs_only and config.variants > 1:
+        rows, row_pair = _without_repetitions(rows, row_pair)
+    if not is_indexed(config.representation):
+        rows = _rendered(rows, config)
+    return rows, np.bincount(row_pair, minlength=len(keys)) == 0
+
+
+def _phrases(table: pa.Table, config: TagConfig) -> Phrases:
+    offsets, fields = fields_of(table.column("phrases"))
+    boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
+    return Phrases(offsets, boxes, weights_of(fields["score"], ConfidenceConfig(draw=config.draw)))
+
+
+def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape:
+    if config.profile is None:
+        return NO_SHAPE
+    ruler = Ruler.of(table.column("source"), config.words, table.column("source_lang"))
+    text = np.repeat(np.arange(len(table)), np.diff(phrases.offsets))
+    inside = slice(phrases.offsets[0], phrases.offsets[-1])
+    start, end = _borders(table.column("source_tokens"), text, *phrases.boxes[:2, inside])
+    whole = shape_of(config.profile, phrases, ruler, start, end)
+    cells = np.zeros((tag_text.CODES, phrases.boxes.shape[1]), np.uint8)
+    cells[:, inside] = whole.cells
+    return whole._replace(cells=cells)
+
+
+class _Ranges(NamedTuple):
+    """The ranges of tags of rows, as `transforms.kernels.tags.tag_shapes.lay_out` returns them."""
+
+    row_pair: np.ndarray
+    row_tags: np.ndarray
+    boxes: np.ndarray
+    numbers: np.ndarray
+    codes: np.ndarray
+    again: np.ndarray
+
+
+def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ranges) -> pa.Table:
+    """Return TAGGED rows with indexed tags."""
+    row_pair, row_tags, boxes, numbers, codes, again = tags
+    tag_pair = np.repeat(row_pair, np.diff(row_tags))
+    fields = {"index": numbers, "form": _FORMS.take(pa.array(codes))}
+    shift = config.whitespace_shift and config.plain_pairs_only
+    texts = {}
+    for place, side in ((0, "source"), (2, "target")):
+        tokens = table.column(f"{side}_tokens")
+        opens, closes = _borders(tokens, tag_pair, boxes[place], boxes[place + 1])
+        fields[f"{side}_start"] = np.where(_AT_END[codes], closes, opens)
+        fields[f"{side}_end"] = np.where(_AT_START[codes], opens, closes)
+        once = again != (tag_shapes.SOURCE_AGAIN if side == "source" else tag_shapes.TARGET_AGAIN)
+        texts[side] = text_column(
+            *tag_text.insert_tags(
+                *texts_of(table.column(side)),
+                row_pair,
+                np.concatenate([np.zeros(1, np.int64), np.cumsum(once)])[row_tags],
+                opens[once],
+                closes[once],
+                numbers[once],
+                codes[once],
+                int(shift),
+                codepoints.properties(),
+            )
+        )
+        if shift:
+            texts[side] = pc.replace_substring_regex(texts[side], _FIRST_TAGS, r"\1 ")
+        elif config.whitespace_shift:
+            texts[side] = pa.array(map(shift_whitespace, texts[side].to_pylist()), pa.string())
+    pairs = pa.array(row_pair)
+    columns = {
+        **{name: chunk_of(table.column(name)).take(pairs) for name in _KEPT},
+        **texts,
+        "variant": pa.array(row_variant),
+        "kind": pa.array(["plain", "tagged"]).take(pa.array((row_variant > 0).astype(np.int8))),
+        "tags": list_column(row_tags, fields, schemas.list_of(schemas.TAG)),
+    }
+    return pa.table([columns[name] for name in schemas.TAGGED.names], schema=schemas.TAGGED)
+
+
+def _without_repetitions(rows: pa.Table, row_pair: np.ndarray) -> tuple[pa.Table, np.ndarray]:
+    """Drop tagged rows that read like an earlier variant, which forms can make of other phrases."""
+    seen: set[tuple[int, str, str]] = set()
+    kept = np.ones(len(row_pair), np.bool_)
+    columns = (rows.column(name).to_pylist() for name in ("source", "target", "variant"))
+    for row, (source, target, variant) in enumerate(zip(*columns, strict=True)):
+        reading = int(row_pair[row]), source, target
+        kept[row] = not variant or reading not in seen
+        seen.add(reading)
+    return rows.filter(pa.array(kept)), row_pair[kept]
+
+
+def _rendered(rows: pa.Table, config: TagConfig) -> pa.Table:
+    if config.representation == "raw":
+        assert config.profile is not None
+        keys = ids.pair_keys(rows.column("id"))
+        rendered = tuple(name_rows(config.seed, keys, rows, config.profile.names).values())
+    else:
+        source, target = (chunk_of(rows.column(side)) for side in ("source", "target"))
+        rendered = render_columns(source, target, config.representation, draw_ids(rows, config))
+    for side, texts in zip(("source", "target"), rendered, strict=True):
+        rows = rows.set_column(rows.schema.get_field_index(side), schemas.TAGGED.field(side), texts)
+    return rows
+
+
+def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
+    """Draw the ids of rows' elements, by pair and variant.
+
+    Returns:
+        From 0, int64 ``[row, element]``, all different in a row; None where they are not drawn.
+    """
+    if config.max_id is None:
+        return None
+    keys = ids.pair_keys(rows.column("id"))
+    variants = chunk_of(rows.column("variant")).to_numpy().astype(np.int64)
+    return draw_tag_ids(np.uint64(config.seed), keys, variants, INDICES, config.max_id)
+
+
+def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
+    """Return the most tags that each pair may have, int64 ``[pair]``."""
+    words = np.minimum(*(_words(table, side, config) for side in ("source", "target")))
+    below = np.ceil(words * config.tag_share - _ROUNDING).astype(np.int64) - 1
+    return np.clip(below, 0, config.max_tags)
+
+
+def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
+    """Count the words of a side, int64 ``[pair]``.
+
+    A compound with hyphens or an elided article counts as one word with what it is written
+    together with, so that the share holds by any reader's count; scripts that are written without
+    spaces count the words inside.
+    """
+    texts = table.column(side)
+    words = word_counts(texts, config.words, table.column(f"{side}_lang"), config.segmenter)
+    if config.words == "whitespace":
+        return words
+    unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy()
+    between_spaces = word_counts(texts, "whitespace")
+    return np.where(unspaced, words, np.minimum(words, between_spaces))
+
+
+def _borders(
+    tokens: pa.ChunkedArray, tag_pair: np.ndarray, first: np.ndarray, behind: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where phrases of tokens begin and end, in code points, int32 ``[tag]`` each."""
+    offsets, fields = fields_of(tokens)
+    start = offsets[tag_pair]
+    return fields["start"][start + first], fields["end"][start + behind - 1]
+
+
+def symbols(config: TagConfig) -> list[str]:
+    """Return all tags that a run may write: what a subword model must not split.
+
+    Every number may be drawn, however few tags a row has.
+
+    >>> symbols(TagConfig())[::10]
+    ['<a_0>', '</a_0>']
+    """
+    if config.representation == "raw":
+        assert config.profile is not None
+        return config.profile.names.symbols()
+    return symbols_of(config.representation, self_closing=config.self_closing, max_id=config.max_id)

@@ -1,0 +1,73 @@
+"""Any translator of texts as a translator of fragments (`transforms.tags.fragments`)."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.tags.fragments import Translations, hash_words
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+
+
+class TextTranslator(Protocol):
+    """Translates texts; what is no string is no translation."""
+
+    def translate(
+        self, texts: Sequence[str], source_lang: str, target_lang: str
+    ) -> Sequence[object]:
+        """Return a translation of each text."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class TextFragments:
+    """A translator of texts, as a `FragmentTranslator`.
+
+    A mark that the translator ends a fragment with, though the fragment has none, is left out of a
+    second candidate: many end all they translate with a full stop.
+
+    Attributes:
+        translator: The translator.
+        tokens: How text is cut.
+    """
+
+    translator: TextTranslator
+    tokens: TokenConfig
+
+    @property
+    def knows_words(self) -> bool:
+        """Return False: every word would be a text to translate."""
+        return False
+
+    def translate(
+        self, fragments: Sequence[str], source_lang: str, target_lang: str
+    ) -> Translations:
+        """Translate, cut and hash."""
+        made = self.translator.translate(fragments, source_lang, target_lang)
+        texts = [text if isinstance(text, str) else "" for text in made]
+        sources, targets = (
+            hash_words(column, chunk_of(tokenize(column, self.tokens, language)))[0]
+            for column, language in (
+                (pa.array(fragments, pa.string()), source_lang),
+                (pa.array(texts, pa.string()), target_lang),
+            )
+        )
+        offsets, word_offsets, words = [0], [0], []
+        for fragment in range(len(texts)):
+            own = slice(targets.offsets[fragment], targets.offsets[fragment + 1])
+            last = sources.offsets[fragment + 1] - 1
+            ends = [own.stop]
+            if own.stop - own.start > 1 and not targets.wordlike[own.stop - 1]:
+                ends += [own.stop - 1] if sources.wordlike[last] else []
+            for end in ends if own.stop > own.start else []:
+                words.append(targets.hashes[own.start : end])
+                word_offsets.append(word_offsets[-1] + end - own.start)
+            offsets.append(len(words))
+        return Translations(
+            np.array(offsets, np.int64),
+            np.array(word_offsets, np.int64),
+            np.concatenate([np.zeros(0, np.uint64), *words]),
+        )

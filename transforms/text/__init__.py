@@ -1,0 +1,1 @@
+"""Text: tokens, words, code points, and the pieces of subword models."""

@@ -1,0 +1,78 @@
+"""The properties of all code points, from the Unicode tables of the `regex` module."""
+
+import functools
+
+import numpy as np
+import regex
+
+from pairweave.transforms.kernels.text import utf8
+
+# Later lines win. NARROW NO-BREAK SPACE is a connector to UAX #29, though French sets it before
+# punctuation: here it is the space it looks like.
+_CLASSES = (
+    (r"\p{WB=Newline}\r\n", utf8.NEWLINE),
+    (r"\p{WB=Extend}", utf8.EXTEND),
+    (r"\p{WB=ZWJ}", utf8.ZWJ),
+    (r"\p{WB=Format}", utf8.FORMAT),
+    (r"\p{WB=RI}", utf8.REGIONAL),
+    (r"\p{WB=Hebrew_Letter}", utf8.HEBREW),
+    (r"\p{WB=ALetter}", utf8.LETTER),
+    (r"\p{WB=Numeric}", utf8.NUMERIC),
+    (r"\p{WB=ExtendNumLet}", utf8.CONNECTOR),
+    (r"\p{WB=Single_Quote}", utf8.SINGLE_QUOTE),
+    (r"\p{WB=Double_Quote}", utf8.DOUBLE_QUOTE),
+    (r"\p{WB=MidNumLet}", utf8.MID_NUM_LET),
+    (r"\p{WB=MidLetter}", utf8.MID_LETTER),
+    (r"\p{WB=MidNum}", utf8.MID_NUM),
+    (r":", utf8.COLON),
+    (r"[\p{White_Space}--[\p{WB=Newline}\r\n]]", utf8.SPACE),
+)
+
+_FLAGS = (
+    (r"\p{Extended_Pictographic}", utf8.PICTOGRAPH),
+    (r"\p{L}\p{N}", utf8.WORD),
+    (
+        r"[[\p{P}\p{S}]--[\p{Extended_Pictographic}\p{WB=RI}\p{WB=Extend}"
+        r"\p{WB=ALetter}\p{WB=Numeric}\p{WB=ExtendNumLet}]]",
+        utf8.RUN,
+    ),
+    (r"\p{GCB=Prepend}", utf8.PREPEND),
+    (r"\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}\p{GCB=SpacingMark}", utf8.MARK),
+    (r"\p{White_Space}", utf8.WHITE),
+    # U+FFF9 to U+FFFB delimit annotations.
+    (r"\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB", utf8.BLANK),
+    (r"\p{InCB=Consonant}", utf8.CONSONANT),
+    (r"\p{InCB=Linker}", utf8.LINKER),
+    (r"\p{InCB=Extend}", utf8.CONJUNCT),
+    (r"\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}", utf8.CONTROL),
+)
+
+
+@functools.cache
+def properties(*, katakana: bool = False) -> np.ndarray:
+    """Return the class and flags of every code point (`transforms.kernels.text.utf8`).
+
+    Args:
+        katakana: Give Katakana its class, so that a run of it is one word, as UAX #29 has it;
+            without it each character stands alone, as aligners see it.
+
+    Returns:
+        uint16 ``[1114112]``, read-only.
+    """
+    points = np.arange(utf8.CODE_POINTS, dtype=np.uint32)
+    everything = points.tobytes().decode("utf-32-le", "surrogatepass")
+    table = np.zeros(utf8.CODE_POINTS, dtype=np.uint16)
+    classes = ((r"\p{WB=Katakana}", utf8.KATAKANA), *_CLASSES) if katakana else _CLASSES
+    for members, number in classes:
+        for start, end in _runs(members, everything):
+            table[start:end] = number
+    for members, flag in _FLAGS:
+        for start, end in _runs(members, everything):
+            table[start:end] |= flag
+    table.flags.writeable = False
+    return table
+
+
+def _runs(members: str, everything: str) -> list[tuple[int, int]]:
+    pattern = regex.compile(rf"[{members}]+", regex.V1)
+    return [match.span() for match in pattern.finditer(everything)]

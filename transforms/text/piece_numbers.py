@@ -1,0 +1,196 @@
+"""Tokens by the numbers that their own tokenizer gives them.
+
+A job's tokens show some of the text, each another part of it. A tokenizer also counts pieces that
+show nothing: a lone word mark (``\u2581``), the first bytes of a character that is several pieces.
+Whoever aligned its pieces elsewhere counted those too. So links that come in or go out are counted
+in the tokenizer's pieces, and this module turns one numbering into the other.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import fields_of, list_column, offsets_of
+from pairweave.transforms.text.tokens import (
+    Language,
+    Texts,
+    TokenConfig,
+    marks_words_behind,
+    sentencepieces,
+    shown_pieces,
+    tokenize,
+)
+
+NO_TOKEN = -1
+"""What stands for the token of a piece that belongs to none."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PieceNumbers:
+    """The pieces of some texts as their tokenizer counts them, special pieces left out.
+
+    Attributes:
+        offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        starts: First code point of each piece, without white space, int32 ``[piece]``.
+        ends: Code point after it; equal where the piece shows nothing of the text.
+        tokens: The job's token that each piece belongs to, counted inside its text, int32
+            ``[piece]``: the one that it shows, else the one that it begins; or `NO_TOKEN`.
+    """
+
+    offsets: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    tokens: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Return how many pieces each text has, int64 ``[text]``."""
+        return np.diff(self.offsets)
+
+    def tokens_by_text(self) -> list[list[int]]:
+        """Return the token of each piece, text by text."""
+        flat = self.tokens.tolist()
+        return [flat[start:end] for start, end in itertools.pairwise(self.offsets.tolist())]
+
+
+def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) -> PieceNumbers:
+    """Number the pieces of texts as their tokenizer does, beside the tokens that a job uses.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        config: Which tokens (`transforms.text.tokens.tokenize`). Only a SentencePiece model counts
+            pieces that are no token. An encoder's pieces: `models.encoder.pieces.number_sides`.
+        language: As for `tokenize`.
+
+    Raises:
+        ConfigError: The SentencePiece model cannot be loaded.
+        WorkerError: A text is null, or the tokens are an encoder's pieces.
+    """
+    if config.kind == "sentencepiece":
+        offsets, starts, ends = sentencepieces(texts, config)
+        behind = marks_words_behind(config)
+        return PieceNumbers(offsets, starts, ends, _tokens_of(offsets, starts, ends, behind=behind))
+    offsets, fields = fields_of(tokenize(texts, config, language))
+    numbers = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    return PieceNumbers(offsets, fields["start"], fields["end"], numbers.astype(np.int32))
+
+
+def number_sides(table: pa.Table, config: TokenConfig) -> tuple[PieceNumbers, PieceNumbers]:
+    """Number the source's and the target's pieces of rows with texts and languages."""
+    source, target = (
+        number_pieces(table.column(side), config, table.column(f"{side}_lang"))
+        for side in ("source", "target")
+    )
+    return source, target
+
+
+def token_links(
+    links: Iterable[tuple[int, int]], source: Sequence[int], target: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Turn links between a tokenizer's pieces into links of tokens, sorted, each once.
+
+    A piece that shows nothing passes its links on to the token that it belongs to; without one
+    they are dropped.
+
+    Args:
+        links: Links of one pair's pieces, in any order.
+        source: The token of each piece of the source.
+        target: The same of the target.
+
+    >>> token_links([(0, 0), (1, 1), (2, 1)], [0, 0, 1], [0, NO_TOKEN])
+    [(0, 0)]
+    """
+    made = {(source[one], target[other]) for one, other in links}
+    return sorted(link for link in made if NO_TOKEN not in link)
+
+
+def in_pieces(table: pa.Table, source: PieceNumbers, target: PieceNumbers) -> pa.Table:
+    """Count the tokens of a table as their tokenizer does.
+
+    Args:
+        table: Rows with source_tokens, target_tokens and links between them.
+        source: The numbers of the source's pieces.
+        target: Those of the target's.
+
+    Returns:
+        The table with every piece in place of the tokens; one that shows nothing has an empty
+        span. A link of two tokens is one between all pieces that show some of them.
+    """
+    offsets, fields = fields_of(table.column("links"))
+    rows = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    links = np.arange(offsets[0], offsets[-1])
+    found: dict[str, np.ndarray] = {}
+    for name, numbers in (("source", source), ("target", target)):
+        column = f"{name}_tokens"
+        starts = offsets_of(table.column(column))
+        tokens = (starts - starts[0])[rows] + fields[name][links]
+        chosen, pieces = _shown_by_token(numbers, starts - starts[0], tokens)
+        rows, links = rows[chosen], links[chosen]
+        found = {before: side[chosen] for before, side in found.items()} | {name: pieces}
+        spans = {"start": numbers.starts, "end": numbers.ends}
+        table = _replaced(table, column, list_column(numbers.offsets, spans, _TYPES[column]))
+    order = np.lexsort((found["target"], found["source"], rows))
+    values = {name: side[order].astype(np.int16) for name, side in found.items()}
+    values["probability"] = fields["probability"][links][order]
+    bounds = np.searchsorted(rows[order], np.arange(len(offsets)))
+    return _replaced(table, "links", list_column(bounds, values, _TYPES["links"]))
+
+
+_TYPES = {field.name: field.type for field in schemas.ALIGNED}
+
+
+def _replaced(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(place), column)
+
+
+def _shown_by_token(
+    numbers: PieceNumbers, token_offsets: np.ndarray, tokens: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """List the pieces that show some of each of the tokens.
+
+    Args:
+        numbers: The pieces.
+        token_offsets: Where each text's tokens start, from 0 ``[text + 1]``.
+        tokens: Tokens counted over all texts, in any order.
+
+    Returns:
+        Places in ``tokens``, ascending, each once for each of its pieces, and those pieces.
+    """
+    texts = np.repeat(np.arange(len(numbers.offsets) - 1), numbers.counts)
+    shown = np.flatnonzero(numbers.starts < numbers.ends)
+    owners = token_offsets[texts[shown]] + numbers.tokens[shown]
+    order = np.argsort(owners, kind="stable")
+    counts = np.bincount(owners, minlength=token_offsets[-1])
+    firsts = np.cumsum(counts) - counts
+    times = counts[tokens]
+    places = np.repeat(np.arange(len(tokens)), times)
+    within = np.arange(len(places)) - np.repeat(np.cumsum(times) - times, times)
+    pieces = shown[order[firsts[tokens[places]] + within]]
+    return places, pieces - numbers.offsets[texts[pieces]]
+
+
+def _tokens_of(
+    offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray, *, behind: bool
+) -> np.ndarray:
+    """Return the token of each piece where the pieces that show something are the tokens.
+
+    A piece that shows nothing belongs to the next token. Where word marks end words, it belongs to
+    the one before, unless the next begins at the same place.
+    """
+    token_offsets, token_starts, _ = shown_pieces(offsets, starts, ends)
+    texts = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    shown = starts < ends
+    after: np.ndarray = np.cumsum(shown) - shown  # the piece's own token, or the next one
+    first, stop = token_offsets[texts], token_offsets[texts + 1]
+    follows = after < stop
+    if behind and len(token_starts):
+        next_starts = token_starts[np.minimum(after, len(token_starts) - 1)]
+        follows &= shown | (next_starts == starts)
+        after = np.where(follows, after, after - 1)
+        follows |= after >= first
+    return np.where(follows, after - first, NO_TOKEN).astype(np.int32)

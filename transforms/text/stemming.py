@@ -1,0 +1,95 @@
+"""Words as they are compared: folded, and cut to their stems where a stemmer knows the language."""
+
+import functools
+import importlib
+import importlib.metadata
+import unicodedata
+from collections.abc import Callable
+
+from pairweave.transforms.text.segmenter import primary_tag
+
+# Snowball's algorithm of each language (ISO 639-1; Norwegian has three tags).
+_ALGORITHMS = {
+    "ar": "arabic",
+    "hy": "armenian",
+    "eu": "basque",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "nl": "dutch",
+    "en": "english",
+    "eo": "esperanto",
+    "et": "estonian",
+    "fi": "finnish",
+    "fr": "french",
+    "de": "german",
+    "el": "greek",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "id": "indonesian",
+    "ga": "irish",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "no": "norwegian",
+    "nb": "norwegian",
+    "nn": "norwegian",
+    "fa": "persian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "es": "spanish",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+
+
+def fold_word(word: str) -> str:
+    """Return a word without case and compatibility forms.
+
+    >>> fold_word("Straße")
+    'strasse'
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+
+
+def has_stemmer(language: str | None) -> bool:
+    """Tell whether there is a stemmer for a language.
+
+    >>> has_stemmer("de-AT"), has_stemmer("und")
+    (True, False)
+    """
+    return primary_tag(language) in _ALGORITHMS
+
+
+def stemmer_name() -> str:
+    """Return the stemmers' package and version, which decide what matches."""
+    return f"snowballstemmer-{importlib.metadata.version('snowballstemmer')}"
+
+
+@functools.lru_cache(maxsize=16)
+def word_key(language: str | None, *, stem: bool) -> Callable[[str], str]:
+    """Return the function that gives a word's form for comparison.
+
+    With ``stem`` words of a language that has a stemmer (Snowball; Porter 2001) are cut to their
+    stems; in other languages, and without, words are folded alone.
+
+    >>> key = word_key("en", stem=True)
+    >>> key("Witches") == key("witch")
+    True
+    """
+    if not (stem and has_stemmer(language)):
+        return functools.lru_cache(maxsize=1 << 18)(fold_word)
+    name = _ALGORITHMS[primary_tag(language)]
+    # Not `snowballstemmer.stemmer`: that takes another package's stemmers where it is installed.
+    module = importlib.import_module(f"snowballstemmer.{name}_stemmer")
+    stemmer = getattr(module, f"{name.capitalize()}Stemmer")()
+
+    def key(word: str) -> str:
+        return str(stemmer.stemWord(fold_word(word)))
+
+    return functools.lru_cache(maxsize=1 << 18)(key)

@@ -1,0 +1,366 @@
+"""PAIRS rows to TOKENS rows: text as ranges of code points of the original string."""
+
+import dataclasses
+import functools
+import io
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import sentencepiece
+
+from pairweave.transforms import schemas
+from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.kernels.links import joined_spans
+from pairweave.transforms.kernels.tags import cuts
+from pairweave.transforms.kernels.text import clitics, pieces, utf8, wordbreak
+from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.text import codepoints
+from pairweave.transforms.text.segmenter import NONE, segment
+
+KINDS = ("words", "whitespace", "sentencepiece", "pieces")
+
+Texts: TypeAlias = pa.Array | pa.ChunkedArray
+Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
+
+# Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
+_CLITICS = {
+    "en": clitics.ENGLISH,
+    **dict.fromkeys(("fr", "oc"), clitics.FRENCH),
+    **dict.fromkeys(("it", "co", "fur", "lij", "lmo", "nap", "sc", "scn", "vec"), clitics.ITALIAN),
+    "ca": clitics.CATALAN,
+}
+
+# The result depends on how many threads train, so their number is fixed; it does not depend on how
+# many cores run them.
+_TRAINING_THREADS = 4
+
+MOST_PIECE_CHARS = 16
+"""The longest piece that SentencePiece trains unless told otherwise, in code points."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TokenConfig:
+    """How text is cut into tokens.
+
+    Attributes:
+        kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
+            (`transforms.kernels.text.wordbreak.find_tokens`). ``whitespace``: what stands between
+            runs of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those
+            of the encoder that aligns, which alone can cut them
+            (`models.encoder.pieces.add_piece_tokens`).
+        model: The bytes of a SentencePiece model, for that kind alone.
+    """
+
+    kind: str = "words"
+    model: bytes | None = None
+
+    def __post_init__(self) -> None:
+        require_choice("tokens", self.kind, KINDS)
+        if self.kind == "sentencepiece" and not self.model:
+            raise ConfigError("tokens sentencepiece need a model; give sentencepiece:MODEL")
+        if self.kind != "sentencepiece" and self.model is not None:
+            raise ConfigError(f"tokens {self.kind} take no SentencePiece model")
+
+
+def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa.ListArray:
+    """Cut texts into tokens.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        config: Which tokens.
+        language: BCP 47 tag of all texts, or one for each ``[text]``. It decides how words with an
+            apostrophe part; any language may be unknown.
+
+    Returns:
+        ``list<struct<start, end>>`` ``[text]``: half-open ranges of code points, ascending,
+        disjoint and not empty. No token begins or ends with white space, and a text of nothing
+        else has none.
+
+    Raises:
+        ConfigError: The SentencePiece model cannot be loaded.
+        WorkerError: A text is null, or the tokens are an encoder's pieces.
+    """
+    return _as_column(*_flat_tokens(texts, config, language))
+
+
+def add_tokens(table: pa.Table, config: TokenConfig) -> pa.Table:
+    """Turn PAIRS rows into TOKENS rows, in the same order."""
+    schemas.require(table, schemas.PAIRS)
+    for side in ("source", "target"):
+        tokens = tokenize(table.column(side), config, table.column(f"{side}_lang"))
+        table = table.append_column(schemas.TOKENS.field(f"{side}_tokens"), tokens)
+    return table
+
+
+def token_counts(
+    texts: Texts, config: TokenConfig, language: Language = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each text's number of tokens and the length of its longest in code points.
+
+    Of a SentencePiece model's tokens all pieces count, and the longest is that of the words: no
+    piece is long.
+
+    Returns:
+        int64 ``[text]`` twice; the longest of no tokens is 0.
+    """
+    if config.kind == "sentencepiece":
+        pieces_of_texts = np.diff(sentencepieces(texts, config)[0])
+        return pieces_of_texts, token_counts(texts, TokenConfig(), language)[1]
+    offsets, starts, ends = _flat_tokens(texts, config, language)
+    counts = np.diff(offsets).astype(np.int64)
+    longest = np.zeros(len(counts), np.int64)
+    filled = np.flatnonzero(counts)
+    if len(filled):
+        longest[filled] = np.maximum.reduceat(ends - starts, offsets[:-1][filled])
+    return counts, longest
+
+
+def word_counts(
+    texts: Texts, kind: str = "words", language: Language = None, segmenter: str = NONE
+) -> np.ndarray:
+    """Count the words of texts: what holds a letter or a digit, whatever the aligner's tokens are.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        kind: ``words``: an elided article is a word, a clitic such as ``'s`` is not, and what
+            hyphens join is one. ``whitespace``: what stands between white space.
+        language: As for `tokenize`.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+
+    Returns:
+        int64 ``[text]``.
+    """
+    require_choice("words", kind, ("words", "whitespace"))
+    data, offsets = texts_of(texts)
+    properties = codepoints.properties()
+    if kind == "words":
+        spans = _unbroken(texts, language, segmenter)
+    else:
+        spans = utf8.split_at_white_space(data, offsets, properties)
+    marks = cuts.mark_wordlike(data, offsets, *spans, properties)
+    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marks)])[spans[0]])
+
+
+def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which tokens hold a letter or a digit.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        tokens: Their tokens, as `tokenize` returns them, of any kind.
+
+    Returns:
+        Where each text's tokens begin, int64 ``[text + 1]``, which in a slice need not be from 0;
+        and a bool for each ``[token]``, of which the first is the first text's first.
+    """
+    token_offsets, fields = fields_of(tokens)
+    marks = cuts.mark_wordlike(
+        *texts_of(texts), token_offsets, fields["start"], fields["end"], codepoints.properties()
+    )
+    return token_offsets, marks
+
+
+def find_cuts(
+    texts: Texts,
+    tokens: Texts,
+    language: Language = None,
+    segmenter: str = NONE,
+    *,
+    compounds: bool = True,
+) -> pa.ListArray:
+    """Tell between which tokens a tag may stand.
+
+    A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
+    e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one
+    word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its end (``Vor- und
+    Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an English clitic is
+    not. Words of scripts without spaces are known with a segmenter alone. Place ``i`` is both the
+    start of token ``i`` and the end of token ``i - 1``, and is free only if both borders are:
+    between two tokens that touch they are one.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        tokens: Their tokens, as `tokenize` returns them, of any kind.
+        language: As for `tokenize`.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        compounds: Whether what hyphens join is one word; if not, its parts are words.
+
+    Returns:
+        ``list<bool>`` ``[text]``, one more entry than the text has tokens.
+
+    Raises:
+        WorkerError: There are not as many lists of tokens as texts.
+    """
+    token_offsets, fields = fields_of(tokens)
+    if len(token_offsets) != len(texts) + 1:
+        raise WorkerError(f"{len(texts)} texts, but tokens of {len(token_offsets) - 1}")
+    spans = _unbroken(texts, language, segmenter, compounds=compounds)
+    free = cuts.find_cuts(*spans, token_offsets, fields["start"], fields["end"])
+    places = token_offsets - token_offsets[0] + np.arange(len(token_offsets))
+    return pa.ListArray.from_arrays(
+        pa.array(places.astype(np.int32)), pa.array(free), type=schemas.list_of(pa.bool_())
+    )
+
+
+def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.ListArray]:
+    """Return the source cuts and the target cuts of rows with tokens (`find_cuts`)."""
+    source, target = (
+        find_cuts(
+            table.column(side),
+            table.column(f"{side}_tokens"),
+            table.column(f"{side}_lang"),
+            segmenter,
+        )
+        for side in ("source", "target")
+    )
+    return source, target
+
+
+def train_sentencepiece(
+    texts: Iterable[str],
+    vocabulary: int,
+    model_type: str = "unigram",
+    **settings: Any,  # noqa: ANN401 - as SentencePiece's trainer takes them
+) -> bytes:
+    """Train a SentencePiece model and return its bytes.
+
+    The same texts in the same order give the same bytes, whatever the machine's cores.
+
+    Args:
+        texts: Sentences of all languages that the model is for.
+        vocabulary: Number of pieces at most; a small corpus gives fewer.
+        model_type: ``unigram`` (Kudo 2018) or ``bpe`` (Sennrich et al. 2016).
+        settings: Further options of SentencePiece's trainer.
+
+    Raises:
+        ConfigError: The texts are too few or have more characters than the vocabulary has room.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type=model_type,
+            vocab_size=vocabulary,
+            hard_vocab_limit=False,
+            character_coverage=0.9995,
+            num_threads=_TRAINING_THREADS,
+            max_sentence_length=1 << 16,
+            minloglevel=2,
+            **settings,
+        )
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(
+            f"no SentencePiece model of {vocabulary} pieces can be trained on this text: {error}"
+        ) from error
+    return model.getvalue()
+
+
+def _flat_tokens(
+    texts: Texts, config: TokenConfig, language: Language
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    data, offsets = texts_of(texts)
+    properties = codepoints.properties()
+    if config.kind == "words":
+        return wordbreak.find_tokens(data, offsets, _clitics(texts, language), 0, properties)
+    if config.kind == "whitespace":
+        return utf8.split_at_white_space(data, offsets, properties)
+    if config.kind == "pieces":
+        raise WorkerError("tokens pieces are cut by the encoder that aligns them")
+    return shown_pieces(*sentencepieces(texts, config))
+
+
+def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut texts into the pieces of a SentencePiece model, all that it counts.
+
+    Args:
+        texts: Strings without nulls ``[text]``.
+        config: Names the model.
+
+    Returns:
+        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends,
+        int32 ``[piece]``: ascending, disjoint, empty where a piece shows nothing of the text
+        (`transforms.kernels.text.pieces.find_pieces`).
+
+    Raises:
+        ConfigError: The model cannot be loaded.
+    """
+    data, offsets = texts_of(texts)
+    processor = _processor(config.model or b"")
+    messages = processor.encode(texts.to_pylist(), out_type="serialized_proto", num_threads=1)
+    message_offsets = np.zeros(len(messages) + 1, np.int64)
+    np.cumsum([len(message) for message in messages], out=message_offsets[1:])
+    joined = np.frombuffer(b"".join(messages), np.uint8)
+    behind = int(marks_words_behind(config))
+    return pieces.find_pieces(
+        joined, message_offsets, data, offsets, codepoints.properties(), behind
+    )
+
+
+def shown_pieces(
+    offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pieces that show some of the text, which are its tokens.
+
+    Args:
+        offsets: Where each text's pieces start ``[text + 1]``.
+        starts: First code point of each piece ``[piece]``.
+        ends: Code point after each piece ``[piece]``.
+
+    Returns:
+        Token offsets int64 ``[text + 1]``, and the tokens' starts and ends ``[token]``.
+    """
+    shown = starts < ends
+    before = np.zeros(len(shown) + 1, np.int64)
+    np.cumsum(shown, out=before[1:])
+    return before[offsets], starts[shown], ends[shown]
+
+
+def marks_words_behind(config: TokenConfig) -> bool:
+    """Tell whether a SentencePiece model marks the ends of words (treat_whitespace_as_suffix)."""
+    return _processor(config.model or b"").encode("a", out_type=str)[-1].endswith("\u2581")
+
+
+@functools.lru_cache(maxsize=4)
+def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=model)
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(f"this is no SentencePiece model: {error}") from error
+
+
+def _unbroken(
+    texts: Texts, language: Language, segmenter: str, *, compounds: bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the spans that no border may split, as `wordbreak.find_tokens` does."""
+    data, offsets = texts_of(texts)
+    properties = codepoints.properties(katakana=True)
+    spans = wordbreak.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
+    if compounds:
+        spans = joined_spans.join_at_hyphens(data, offsets, *spans, properties)
+    if segmenter == NONE:
+        return spans
+    return joined_spans.unite_spans(*spans, *segment(texts, language, segmenter))
+
+
+def _as_column(offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:
+    return list_column(offsets, {"start": starts, "end": ends}, schemas.list_of(schemas.SPAN))
+
+
+def _clitics(texts: Texts, language: Language) -> np.ndarray:
+    """Return how words part in each text, uint8 ``[text]``."""
+    if language is None or isinstance(language, str):
+        return np.full(len(texts), _clitics_of(language), np.uint8)
+    tags = chunk_of(language)
+    if not pa.types.is_dictionary(tags.type):
+        tags = tags.dictionary_encode()
+    kinds = np.array([_clitics_of(tag) for tag in tags.dictionary.to_pylist()], np.uint8)
+    return kinds[tags.indices.to_numpy()]
+
+
+def _clitics_of(language: str | None) -> int:
+    primary = (language or "").split("-")[0].lower()
+    return _CLITICS.get(primary, clitics.NO_CLITICS)
