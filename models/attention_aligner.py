@@ -18,7 +18,7 @@ from pairweave.transforms.text.piece_numbers import (
     number_sides,
     token_links,
 )
-from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.tokens import TokenConfig, shown_pieces, tokenize
 
 VERSION = 1
 """Rises when the same attention gets other links."""
@@ -116,11 +116,13 @@ class AttentionAligner:
         numbers = pieces.tokens_by_text()
         if self._source.pieces is None:
             return numbers
-        tokens = tokenize(table.column(side), self._pieces, table.column(f"{side}_lang"))
-        starts = [_starts(column) for column in (tokens, table.column(f"{side}_tokens"))]
+        offsets, starts, _ = shown_pieces(pieces.offsets, pieces.starts, pieces.ends)
+        of_text = np.split(starts, offsets[1:-1])
         words = [
             (np.searchsorted(of_words, of_tokens, side="right") - 1).tolist()
-            for of_tokens, of_words in zip(*starts, strict=True)
+            for of_tokens, of_words in zip(
+                of_text, _starts(table.column(f"{side}_tokens")), strict=True
+            )
         ]
         return [
             [NO_TOKEN if token == NO_TOKEN else word[token] for token in line]

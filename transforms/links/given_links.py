@@ -11,7 +11,7 @@ from pairweave.transforms.arrow.flat_lists import list_column
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.text.piece_numbers import NO_TOKEN, PieceNumbers, number_sides
+from pairweave.transforms.text.piece_numbers import NO_TOKEN, PieceNumbers, number_cut_sides
 from pairweave.transforms.text.tokens import TokenConfig
 
 GivenUp = dict[int, tuple[str, str]]
@@ -54,7 +54,7 @@ def link_rows(
     schemas.require(table, schemas.TOKENS)
     if kept.num_rows != table.num_rows:
         raise WorkerError(f"links of {kept.num_rows} rows, but tokens of {table.num_rows}")
-    numbers = number_sides(table, tokens)
+    numbers = number_cut_sides(table, tokens)
     lengths = [side.counts for side in numbers]
     keys = {name: _keys(kept.column(column)) for name, column in _SIDES.items()}
     # One set of links is both directions'.

@@ -74,9 +74,31 @@ def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) 
         offsets, starts, ends = sentencepieces(texts, config)
         behind = marks_words_behind(config)
         return PieceNumbers(offsets, starts, ends, _tokens_of(offsets, starts, ends, behind=behind))
-    offsets, fields = fields_of(tokenize(texts, config, language))
+    return _number_tokens(tokenize(texts, config, language))
+
+
+def _number_tokens(tokens: Texts) -> PieceNumbers:
+    """Number the pieces of texts whose tokenizer counts no piece that is no token."""
+    offsets, fields = fields_of(tokens)
+    starts, ends = (fields[name][offsets[0] : offsets[-1]] for name in ("start", "end"))
+    offsets = offsets - offsets[0]
     numbers = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-    return PieceNumbers(offsets, fields["start"], fields["end"], numbers.astype(np.int32))
+    return PieceNumbers(offsets, starts, ends, numbers.astype(np.int32))
+
+
+def number_cut_sides(table: pa.Table, config: TokenConfig) -> tuple[PieceNumbers, PieceNumbers]:
+    """Number the source's and the target's pieces of rows that were cut into these tokens.
+
+    Args:
+        table: Rows with texts, languages and tokens.
+        config: How they were cut.
+    """
+    if config.kind in ("sentencepiece", "pieces"):
+        return number_sides(table, config)
+    source, target = (
+        _number_tokens(table.column(f"{side}_tokens")) for side in ("source", "target")
+    )
+    return source, target
 
 
 def number_sides(table: pa.Table, config: TokenConfig) -> tuple[PieceNumbers, PieceNumbers]:

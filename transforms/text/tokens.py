@@ -13,6 +13,7 @@ import sentencepiece
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
 from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.held_results import HeldResults
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links import joined_spans
 from pairweave.transforms.kernels.tags import cuts
@@ -25,6 +26,9 @@ KINDS = ("words", "whitespace", "sentencepiece", "pieces")
 
 Texts: TypeAlias = pa.Array | pa.ChunkedArray
 Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
+Spans: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+_spans: HeldResults[Spans] = HeldResults(2)
 
 # Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
 _CLITICS = {
@@ -332,10 +336,20 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         raise ConfigError(f"this is no SentencePiece model: {error}") from error
 
 
-def _unbroken(
-    texts: Texts, language: Language, segmenter: str, *, compounds: bool = True
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the spans that no border may split, as `wordbreak.find_tokens` does."""
+def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool = True) -> Spans:
+    """Return the spans that no border may split, as `wordbreak.find_tokens` does.
+
+    A job first asks where a tag may stand in a source and a target, then how many words they have.
+    """
+    of_columns = [texts] if language is None or isinstance(language, str) else [texts, language]
+    return _spans.find(
+        [chunk_of(column) for column in of_columns],
+        (language if isinstance(language, str) else None, segmenter, compounds),
+        lambda: _find_unbroken(texts, language, segmenter, compounds=compounds),
+    )
+
+
+def _find_unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool) -> Spans:
     data, offsets = texts_of(texts)
     properties = codepoints.properties(katakana=True)
     spans = wordbreak.find_tokens(data, offsets, _clitics(texts, language), 1, properties)

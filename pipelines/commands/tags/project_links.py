@@ -19,7 +19,7 @@ from pairweave.transforms.markup.markup import Marked
 from pairweave.transforms.projection.project import Tokens
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import Line, count_lines
-from pairweave.transforms.text.piece_numbers import number_sides, token_links
+from pairweave.transforms.text.piece_numbers import number_cut_sides, token_links
 from pairweave.transforms.text.tokens import TokenConfig
 
 
@@ -49,7 +49,7 @@ class Block:
 
     def pieces(self, tokens: TokenConfig) -> tuple[list[list[int]], list[list[int]]]:
         """Return the token of each piece that the tokenizer counts, for each line that has tags."""
-        source, target = number_sides(self.table, tokens)
+        source, target = number_cut_sides(self.table, tokens)
         return source.tokens_by_text(), target.tokens_by_text()
 
 
