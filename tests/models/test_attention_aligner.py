@@ -4,10 +4,13 @@ import io
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import sentencepiece
 
+from pairweave.models import attention_aligner
 from pairweave.pipelines.aligners.aligner_names import read_name
+from pairweave.transforms import schemas
 from tests.makers import runs
 
 SOURCE = ["the house sees", "a b", "we see it all"]
@@ -89,6 +92,15 @@ def test_attention_between_pieces_links_their_words(folder):
     np.savez(folder / "p.npz", *arrays)
     _, found = evaluate(folder, "attention:p.npz:method=naive:pieces=spm")
     assert found[0]["aer"] == 0
+
+
+def test_each_text_keeps_the_starts_of_its_own_tokens():
+    kind = schemas.TOKENS.field("source_tokens").type
+    places = [[(0, 1), (2, 3)], [], [(1, 4)]]
+    column = [[{"start": start, "end": end} for start, end in tokens] for tokens in places]
+    tokens = pa.array(column, kind)
+    assert [each.tolist() for each in attention_aligner._starts(tokens)] == [[0, 2], [], [1]]
+    assert [each.tolist() for each in attention_aligner._starts(tokens[1:])] == [[], [1]]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import base64
 import contextlib
 import io
+import types
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +43,17 @@ def unchecked(values: list[bytes]) -> pa.Array:
     """Return strings that are not checked to be UTF-8."""
     raw = pa.array(values, pa.binary())
     return pa.StringArray.from_buffers(len(raw), raw.buffers()[1], raw.buffers()[2])
+
+
+@pytest.mark.parametrize(("expansion", "floor", "most"), [(2, 0, 20), (2, 1000, 100)])
+def test_a_row_group_holds_its_share_of_text_and_no_byte_more(expansion, floor, most):
+    part = types.SimpleNamespace(ranges=[(0, 4), (90, 100)])
+    unit = types.SimpleNamespace(parts=[part], stored_bytes=10, row_group=0, file="a.parquet")
+    limits = ReadLimits(max_expansion=expansion, expansion_floor_bytes=floor)
+    budget = parquet._TextBudget(unit, limits)
+    budget.spend(most)
+    with pytest.raises(InputError, match=f"the 10 bytes read of row group 0 hold {most + 1} bytes"):
+        budget.spend(1)
 
 
 def test_a_row_group_is_a_unit_and_lines_count_on(tmp_path):

@@ -106,6 +106,13 @@ def test_a_document_type_that_names_a_dtd_is_read_and_the_dtd_is_not_loaded(tmp_
 def test_an_undefined_entity_is_an_error_and_no_text(tmp_path, kind):
     error = error_of(write(tmp_path, kind, document(kind, unit(kind, "A&x;B", "b"))))
     assert error.code == "undefined_entity"
+    assert "an entity that XML itself does not define" in error.message
+
+
+def test_a_syntax_error_is_said_as_the_parser_says_it(tmp_path, kind):
+    error = error_of(write(tmp_path, kind, document(kind, unit(kind, "a</x>", "b"))))
+    assert error.code == "xml_syntax"
+    assert error.message.endswith("line 3: mismatched tag")
 
 
 def test_a_truncated_document_gives_nothing_wherever_it_breaks_off(tmp_path, kind):
@@ -113,6 +120,7 @@ def test_a_truncated_document_gives_nothing_wherever_it_breaks_off(tmp_path, kin
     for stop in range(len(DECLARATION), len(data) - 1, 7):
         error = error_of(write(tmp_path, kind, data[:stop]))
         assert error.code == "xml_truncated", (stop, error)
+        assert "the document ends before its document element does" in error.message
         assert "line " in error.message
 
 

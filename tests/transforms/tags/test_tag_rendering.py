@@ -34,6 +34,13 @@ def test_rows_of_a_slice_are_rendered_alone():
     assert source.to_pylist() == target.to_pylist() == ['x<x id="1"/>', '<g id="1">y</g>']
 
 
+def test_a_tags_number_has_nine_digits_at_most():
+    data, offsets = texts_of(pa.array(["<a_1234567890>", "<a_123456789>", "<a_1234567890>"]))
+    begins, _, _, tags = indexed_tags.find_tags(data, offsets)
+    assert begins.tolist() == [0, 0, 1, 1]
+    assert (tags // 3).tolist() == [123_456_789]
+
+
 @given(st.lists(texts, max_size=4))
 def test_tags_are_found_as_by_the_parser(lines):
     data, offsets = texts_of(pa.array(lines, pa.string()))

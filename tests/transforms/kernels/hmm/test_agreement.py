@@ -191,7 +191,7 @@ def test_each_direction_hears_the_odds_of_the_other():
 
 
 @pytest.mark.parametrize(
-    ("words", "states"), [(1, 1), (256, 256), (300, 40), (40, 300), (900, 999)]
+    ("words", "states"), [(1, 1), (256, 256), (300, 40), (40, 300), (900, 999), (30, 3000)]
 )
 def test_windows_lie_round_the_diagonal(words, states):
     width, low = emissions.window(words, states)
@@ -201,6 +201,7 @@ def test_windows_lie_round_the_diagonal(words, states):
     assert low.max() + width <= states
     centres = (2 * np.arange(words) + 1) * states // (2 * words)
     assert np.all((low <= centres) & (centres < low + width))
+    assert np.all(np.abs(low + low[::-1] - (states - width)) <= 1)  # the same from both ends
 
 
 def test_outside_its_window_a_direction_believes_in_no_link():

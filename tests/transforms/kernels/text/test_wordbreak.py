@@ -83,6 +83,7 @@ def test_words_by_hand(text, expected):
     [
         ("%s of %(name)s, %1$s%%", "%s|of|%(name)s|,|%1$s|%%"),
         ("%-5.2f %lu %zd %@ %{count}", "%-5.2f|%lu|%zd|%@|%{count}"),
+        ("%hhd %lld %hd %hld %dd", "%hhd|%lld|%hd|%|hld|%d|d"),
         ("50% off, 20%ige, 100 % des", "50|%|off|,|20|%|ige|,|100|%|des"),
         ("20%söks 5%dé %dé %d 5%d", "20|%|söks|5|%|dé|%d|é|%d|5|%d"),
         ("{} {0} {name!r:>10} {{ x }}", "{}|{0}|{name!r:>10}|{{ x }}"),
@@ -134,6 +135,10 @@ def test_a_number_with_slashes_is_split_by_no_tag_but_its_parts_are_aligned(text
     assert not any(part.strip("/\u0301") for part in tokens(text) if "/" in part)
 
 
+def test_katakana_is_one_word_with_connectors_where_words_are_wanted():
+    assert tokens("カナ_ナ a", words_only=True) == ["カナ_ナ", "a"]
+
+
 @pytest.mark.parametrize(
     ("language", "text", "expected", "words"),
     [
@@ -144,6 +149,7 @@ def test_a_number_with_slashes_is_split_by_no_tag_but_its_parts_are_aligned(text
         ("fr", "L'inflation", "L'|inflation", "L'|inflation"),
         ("fr", "lorsqu\u2019il n'est", "lorsqu\u2019|il|n'|est", "lorsqu\u2019|il|n'|est"),
         ("fr", "d'aujourd'hui", "d'|aujourd'hui", "d'|aujourd'hui"),
+        ("fr", "ç'a Ç'est va'il", "ç'|a|Ç'|est|va'il", "ç'|a|Ç'|est|va'il"),
         ("it", "dell'arte un\u2019altra", "dell'|arte|un\u2019|altra", "dell'|arte|un\u2019|altra"),
         ("ca", "l'home dona'm", "l'|home|dona|'m", "l'|home|dona'm"),
         (None, "L'inflation's", "L'inflation's", "L'inflation's"),
