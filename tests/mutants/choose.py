@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.mutants.pure import PACKAGE, pure_modules
 
 _SLOW_IMPORT = re.compile(r"tests\S*\.runs\b|tests\S* import .*\bruns\b|subprocess")
-_SLOW_TEXT = re.compile(r"torch|local_?runner", re.I)
+_SLOW_TEXT = re.compile(r"torch|local_?runner|linear_time", re.I)
 _NEURAL = re.compile(r"^(?:import torch|from (?:torch|safetensors)|.*importorskip\(.torch)", re.M)
 
 

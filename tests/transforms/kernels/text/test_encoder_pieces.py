@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.models.encoder.pieces import cut_windows, pieces_of
-from pairweave.transforms.kernels.text.encoder_pieces import cover, token_links
+from pairweave.transforms.kernels.text.encoder_pieces import cover, merge_pieces, token_links
+from pairweave.transforms.text.codepoints import properties
 
 
 def flat(spans):
@@ -34,6 +35,20 @@ def test_a_lone_word_mark_belongs_to_the_token_that_follows():
 def test_a_piece_between_tokens_belongs_to_none():
     ((first, last),) = covered([(3, 4)], [(0, 3), (5, 6)])
     assert first == last
+
+
+def test_pieces_that_share_a_character_are_one_token_and_the_next_piece_is_another():
+    offsets, starts, ends, *_, tokens = merge_pieces(
+        np.array([0, 4]),
+        np.array([0, 1, 3, 4]),
+        np.array([2, 3, 4, 5]),
+        np.frombuffer(b"abc d", np.uint8),
+        np.array([0, 5]),
+        properties(),
+    )
+    assert offsets.tolist() == [0, 2]
+    assert list(zip(starts[:2], ends[:2], strict=True)) == [(0, 3), (4, 5)]
+    assert tokens.tolist() == [0, 0, 1, 1]  # a blank alone is of the token behind it
 
 
 @st.composite
