@@ -210,7 +210,7 @@ def project_tags(
             path.write_text("".join(_line(text, name) for text in texts), encoding="utf-8")
             options[name] = str(path)
         options["output"] = str(Path(directory, "output"))
-        _command("tags_project", "project", options)
+        _command("commands.tags.tags_project", "project", options)
         lines = Path(options["output"]).read_text(encoding="utf-8").split("\n")[:-1]
     return pa.table({"text": pa.array(lines, type=pa.string())})
 
@@ -236,7 +236,7 @@ def _run(job: str, pairs: Pairs, options: dict[str, Any]) -> Iterator[Path]:
         settings: dict[str, Any] = {"engine": "local", "workers": 1, **options}
         settings = {"output": str(Path(directory, "output")), **settings, "input": str(path)}
         settings |= {f"{name}_field": name for name in table.column_names}
-        _command(job, job, settings)
+        _command(f"jobs.{job}", job, settings)
         yield Path(settings["output"])
 
 

@@ -132,7 +132,7 @@ def test_the_resume_of_a_run_with_shards_beside_its_manifest_is_refused(tmp_path
 def test_no_command_opens_a_run_with_shards_beside_its_manifest(tmp_path, command, arguments):
     old_layout(tmp_path / "run")
     filled = [word.format(run=tmp_path / "run", out=tmp_path / "out") for word in arguments]
-    name = command.__name__.rpartition(".")[2]
+    name = command.__name__.rpartition(".")[2].removesuffix("_command")
     with pytest.raises(ConfigError, match=r"part-0000.*beside the manifest.*another --output"):
         command.main(name, filled)
     assert not (tmp_path / "out").exists()

@@ -311,7 +311,8 @@ def test_the_contract_and_the_settings_need_no_torch():
     import sys
 
     code = (
-        "import sys; from pairweave.models import aligner, encoder_config, batching, pieces;"
+        "import sys; from pairweave.models import aligner; "
+        "from pairweave.models.encoder import batching, encoder_config, pieces; "
         "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'apache_beam')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -245,7 +245,7 @@ def test_the_report_names_what_is_missing():
 
 
 def test_the_report_loads_no_neural_library():
-    code = "import sys; from pairweave.pipelines import engines; engines.engine_report(); "
+    code = "import sys; from pairweave.pipelines.engines import engines; engines.engine_report(); "
     code += "sys.exit(any(m in sys.modules for m in ('torch', 'apache_beam')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
