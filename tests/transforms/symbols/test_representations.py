@@ -161,6 +161,14 @@ def test_an_element_of_a_pair_has_one_number_on_both_sides():
     assert numbered[3].entries[3].opening == "<br />"
 
 
+def test_a_target_keeps_an_order_of_its_own_only_where_it_has_one():
+    source = parse_markup("<b>a</b> <i>c</i>")
+    for text, own in (("<b>d</b> <i>e</i>", ()), ("<i>d</i> <b>e</b>", (1, 1, 0, 0))):
+        *_, table, other_table = number_pair(source, parse_markup(text))
+        assert table.own == ()
+        assert tuple(mark.number for mark in other_table.own) == own
+
+
 @given(marked_texts(8), marked_texts(8))
 def test_tables_survive_json(source, target):
     for table in number_pair(parse_markup(source), parse_markup(target))[2:]:
