@@ -17,8 +17,8 @@ from pairweave.models.aligner import require_countable
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.hmm_storage import HEADER, digest_of, pack, unpack
-from pairweave.models.hmm.hmm_training import train
 from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.training import train
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import agreement

@@ -8,8 +8,8 @@ from pairweave.pipelines.options.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import receipt_files, run_files
-from pairweave.transforms.report import report, run_samples
+from pairweave.transforms.output import receipts, run_files
+from pairweave.transforms.report import report_page, run_samples
 from pairweave.transforms.storage import files
 
 
@@ -32,11 +32,11 @@ def render(directory: str) -> str:
         WorkerError: One of its files is missing or broken.
     """
     found = finished_run.open_manifest(directory)
-    receipts = receipt_files.read_receipts(directory, found["plan_sha256"], int(found["shards"]))
-    samples = run_samples.gather(directory, found, receipts)
+    written = receipts.read_receipts(directory, found["plan_sha256"], int(found["shards"]))
+    samples = run_samples.gather(directory, found, written)
     path = files.join(directory, run_files.RUN)
     run = run_files.read_json(path) if files.exists(path) else None
-    return report.render(found, receipts, samples, run)
+    return report_page.render(found, written, samples, run)
 
 
 def write(path: str, page: str) -> None:

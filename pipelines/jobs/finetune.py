@@ -30,13 +30,9 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.unit import read_unit
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.character_counts import character_notices, count_characters
-from pairweave.transforms.output.write import (
-    REJECTS,
-    encode_parquet,
-    rejects_name,
-    rejects_of,
-    to_json,
-)
+from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.names import REJECTS, rejects_name
+from pairweave.transforms.output.write import encode_parquet, rejects_of
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import screen
 from pairweave.transforms.shards.merge import mark_rejected, merge_rows, pairs_of

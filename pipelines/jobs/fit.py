@@ -18,7 +18,8 @@ from pairweave.pipelines.steps.steps import WriteShards
 from pairweave.transforms.commit.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.write import ShardOutput, file_entry
+from pairweave.transforms.output.file_entries import file_entry
+from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files, hashed_files

@@ -19,7 +19,7 @@ from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import receipt_files, run_files
+from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.storage import files
 
 
@@ -49,10 +49,10 @@ def execute(
 
     def missing() -> Graph | None:
         nonlocal reused
-        done = receipt_files.finished_shards(
+        done = receipts.finished_shards(
             output, run.digest, run.shards, rejects_only=run.job == run_files.FIT
         )
-        unread = receipt_files.unread_units(output, run.digest, len(run.plan.units))
+        unread = receipts.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
         fitted = find_fitted(run.options, run.model_directory)
         fits = not run.model and fitted is None

@@ -10,7 +10,7 @@ from pairweave.pipelines.aligners.aligner_choice import Reference, model_name
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.write import WriteConfig
+from pairweave.transforms.output.names import WriteConfig
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.storage import files
 from pairweave.transforms.tags.glossary import Glossary

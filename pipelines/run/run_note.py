@@ -9,7 +9,7 @@ from pairweave.models.encoder.encoder_store import EncoderReference
 from pairweave.models.translators import translator_store
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.write import to_json
+from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.storage import files
 
 

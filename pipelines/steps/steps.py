@@ -14,9 +14,10 @@ from pairweave.transforms import schemas
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.unit import read_unit
-from pairweave.transforms.output import receipt_files, run_files
+from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.output.character_counts import count_characters
-from pairweave.transforms.output.write import REJECTS, ShardOutput, WriteConfig, write_shard
+from pairweave.transforms.output.names import REJECTS, WriteConfig
+from pairweave.transforms.output.write import ShardOutput, write_shard
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import gather_sample, sample_rows, why_empty
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
@@ -71,7 +72,7 @@ def _read(
         characters += count_characters(batch)
         yield batch
     if output:
-        receipt_files.write_unit_receipt(output, plan, unit.index, rows, characters)
+        receipts.write_unit_receipt(output, plan, unit.index, rows, characters)
 
 
 class Screen(beam.PTransform[Batches, Batches]):

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
-from pairweave.transforms.output import receipt_files, run_files, write
+from pairweave.transforms.output import names, receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row
@@ -132,11 +132,11 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
         for line, (source, target, *_) in enumerate(PAIRS)
     ]
     shards = [[*kept_rows[:2], *turned_away[:2]], [*kept_rows[2:], *turned_away[2:]]]
-    config = write.WriteConfig(output, 2, digest, document["signature"])
+    config = names.WriteConfig(output, 2, digest, document["signature"])
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         shard = Shard(number, kept, rejected, data(kept))
         found = counts if number == 0 else {}
         write.write_shard(write.ShardOutput(shard, shard.table, found), config)
-    receipt_files.write_unit_receipt(output, digest, 0, read)
+    receipts.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 import orjson
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.names import DATA, REJECTS
 from pairweave.transforms.output.run_files import (
     CARD,
     FIT,
@@ -15,8 +17,7 @@ from pairweave.transforms.output.run_files import (
     Json,
     read_json,
 )
-from pairweave.transforms.output.write import DATA, REJECTS, to_json
-from pairweave.transforms.report import report
+from pairweave.transforms.report import report_page
 from pairweave.transforms.storage import files, hashed_files
 
 # What else a run writes at the top of its directory.
@@ -82,7 +83,9 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
 def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     fits = plan["job"] == FIT
     patterns = (
-        (MANIFEST, hashed_files.ABOUT) if fits else (MANIFEST, CARD, report.REPORT, *_IN_THE_WAY)
+        (MANIFEST, hashed_files.ABOUT)
+        if fits
+        else (MANIFEST, CARD, report_page.REPORT, *_IN_THE_WAY)
     )
     directories = (REJECTS,) if fits else (DATA, REJECTS)
     for name in files.list_names(output):

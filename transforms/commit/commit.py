@@ -8,7 +8,9 @@ from pairweave.transforms.commit.manifest import check_conservation, count_reaso
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
 from pairweave.transforms.output.character_counts import character_notices
-from pairweave.transforms.output.receipt_files import read_receipts, read_unit_receipt
+from pairweave.transforms.output.file_entries import check_file, file_entry, to_json
+from pairweave.transforms.output.names import DATA, RECEIPTS, REJECTS
+from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
 from pairweave.transforms.output.run_files import (
     CARD,
     FIT,
@@ -18,15 +20,7 @@ from pairweave.transforms.output.run_files import (
     plan_digest,
     read_json,
 )
-from pairweave.transforms.output.write import (
-    DATA,
-    RECEIPTS,
-    REJECTS,
-    check_file,
-    file_entry,
-    to_json,
-)
-from pairweave.transforms.report import report, run_samples
+from pairweave.transforms.report import report_page, run_samples
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -60,8 +54,8 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
     for name, data in sorted(extras.items()):
         _add_file(output, manifest, name, data)
     samples = run_samples.gather(output, manifest, receipts)
-    page = report.render(manifest, receipts, samples)
-    _add_file(output, manifest, report.REPORT, page.encode())
+    page = report_page.render(manifest, receipts, samples)
+    _add_file(output, manifest, report_page.REPORT, page.encode())
     write_manifest(output, manifest)
     return manifest
 

@@ -16,7 +16,7 @@ from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output.export_links import add_links, find_cut, tag_finder
 from pairweave.transforms.output.export_rows import Selection, select, wanted_rows
-from pairweave.transforms.output.write import DATA, data_name
+from pairweave.transforms.output.names import DATA, data_name
 from pairweave.transforms.storage import files
 
 ExportFormat = Literal["wets", "mt5", "moses", "opustrainer", "tsv", "jsonl"]

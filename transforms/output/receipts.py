@@ -1,114 +1,217 @@
-"""What a receipt must say to be believed: all of its keys, and numbers that agree."""
+"""The receipts in a run's directory: a rerun uses them to find what is already there."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
-from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.output.write import data_name, rejects_name
+import pyarrow as pa
+
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output.file_entries import check_file, to_json
+from pairweave.transforms.output.names import (
+    RECEIPTS,
+    WriteConfig,
+    shard_receipt_name,
+    unit_receipt_name,
+)
+from pairweave.transforms.output.receipt_checks import check_shard, check_unit
+from pairweave.transforms.output.run_files import PLAN, Json, read_json
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.storage import files
 
 
-def check_shard(
-    receipt: dict[str, Any], plan: str, shard: int, shards: int, *, rejects_only: bool = False
-) -> None:
-    """Check the receipt of one shard.
+def finished_shards(
+    output: str, plan: str, shards: int, *, rejects_only: bool = False
+) -> frozenset[int]:
+    """Return the shards that need not be made again: their receipt and files are whole.
 
     Args:
-        receipt: The receipt.
-        plan: Digest of the plan that it must belong to.
-        shard: The number of the shard.
-        shards: How many shards the run has.
+        output: The run's directory.
+        plan: Digest of its plan.
+        shards: How many shards it has.
+        rejects_only: Whether the job writes nothing of a shard but its rejects.
+    """
+    present = set(files.list_names(files.join(output, RECEIPTS)))
+    names = [
+        shard
+        for shard in range(shards)
+        if shard_receipt_name(shard, shards).rpartition("/")[2] in present
+    ]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards, rejects_only), names)
+        return frozenset(shard for shard, good in zip(names, whole, strict=True) if good)
+
+
+def _is_whole(output: str, plan: str, shard: int, shards: int, rejects_only: bool) -> bool:  # noqa: FBT001
+    try:
+        receipt = _shard_receipt(output, plan, shard, shards, rejects_only=rejects_only)
+        for entry in receipt["files"]:
+            check_file(output, entry)
+    except WorkerError:
+        return False
+    return True
+
+
+def write_shard_receipt(
+    config: WriteConfig, shard: Shard, counts: Mapping[str, int], written: list[dict[str, object]]
+) -> str:
+    """Note that a shard was written, what became of its rows, and its files.
+
+    Args:
+        config: Where to.
+        shard: The shard, with all that was rejected.
+        counts: What the job counted.
+        written: Its files (`file_entries.file_entry`).
+
+    Returns:
+        The receipt's name.
+    """
+    number, kept, rejected = shard.number, shard.kept, shard.rejected
+    receipt = {
+        "plan": config.plan,
+        "shard": number,
+        "rows": kept.num_rows + rejected.num_rows,
+        "kept": kept.num_rows,
+        "kept_by_corpus": _count(kept, "corpus"),
+        "rejected": _count_reasons(rejected),
+        "units": _count_units(kept, rejected),
+        "unit_reasons": _count_unit_reasons(rejected),
+        "counts": counts,
+        "files": written,
+    }
+    if shard.notes.model is not None:
+        receipt["model"] = shard.notes.model
+    if config.translator is not None:
+        receipt["translator"] = config.translator
+    receipt_name = shard_receipt_name(number, config.shards)
+    files.write_bytes(files.join(config.output, receipt_name), to_json(receipt))
+    return receipt_name
+
+
+def write_unit_receipt(
+    output: str, plan: str, unit: int, rows: int, characters: Mapping[str, int] | None = None
+) -> None:
+    """Note that a unit was read whole, how many rows it has, and what its texts hold.
+
+    Args:
+        output: The run's directory.
+        plan: Digest of its plan.
+        unit: Number of the unit.
+        rows: Its rows.
+        characters: See `transforms.output.character_counts.count_characters`.
+    """
+    receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
+    if characters:
+        receipt["characters"] = dict(characters)
+    files.write_bytes(files.join(output, unit_receipt_name(unit)), to_json(receipt))
+
+
+def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
+    """Return the units without a receipt of this plan that says they were read whole.
+
+    Raises:
+        ConfigError: The directory's plan is no plan.
+    """
+    planned = _planned_rows(output)
+    present = set(files.list_names(files.join(output, RECEIPTS)))
+    unread = set()
+    for unit in range(units):
+        name = unit_receipt_name(unit)
+        if name.rpartition("/")[2] not in present:
+            unread.add(unit)
+            continue
+        try:
+            if read_rows(output, plan, unit) != planned[unit]:
+                unread.add(unit)
+        except WorkerError:
+            unread.add(unit)
+    return frozenset(unread)
+
+
+def _planned_rows(output: str) -> dict[int, int]:
+    units = read_json(files.join(output, PLAN))["units"]
+    return {int(unit["index"]): int(unit["rows"]) for unit in units}
+
+
+def read_receipts(output: str, plan: str, shards: int, *, rejects_only: bool = False) -> list[Json]:
+    """Return the receipts of a run's shards, in order.
+
+    Args:
+        output: The run's directory.
+        plan: Digest of its plan.
+        shards: How many shards it has.
         rejects_only: Whether the job writes nothing of a shard but its rejects.
 
     Raises:
-        WorkerError: Says what is wrong.
+        WorkerError: A receipt is missing, belongs to another run, or lacks something.
     """
-    if receipt.get("plan") != plan:
-        raise WorkerError("belongs to another plan")
-    if receipt.get("shard") != shard:
-        raise WorkerError(f"expected shard {shard}, found {receipt.get('shard')!r}")
-    if not isinstance(receipt.get("model", ""), str):
-        raise WorkerError(f"expected the digest of a model, found {receipt['model']!r}")
-    numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
-    for name in ("kept_by_corpus", "counts"):
-        numbers = numbers and _counts(receipt.get(name))
-    if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
-        raise WorkerError("not all of its counts are there")
-    if not _unit_reasons(receipt.get("unit_reasons", [])):
-        raise WorkerError("it does not say why the pairs of each unit were rejected")
-    names = [data_name(shard, shards), rejects_name(shard, shards)]
-    names = names[1:] if rejects_only else names
-    if not _files(receipt.get("files"), names):
-        raise WorkerError(f"expected the hashes of {' and '.join(names)}")
-    kept, rejected = receipt["kept"], sum(item["rows"] for item in receipt["rejected"])
-    sums = [
-        (receipt["rows"], kept + rejected),
-        (sum(receipt["kept_by_corpus"].values()), kept),
-        (sum(unit[1] for unit in receipt["units"]), kept),
-        (sum(unit[2] for unit in receipt["units"]), rejected),
-        (receipt["files"][-1]["rows"], rejected),
+    return [
+        _shard_receipt(output, plan, shard, shards, rejects_only=rejects_only)
+        for shard in range(shards)
     ]
-    if any(one != other for one, other in sums):
-        raise WorkerError("its numbers do not add up")
 
 
-def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
-    """Check the receipt of one input unit, except for how many rows it should have.
+def _shard_receipt(
+    output: str, plan: str, shard: int, shards: int, *, rejects_only: bool = False
+) -> Json:
+    name = shard_receipt_name(shard, shards)
+    try:
+        receipt = read_json(files.join(output, name))
+        check_shard(receipt, plan, shard, shards, rejects_only=rejects_only)
+    except (OSError, ConfigError, WorkerError) as error:
+        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+    return receipt
+
+
+def read_rows(output: str, plan: str, unit: int) -> int:
+    """Return how many rows were read of a unit, as its receipt says.
 
     Raises:
-        WorkerError: Says what is wrong.
+        WorkerError: See `read_unit_receipt`.
     """
-    if receipt.get("plan") != plan:
-        raise WorkerError("belongs to another plan")
-    if receipt.get("unit") != unit:
-        raise WorkerError(f"expected unit {unit}, found {receipt.get('unit')!r}")
-    if not _is_number(receipt.get("rows")):
-        raise WorkerError("it does not say how many rows were read")
-    if not _counts(receipt.get("characters", {})):
-        raise WorkerError("it does not say what its texts hold")
+    return int(read_unit_receipt(output, plan, unit)["rows"])
 
 
-def _is_number(value: object) -> bool:
-    return type(value) is int and value >= 0
+def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
+    """Return the receipt of a unit.
+
+    Raises:
+        WorkerError: The receipt is missing, belongs to another run, or lacks something.
+    """
+    name = unit_receipt_name(unit)
+    try:
+        receipt = read_json(files.join(output, name))
+        check_unit(receipt, plan, unit)
+    except (OSError, ConfigError, WorkerError) as error:
+        raise WorkerError(f"{name}: no usable receipt: {error}") from error
+    return receipt
 
 
-def _all_numbers(values: Iterable[object]) -> bool:
-    return all(_is_number(value) for value in values)
+def _count(rows: pa.Table, name: str) -> dict[str, int]:
+    pairs = rows.column(name).cast(pa.string()).value_counts().to_pylist()
+    return {item["values"]: item["counts"] for item in pairs}
 
 
-def _counts(value: object) -> bool:
-    return isinstance(value, dict) and _all_numbers(value.values())
+def _count_reasons(rejected: pa.Table) -> list[dict[str, object]]:
+    """Count rejected rows by corpus, stage and reason."""
+    names = ["corpus", "stage", "reason"]
+    columns = [rejected.column(name).cast(pa.string()).to_pylist() for name in names]
+    counter = Counter(zip(*columns, strict=True))
+    return [{**dict(zip(names, key, strict=True)), "rows": counter[key]} for key in sorted(counter)]
 
 
-def _rejected(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict)
-        and _is_number(item.get("rows"))
-        and all(isinstance(item.get(name), str) for name in ("corpus", "stage", "reason"))
-        for item in value
-    )
+def _count_unit_reasons(rejected: pa.Table) -> list[list[object]]:
+    """Count, for each unit and reason: [unit, reason, rejected]."""
+    reasons = rejected.column("reason").cast(pa.string()).to_pylist()
+    counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
+    return [[*key, counter[key]] for key in sorted(counter)]
 
 
-def _units(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, list) and len(item) == 3 and _all_numbers(item) for item in value
-    )
-
-
-def _unit_reasons(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, list)
-        and len(item) == 3
-        and _all_numbers([item[0], item[2]])
-        and isinstance(item[1], str)
-        for item in value
-    )
-
-
-def _files(value: object, names: list[str]) -> bool:
-    return (
-        isinstance(value, list)
-        and all(isinstance(item, dict) for item in value)
-        and [item.get("name") for item in value] == names
-        and all(_all_numbers([item.get("bytes"), item.get("rows")]) for item in value)
-        and all(isinstance(item.get("sha256"), str) for item in value)
-    )
+def _count_units(kept: pa.Table, rejected: pa.Table) -> list[list[int]]:
+    """Count, for each unit: [unit, kept, rejected]."""
+    kept_units = Counter(kept.column("unit").to_pylist())
+    rejected_units = Counter(rejected.column("unit").to_pylist())
+    return [
+        [unit, kept_units[unit], rejected_units[unit]]
+        for unit in sorted({*kept_units, *rejected_units})
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.write import to_json
+from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.storage import files
 
 PLAN = "_plan.json"

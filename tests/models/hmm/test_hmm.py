@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import hmm_training
+from pairweave.models.hmm import training
 from pairweave.models.hmm.hmm import HmmConfig, HmmModel, fit
 from pairweave.models.hmm.hmm_vocabulary import build_vocabulary, collect_vocabulary
 from pairweave.transforms import schemas
@@ -378,14 +378,14 @@ def test_a_table_that_is_wrong_under_a_right_hash_is_refused(model, name, change
 
 
 def test_a_fit_begins_and_is_smoothed_as_its_constants_say():
-    jumps = hmm_training._first_jumps()
+    jumps = training._first_jumps()
     at = JUMPS  # the place of distance 0
     assert jumps[0, at + 1] == jumps[1, at + 1] == 1.0
     assert jumps[0, at + 9] == jumps[0, at - 7] == pytest.approx(np.exp(-1.0))
-    assert hmm_training.JUMP_PRIOR == 0.5
-    assert hmm_training.LEAST_COUNT * 1024 == FIXED_POINT
+    assert training.JUMP_PRIOR == 0.5
+    assert training.LEAST_COUNT * 1024 == FIXED_POINT
     words = collect_vocabulary(plain_table([("a a a b", "x")]), "source", 10)
     # Three of four tokens are a, one is b; 60 links to nothing, all of a.
     counts = np.array([60, 0]) * FIXED_POINT
     expected = [(60 + 100 * 3 / 4) / 160, (100 / 4) / 160, (100 / 4) / 160]
-    assert hmm_training._null(words, counts).tolist() == pytest.approx(expected)
+    assert training._null(words, counts).tolist() == pytest.approx(expected)

@@ -11,7 +11,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import receipt_files, receipts, run_files, write
+from pairweave.transforms.output import names, receipt_checks, receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -47,10 +47,10 @@ def written(tmp_path):
     rows = [row("a", "b", line=1), row("a", "b", line=2), row("c", "d", line=3)]
     kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
     data = kept.select(["id", "source"])
-    config = write.WriteConfig(output, 1, digest, "s")
+    config = names.WriteConfig(output, 1, digest, "s")
     shard = Shard(0, kept, rejected, data)
     write.write_shard(write.ShardOutput(shard, data, {"plain rows": 2}), config)
-    receipt_files.write_unit_receipt(output, digest, 0, 3)
+    receipts.write_unit_receipt(output, digest, 0, 3)
     return output
 
 
@@ -78,16 +78,16 @@ def test_the_manifest_counts_and_names_every_file(written):
 
 def test_a_changed_shard_is_found_and_made_again(written):
     digest = run_files.plan_digest(plan())
-    assert receipt_files.finished_shards(written, digest, 1) == {0}
-    path = files.join(written, write.data_name(0, 1))
+    assert receipts.finished_shards(written, digest, 1) == {0}
+    path = files.join(written, names.data_name(0, 1))
     files.write_bytes(path, files.read_bytes(path)[:-1] + b"x")
-    assert receipt_files.finished_shards(written, digest, 1) == frozenset()
+    assert receipts.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="part-00000-of-00001"):
         commit_run(written, {})
 
 
 def test_a_missing_shard_is_not_committed(written):
-    files.delete(files.join(written, write.shard_receipt_name(0, 1)))
+    files.delete(files.join(written, names.shard_receipt_name(0, 1)))
     with pytest.raises(WorkerError, match="no usable receipt"):
         commit_run(written, {})
     assert not files.exists(files.join(written, "_manifest.json"))
@@ -95,15 +95,15 @@ def test_a_missing_shard_is_not_committed(written):
 
 @pytest.mark.parametrize("rows", [2, 4])
 def test_a_lost_or_added_row_stops_the_commit(written, rows):
-    receipt_files.write_unit_receipt(written, run_files.plan_digest(plan()), 0, rows)
+    receipts.write_unit_receipt(written, run_files.plan_digest(plan()), 0, rows)
     with pytest.raises(WorkerError, match=rf"3 rows planned, {rows} read, 3 kept or rejected"):
         commit_run(written, {})
 
 
 def test_receipts_of_another_plan_count_for_nothing(written):
-    assert receipt_files.finished_shards(written, "0" * 64, 1) == frozenset()
-    assert receipt_files.unread_units(written, "0" * 64, 1) == {0}
-    assert receipt_files.unread_units(written, run_files.plan_digest(plan()), 1) == frozenset()
+    assert receipts.finished_shards(written, "0" * 64, 1) == frozenset()
+    assert receipts.unread_units(written, "0" * 64, 1) == {0}
+    assert receipts.unread_units(written, run_files.plan_digest(plan()), 1) == frozenset()
 
 
 def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
@@ -117,10 +117,10 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         digest = run_files.plan_digest(document)
         rows = batch(row("a", "b", reason="too_long"))
         kept, rejected = merge_rows([pa.Table.from_batches([rows])])
-        config = write.WriteConfig(output, 1, digest, "s")
+        config = names.WriteConfig(output, 1, digest, "s")
         shard = Shard(0, kept, rejected, kept)
         write.write_shard(write.ShardOutput(shard, kept.select(["id"]), {}), config)
-        receipt_files.write_unit_receipt(output, digest, 0, 1)
+        receipts.write_unit_receipt(output, digest, 0, 1)
         if allowed:
             assert commit_run(output, {}, allow_empty=True)["rows"]["kept"] == 0
         else:
@@ -159,16 +159,16 @@ def test_a_commit_leaves_no_temporary_file_of_a_dead_writer(written):
 def test_a_receipt_whose_rows_of_a_file_are_wrong_is_not_believed(written, number):
     (path,) = Path(written, "_receipts").glob("shard-*")
     receipt = json.loads(path.read_bytes())
-    receipts.check_shard(receipt, receipt["plan"], 0, 1)
+    receipt_checks.check_shard(receipt, receipt["plan"], 0, 1)
     wrong = copy.deepcopy(receipt)
     wrong["files"][number]["rows"] += 1
     if number == 1:
         with pytest.raises(WorkerError, match="do not add up"):
-            receipts.check_shard(wrong, receipt["plan"], 0, 1)
+            receipt_checks.check_shard(wrong, receipt["plan"], 0, 1)
     for name in ("rows", "kept"):
         wrong = {**receipt, name: receipt[name] + 1}
         with pytest.raises(WorkerError, match="do not add up"):
-            receipts.check_shard(wrong, receipt["plan"], 0, 1)
+            receipt_checks.check_shard(wrong, receipt["plan"], 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -195,16 +195,16 @@ def test_a_receipt_of_another_shape_is_not_believed(written, name, value, messag
     (path,) = Path(written, "_receipts").glob("shard-*")
     receipt = json.loads(path.read_bytes())
     assert receipt["unit_reasons"] == [[0, "duplicate", 1]]
-    receipts.check_shard(receipt, receipt["plan"], 0, 1)
+    receipt_checks.check_shard(receipt, receipt["plan"], 0, 1)
     with pytest.raises(WorkerError, match=message):
-        receipts.check_shard({**receipt, name: value}, receipt["plan"], 0, 1)
+        receipt_checks.check_shard({**receipt, name: value}, receipt["plan"], 0, 1)
 
 
 @pytest.mark.parametrize("rows", [None, "3", -1, True])
 def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
     good = {"plan": "p", "unit": 0, "rows": 3}
-    receipts.check_unit(good, "p", 0)
+    receipt_checks.check_unit(good, "p", 0)
     with pytest.raises(WorkerError, match="does not say how many rows were read"):
-        receipts.check_unit({**good, "rows": rows}, "p", 0)
+        receipt_checks.check_unit({**good, "rows": rows}, "p", 0)
     with pytest.raises(WorkerError, match="what its texts hold"):
-        receipts.check_unit({**good, "characters": {"en": None}}, "p", 0)
+        receipt_checks.check_unit({**good, "characters": {"en": None}}, "p", 0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pairweave.pipelines.commands import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import run_files, write
+from pairweave.transforms.output import file_entries, names, run_files, write
 from pairweave.transforms.output.export import escape, export
 from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
@@ -62,9 +62,9 @@ def write_run(output, *rows):
 def write_shard(output, rows):
     """Write rows as the only shard of a run; returns what a manifest says of it."""
     data = write.encode_parquet(pa.Table.from_pylist(rows, schema=schemas.SUGGESTIONS), "signature")
-    name = write.data_name(0, 1)
+    name = names.data_name(0, 1)
     files.write_bytes(files.join(str(output), name), data)
-    return {"job": "suggest", "shards": 1, "files": [write.file_entry(name, data)]}
+    return {"job": "suggest", "shards": 1, "files": [file_entries.file_entry(name, data)]}
 
 
 def read(directory, stem="suggestions"):

@@ -9,8 +9,8 @@ import pytest
 from pairweave.pipelines.commands import report_command as command
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import receipt_files, run_files, write
-from pairweave.transforms.report import report, run_samples, templating
+from pairweave.transforms.output import file_entries, names, receipts, run_files
+from pairweave.transforms.report import report_page, run_samples, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
 from pairweave.transforms.report.shown_text import linked_words, pieces
 from pairweave.transforms.report.templating import percent
@@ -30,8 +30,8 @@ def run(tmp_path_factory):
 
 def page_of(output, document):
     """Return a report made again from the files of a run."""
-    receipts = receipt_files.read_receipts(output, document["plan_sha256"], document["shards"])
-    return report.render(document, receipts, run_samples.gather(output, document, receipts))
+    written = receipts.read_receipts(output, document["plan_sha256"], document["shards"])
+    return report_page.render(document, written, run_samples.gather(output, document, written))
 
 
 def texts(page):
@@ -45,7 +45,7 @@ def test_the_manifest_names_the_report_with_its_hash(run):
     entry = next(entry for entry in made["files"] if entry["name"] == "report.html")
     assert entry["sha256"] == hashlib.sha256(page.encode()).hexdigest()
     assert entry["bytes"] == len(page.encode())
-    write.check_file(output, entry)
+    file_entries.check_file(output, entry)
 
 
 def test_two_runs_of_the_same_input_have_the_same_report(run, tmp_path):
@@ -143,7 +143,7 @@ def test_numbers_are_aligned_at_the_right(run):
 def test_rejected_pairs_of_one_corpus_are_not_listed_twice(run):
     _, made, page = run
     one = {**made, "corpora": {"news": made["corpora"]["news"]}}
-    shown = texts(report.render(one, [], run_samples.Samples([], {})))
+    shown = texts(report_page.render(one, [], run_samples.Samples([], {})))
     assert "identical" in shown
     assert "By corpus" not in shown
     assert "By corpus" in texts(page)
@@ -152,7 +152,7 @@ def test_rejected_pairs_of_one_corpus_are_not_listed_twice(run):
 def test_settings_are_written_out_as_people_read_them():
     values = [True, False, None, [1, True], [], {"b": None, "a": False}, "text", 0]
     expected = ["yes", "no", "none", "1; yes", "none", "a no, b none", "text", "0"]
-    assert [report._text(value) for value in values] == expected
+    assert [report_page._text(value) for value in values] == expected
 
 
 def test_a_tag_has_one_colour_on_both_sides_and_sides_are_isolated(run):
@@ -197,8 +197,8 @@ def test_counts_by_number_become_a_distribution(run):
 
 def test_many_values_share_bars_and_none_is_lost():
     found = {3: 5, 50: 7, 103: 11}
-    rows = report._distribution(found, "rows", "words")
-    assert len(rows) <= report.MOST_BARS
+    rows = report_page._distribution(found, "rows", "words")
+    assert len(rows) <= report_page.MOST_BARS
     assert (rows[0]["words"], rows[0]["rows"]) == ("3 to 8", 5)
     assert sum(row["rows"] for row in rows) == 23
 
@@ -215,13 +215,13 @@ def test_a_run_without_rejects_or_kept_pairs_has_a_report(run):
     bare = {**made, "rejected": {}, "counts": {}, "inputs": [], "files": [], "notices": []}
     bare["rows"] = {"read": 0, "kept": 0, "rejected": 0}
     bare["corpora"] = {}
-    shown = texts(report.render(bare, [], run_samples.Samples([], {})))
+    shown = texts(report_page.render(bare, [], run_samples.Samples([], {})))
     assert "None was." in shown
     assert "to look at" not in shown
 
 
 def test_long_lists_of_files_are_cut_and_counted(run, monkeypatch):
-    monkeypatch.setattr(report, "MOST_ROWS", 2)
+    monkeypatch.setattr(report_page, "MOST_ROWS", 2)
     page = page_of(run[0], run[1])
     assert "and 4 more, all in _manifest.json" in page
 
@@ -277,10 +277,10 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
 def test_a_broken_shard_is_named(tmp_path):
     output = str(tmp_path / "out")
     finished_runs.write_run(output)
-    files.write_bytes(files.join(output, write.data_name(1, 2)), b"PAR1")
+    files.write_bytes(files.join(output, names.data_name(1, 2)), b"PAR1")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
         command.render(output)
-    files.delete(files.join(output, write.shard_receipt_name(0, 2)))
+    files.delete(files.join(output, names.shard_receipt_name(0, 2)))
     with pytest.raises(WorkerError, match=r"shard-00000-of-00002\.json: no usable receipt"):
         command.render(output)
 
@@ -340,7 +340,7 @@ def test_every_text_of_the_page_is_escaped(run):
         "configuration": {mark: mark},
         "files": [{"name": mark, "bytes": 1, "sha256": mark}],
     }
-    page = report.render(marked, [], run_samples.Samples([], {}), {mark: mark})
+    page = report_page.render(marked, [], run_samples.Samples([], {}), {mark: mark})
     assert "\x07" not in page
     shown = mark.replace("\x07", "\u2407")
     body = page[page.index("<body>") :]

@@ -1,0 +1,114 @@
+"""What a receipt must say to be believed: all of its keys, and numbers that agree."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.output.names import data_name, rejects_name
+
+
+def check_shard(
+    receipt: dict[str, Any], plan: str, shard: int, shards: int, *, rejects_only: bool = False
+) -> None:
+    """Check the receipt of one shard.
+
+    Args:
+        receipt: The receipt.
+        plan: Digest of the plan that it must belong to.
+        shard: The number of the shard.
+        shards: How many shards the run has.
+        rejects_only: Whether the job writes nothing of a shard but its rejects.
+
+    Raises:
+        WorkerError: Says what is wrong.
+    """
+    if receipt.get("plan") != plan:
+        raise WorkerError("belongs to another plan")
+    if receipt.get("shard") != shard:
+        raise WorkerError(f"expected shard {shard}, found {receipt.get('shard')!r}")
+    if not isinstance(receipt.get("model", ""), str):
+        raise WorkerError(f"expected the digest of a model, found {receipt['model']!r}")
+    numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
+    for name in ("kept_by_corpus", "counts"):
+        numbers = numbers and _counts(receipt.get(name))
+    if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
+        raise WorkerError("not all of its counts are there")
+    if not _unit_reasons(receipt.get("unit_reasons", [])):
+        raise WorkerError("it does not say why the pairs of each unit were rejected")
+    names = [data_name(shard, shards), rejects_name(shard, shards)]
+    names = names[1:] if rejects_only else names
+    if not _files(receipt.get("files"), names):
+        raise WorkerError(f"expected the hashes of {' and '.join(names)}")
+    kept, rejected = receipt["kept"], sum(item["rows"] for item in receipt["rejected"])
+    sums = [
+        (receipt["rows"], kept + rejected),
+        (sum(receipt["kept_by_corpus"].values()), kept),
+        (sum(unit[1] for unit in receipt["units"]), kept),
+        (sum(unit[2] for unit in receipt["units"]), rejected),
+        (receipt["files"][-1]["rows"], rejected),
+    ]
+    if any(one != other for one, other in sums):
+        raise WorkerError("its numbers do not add up")
+
+
+def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
+    """Check the receipt of one input unit, except for how many rows it should have.
+
+    Raises:
+        WorkerError: Says what is wrong.
+    """
+    if receipt.get("plan") != plan:
+        raise WorkerError("belongs to another plan")
+    if receipt.get("unit") != unit:
+        raise WorkerError(f"expected unit {unit}, found {receipt.get('unit')!r}")
+    if not _is_number(receipt.get("rows")):
+        raise WorkerError("it does not say how many rows were read")
+    if not _counts(receipt.get("characters", {})):
+        raise WorkerError("it does not say what its texts hold")
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _all_numbers(values: Iterable[object]) -> bool:
+    return all(_is_number(value) for value in values)
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, dict) and _all_numbers(value.values())
+
+
+def _rejected(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, dict)
+        and _is_number(item.get("rows"))
+        and all(isinstance(item.get(name), str) for name in ("corpus", "stage", "reason"))
+        for item in value
+    )
+
+
+def _units(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, list) and len(item) == 3 and _all_numbers(item) for item in value
+    )
+
+
+def _unit_reasons(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, list)
+        and len(item) == 3
+        and _all_numbers([item[0], item[2]])
+        and isinstance(item[1], str)
+        for item in value
+    )
+
+
+def _files(value: object, names: list[str]) -> bool:
+    return (
+        isinstance(value, list)
+        and all(isinstance(item, dict) for item in value)
+        and [item.get("name") for item in value] == names
+        and all(_all_numbers([item.get("bytes"), item.get("rows")]) for item in value)
+        and all(isinstance(item.get("sha256"), str) for item in value)
+    )
