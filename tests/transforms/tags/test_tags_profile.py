@@ -113,6 +113,12 @@ def test_a_profile_by_hand():
     assert found["syntax"] == "xliff"
 
 
+def test_a_pair_is_split_where_one_side_has_it_in_parts_and_the_other_whole():
+    three = '<g id="1">a</g> <g id="2">b</g> <g id="3">c</g>'
+    for texts in ([three], [f'{three} <g id="3">d</g>']), ([f'{three} <g id="3">d</g>'], [three]):
+        assert learn_profile(texts[0], XLIFF, texts[1])["split"] == [1, 3]
+
+
 def test_jensen_shannon_is_a_distance():
     one, two, three = (np.array(v, float) for v in ([1, 2, 3], [3, 2, 1], [1, 0, 0]))
     assert jensen_shannon(one, one * 7) == 0
