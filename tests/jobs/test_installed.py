@@ -96,3 +96,49 @@ def test_an_installed_package_does_not_mind_folders_of_its_rooms_names(built, tm
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "usage: pairweave augment" in done.stdout
+
+
+def interpreter(version):
+    """Return a Python of this version that runs, from the path or from pyenv; None for none."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    found = [shutil.which(f"python{version}"), *pyenv.glob(f"{version}.*/bin/python")]
+    for path in filter(None, found):
+        done = subprocess.run([path, "-c", ""], check=False, stderr=subprocess.DEVNULL)
+        if done.returncode == 0:  # a shim of pyenv's may stand for no Python
+            return str(path)
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+def test_other_pythons_can_install_and_use_it(built, tmp_path, version):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    subprocess.run([python, "-m", "venv", str(tmp_path / "env")], check=True)
+    python = str(tmp_path / "env" / "bin" / "python")
+    install = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    subprocess.run([*install, str(built[0])], check=True)
+    for name in FOLDERS[1:]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    code = (
+        "import pairweave; "
+        "links = pairweave.symmetrize(['0-0 1-1'], ['0-0'], heuristic='intersection'); "
+        "print(links.to_pylist())"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for arguments, wanted in (
+        (["-c", code], "[{'source': 0, 'target': 0}]"),
+        (["-m", "pairweave.pipelines.cli", "augment", "--help"], "usage: pairweave augment"),
+    ):
+        done = subprocess.run(
+            [python, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert wanted in done.stdout
