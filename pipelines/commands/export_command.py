@@ -23,8 +23,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     run = finished_run.run_of(f"{options.output.rstrip('/')}/file")
     if run is not None:
         raise ConfigError(
-            f"{options.output} lies in the run {run}, which stays as its manifest says; "
-            "give another directory: --output DIR"
+            f"{options.output} is inside the run {run}, which must stay as its manifest "
+            "describes it; give another directory: --output DIR"
         )
     selection = selection_of(options, str(found["job"]))
     if options.format in export_markup.FORMATS:
@@ -71,7 +71,7 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
     kinds = options.kinds
     if options.rows is not None:
         if kinds:
-            raise ConfigError("--rows and --kinds say the same; give one of them")
+            raise ConfigError("--rows and --kinds mean the same; give only one of them")
         if job != "augment" and not in_markup:
             raise ConfigError(f"--rows: rows of {job} have no tags; leave it out")
         if options.rows != "all" and job == "augment":

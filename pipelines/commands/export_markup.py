@@ -154,8 +154,8 @@ class _Fitting:
                 self.left_out += 1
             else:
                 raise ConfigError(
-                    f"pair {row.id}: {reason}; {self._form} cannot carry it: export the run in "
-                    "another format, or with --unfit leave_out"
+                    f"pair {row.id}: {reason}; {self._form} cannot represent it: export the run "
+                    "in another format, or with --unfit leave_out"
                 )
 
 

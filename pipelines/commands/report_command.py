@@ -48,7 +48,7 @@ def write(path: str, page: str) -> None:
     run = finished_run.run_of(path)
     if run is not None:
         raise ConfigError(
-            f"{path} lies in the run {run}, which stays as its manifest says; "
+            f"{path} is inside the run {run}, which must stay as its manifest describes it; "
             "give another file: --output FILE"
         )
     try:

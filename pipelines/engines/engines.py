@@ -98,8 +98,8 @@ def beam_options(
     runner = (given.value("runner") or "").rpartition(".")[2].lower()
     if runner in {"directrunner", "direct", "switchingdirectrunner"}:
         raise ConfigError(
-            "--runner=DirectRunner stands for one of three runners and may download one; "
-            "leave it out, or say --runner=FnApiRunner"
+            "--runner=DirectRunner can mean any of three runners and may download one; leave "
+            "it out, or give --runner=FnApiRunner"
         )
     _check_runner(given.value("runner"))
     makers: dict[str, Callable[[int, Given, Path], list[str]]] = {
@@ -130,7 +130,7 @@ def _check_runner(name: str | None) -> None:
         create_runner(name)
     except (ValueError, ImportError, AttributeError, TypeError) as error:
         raise ConfigError(
-            f"--runner={name}: no runner that can be used: {error}; leave it out and give --engine"
+            f"--runner={name}: this runner cannot be used: {error}; leave it out and give --engine"
         ) from error
 
 
@@ -199,7 +199,7 @@ def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
 def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
     binary = given.value("prism_location") or _find_prism()
     if binary is None:
-        raise ConfigError(f"engine prism: no Beam prism program here; run {PRISM_INSTALL}")
+        raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     if not given.has("environment_type"):
         flags += engine_scripts.worker_processes(scratch)
@@ -227,9 +227,9 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
             flags += _flink_workers(workers, scratch)
     elif not given.has("environment_type"):
         raise ConfigError(
-            f"--flink_master={master}: say where its workers are: --environment_type=EXTERNAL "
-            "--environment_config=localhost:50000 with `python -m "
-            "pairweave.pipelines.engines.flink.worker_pool` beside each task manager, or "
+            f"--flink_master={master}: give the place of its workers: "
+            "--environment_type=EXTERNAL --environment_config=localhost:50000 with `python -m "
+            "pairweave.pipelines.engines.flink.worker_pool` next to each task manager, or "
             "--environment_type=PROCESS "
             '--environment_config=\'{"command": "PROGRAM"}\' (see deploy/flink/README.md)'
         )
@@ -246,8 +246,8 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
     java = given.value("job_server_java_launcher") or _find_java()
     if java is None:
         raise ConfigError(
-            f"engine flink: no java here; install Java {JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]} "
-            "and put it on PATH or in JAVA_HOME"
+            f"engine flink: no java found; install Java {JAVA_VERSIONS[0]} to "
+            f"{JAVA_VERSIONS[-1]} and put it on PATH or in JAVA_HOME"
         )
     version = java_version(java)
     if version is not None and version not in JAVA_VERSIONS:
@@ -297,8 +297,8 @@ def _flink_workers(workers: int, scratch: Path) -> list[str]:
 def _warn_of_open_ports(engine: str) -> None:
     if not private_network.entered():
         LOG.warning(
-            "engine %s listens on ports that whoever reaches this machine can use to run code as "
-            "you, as this run cannot have a network of its own; see SECURITY.md",
+            "engine %s listens on ports through which anyone who can reach this machine can "
+            "run code as you, because this run cannot have its own network; see SECURITY.md",
             engine,
         )
 

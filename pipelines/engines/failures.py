@@ -51,8 +51,8 @@ def _lost_worker(text: str) -> str | None:
     if "Channel closed prematurely" not in text:
         return None
     return (
-        "a worker process died before its work was done; perhaps the machine ran out of memory "
-        f"(dmesg names what it killed): {memory.REMEDY}"
+        "a worker process died before its work was done; the machine may have run out of "
+        f"memory (dmesg shows what was killed): {memory.REMEDY}"
     )
 
 
@@ -63,8 +63,8 @@ def _lost_server(text: str) -> str | None:
     found = _DETAILS.search(text)
     details = f" ({found[1]})" if found else ""
     return (
-        f"the engine's own program, such as Flink's job server, died or cannot be reached{details}"
-        f"; perhaps it ran out of memory: look at its log, and {memory.REMEDY}"
+        "the engine's own program, such as Flink's job server, died or cannot be "
+        f"reached{details}; it may have run out of memory: check its log, and {memory.REMEDY}"
     )
 
 
@@ -86,8 +86,8 @@ def ended_server(program: str, status: int, out_of_memory: int | None = None) ->
     """
     if status == -signal.SIGKILL:
         return (
-            f"{program} was killed (SIGKILL) before the run was done; perhaps the machine ran out "
-            f"of memory (dmesg names what it killed): {memory.REMEDY}"
+            f"{program} was killed (SIGKILL) before the run was done; the machine may have run "
+            f"out of memory (dmesg shows what was killed): {memory.REMEDY}"
         )
     if status < 0:
         name = signal.Signals(-status).name

@@ -81,7 +81,9 @@ def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
             directory or an input, or the run writes a file of that name itself.
     """
     if files.absolute(path) in inputs:
-        raise ConfigError(f"--pharaoh {path}: is an input and would be overwritten; name another")
+        raise ConfigError(
+            f"--pharaoh {path}: is an input and would be overwritten; give another file"
+        )
     parent, _, name = files.absolute(path).rpartition("/")
     if f"{parent}/".startswith(files.absolute(output).rstrip("/") + "/"):
         inside = files.absolute(path)[len(files.absolute(output).rstrip("/")) + 1 :]

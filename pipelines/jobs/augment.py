@@ -58,7 +58,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         check_glossary(run)
     if options.representation == "raw" and keeps_tags(run):
         raise ConfigError(
-            "--representation raw names injected tags; tags of the input keep to their numbers: "
+            "--representation raw names injected tags; tags of the input keep their numbers: "
             "give --inline_tags strip, or another representation"
         )
     if options.plan_only:

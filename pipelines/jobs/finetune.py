@@ -171,8 +171,8 @@ def _claim(run: Run) -> str:
         for name in files.list_names(output):
             if name.endswith((".json", ".safetensors", ".txt", ".model")):
                 raise ConfigError(
-                    f"{output} already has {name}, and no {run_files.PLAN} that says it is this "
-                    "run's; give another --output or an empty directory"
+                    f"{output} already has {name}, but no {run_files.PLAN} that identifies it "
+                    "as this run's; give another --output or an empty directory"
                 )
     claim(output, run.document)
     return output

@@ -40,7 +40,7 @@ def message(number: int) -> str:
         words = "interrupted"
     if number == signal.SIGKILL:
         words = "killed (signal 9): the machine may have run out of memory"
-    return f"{words}; the same command again goes on"
+    return f"{words}; run the same command again to continue"
 
 
 @contextlib.contextmanager

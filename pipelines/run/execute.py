@@ -57,7 +57,7 @@ def execute(
         fitted = find_fitted(run.options, run.model_directory)
         fits = not run.model and fitted is None
         if done:
-            LOG.info("%d of %d shards are there already", len(done), run.shards)
+            LOG.info("%d of %d shards already exist", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done
         if not wanted and not unread and not fits:
             if commit is not None:

@@ -32,15 +32,15 @@ def open_manifest(directory: str) -> dict[str, Any]:
     found = run_files.read_json(path)
     if found.get("job") not in JOBS:
         raise ConfigError(
-            f"{directory}: a run of {found.get('job')} holds no pairs to look at; "
-            f"give the --output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
+            f"{directory}: a run of {found.get('job')} contains no pairs to show; give the "
+            f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
     for entry in found["files"]:
         if run_files.OLD_SHARD.fullmatch(entry["name"]):
             raise ConfigError(
-                f"{directory}: {entry['name']} lies beside the manifest, as an earlier version of "
-                "pairweave wrote shards; this one reads them from data/. Run the job again into "
-                "another --output, or use the version that wrote this run"
+                f"{directory}: {entry['name']} is next to the manifest, where an earlier "
+                "version of pairweave wrote shards; this version reads them from data/. Run "
+                "the job again with another --output, or use the version that wrote this run"
             )
     _check_shards(found, path)
     return found

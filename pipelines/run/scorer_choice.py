@@ -48,10 +48,10 @@ def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | No
     given = any(unit.columns is not None and unit.columns.score is not None for unit in units)
     if not isinstance(options, SuggestOptions):
         if given:
-            raise ConfigError("--score_field: the job suggest alone knows what to do with scores")
+            raise ConfigError("--score_field: only the job suggest uses scores")
         return None
     if (options.scorer is None) != (options.reverse_scorer is None):
-        raise ConfigError("--scorer and --reverse_scorer need each other: one for each direction")
+        raise ConfigError("--scorer and --reverse_scorer belong together: one for each direction")
     if options.scorer is None or options.reverse_scorer is None:
         limits = sorted({"max_score", "min_score"} & options.model_fields_set)
         if limits and not given:

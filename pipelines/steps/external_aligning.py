@@ -108,9 +108,9 @@ def learn_from_sample(
             return ExternalReference(config, NOTHING_LEARNED)
         why = why_empty(parts)
         raise ConfigError(
-            "no pair passed the screen and was drawn into the sample, so there is nothing that "
-            f"{config.program} could learn from; look at the input, the limits of the screen and "
-            "--fit_pairs" + (f"; {why}" if why else "")
+            f"no pair passed the screen and was drawn into the sample, so {config.program} has "
+            "nothing to learn from; check the input, the limits of the screen and --fit_pairs"
+            + (f"; {why}" if why else "")
         )
     learned = learn(config, add_tokens(sample, tokens))
     return external_store.save(config, directory, learned, {**facts, "pairs": sample.num_rows})
@@ -143,5 +143,5 @@ def no_links(table: pa.Table) -> pa.Table:
         WorkerError: It holds pairs.
     """
     if table.num_rows:
-        raise WorkerError(f"{table.num_rows} pairs to align, but none was there to learn from")
+        raise WorkerError(f"{table.num_rows} pairs to align, but there were none to learn from")
     return schemas.LINKED.empty_table()

@@ -23,7 +23,7 @@ from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslat
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.text_fragments import TextFragments
 
-_NO_LINKS = "it finds what translates what without word links"
+_NO_LINKS = "it finds translations without word links"
 _NO_SCORE = "fragments have no score"
 
 UNKNOWN = {
@@ -33,11 +33,11 @@ UNKNOWN = {
     "keep_links": _NO_LINKS,
     "min_confidence": _NO_SCORE,
     "second_aligner": _NO_LINKS,
-    "split_share": "a tag in two parts is put round two phrase pairs of word links",
-    "tag_profile": "lengths, places and numbers of tags are those of what is found",
-    "tag_share": "--max_tags alone bounds the tags of a pair",
+    "split_share": "a tag in two parts needs two phrase pairs of word links",
+    "tag_profile": "lengths, positions and numbers of tags follow from the fragments found",
+    "tag_share": "only --max_tags limits the tags of a pair",
     "unaligned_words": _NO_LINKS,
-    "variants": "it makes one tagged row of a pair",
+    "variants": "it makes one tagged row per pair",
 }
 """Options of tags that say nothing of fragments, and why."""
 
@@ -84,7 +84,9 @@ def check_fragments(run: Run) -> None:
             "that was fitted on them"
         )
     for name in sorted(UNKNOWN.keys() & options.model_fields_set):
-        raise ConfigError(f"--method fragment knows no --{name}: {UNKNOWN[name]}; leave it out")
+        raise ConfigError(
+            f"--method fragment does not take --{name}: {UNKNOWN[name]}; leave it out"
+        )
     if any(unit.inline_tags == "index" for unit in run.plan.units):
         raise ConfigError(
             "--method fragment tags text without tags of its own; give --inline_tags strip"

@@ -11,14 +11,14 @@ _NO_SCORE = "terms have no score"
 
 UNKNOWN = {
     "draw": _NO_SCORE,
-    "max_words": "a term is as long as the glossary has it",
+    "max_words": "the glossary sets how long a term is",
     "min_confidence": _NO_SCORE,
     "nesting": "terms that are tagged do not overlap",
     "split_share": "a term is tagged in one part",
-    "tag_profile": "lengths, places and numbers of tags are those of the terms",
-    "tag_share": "--max_tags alone bounds the tags of a pair",
+    "tag_profile": "lengths, positions and numbers of tags follow from the terms",
+    "tag_share": "only --max_tags limits the tags of a pair",
     "unaligned_words": "a word of a term may lack a link",
-    "variants": "it makes one tagged row of a pair",
+    "variants": "it makes one tagged row per pair",
 }
 """Options of tags that say nothing of terms, and why."""
 
@@ -33,11 +33,13 @@ def glossary_of(options: AugmentOptions) -> Glossary | None:
         for name in ("glossary", "glossary_match"):
             if name in options.model_fields_set:
                 raise ConfigError(
-                    f"--{name} is for tags round terms; give --method glossary as well"
+                    f"--{name} applies only to tags around terms; give --method glossary as well"
                 )
         return None
     if options.glossary is None:
-        raise ConfigError("--method glossary needs --glossary FILE, with SOURCE TAB TARGET a line")
+        raise ConfigError(
+            "--method glossary needs --glossary FILE, with SOURCE TAB TARGET on each line"
+        )
     return read_glossary(
         options.glossary, options.glossary_match, punctuation=options.punctuation_tags
     )
@@ -58,7 +60,9 @@ def check_glossary(run: Run) -> None:
         ConfigError: Says what.
     """
     for name in sorted(UNKNOWN.keys() & run.options.model_fields_set):
-        raise ConfigError(f"--method glossary knows no --{name}: {UNKNOWN[name]}; leave it out")
+        raise ConfigError(
+            f"--method glossary does not take --{name}: {UNKNOWN[name]}; leave it out"
+        )
     if any(unit.inline_tags == "index" for unit in run.plan.units):
         raise ConfigError(
             "--method glossary tags text without tags of its own; give --inline_tags strip"

@@ -38,7 +38,7 @@ def require_monolingual(run: Run) -> None:
         raise ConfigError(
             f"--model {run.model.directory}: was fitted from {shown}; translations are aligned "
             "with their references within one language. Leave --model out to fit one first, or "
-            "fit it on translations as the source, both languages being that of the target"
+            "fit one on translations as the source, with the target language as both languages"
         )
 
 

@@ -69,8 +69,8 @@ def check_confidence(run: Run) -> None:
     assert isinstance(options, AugmentOptions)
     if run.second is not None and ConfidenceConfig(options.min_confidence, options.draw).scores:
         raise ConfigError(
-            "--min_confidence and --draw confident score phrase pairs by one aligner's beliefs; "
-            "leave out these options or --second_aligner"
+            "--min_confidence and --draw confident score phrase pairs by one aligner's "
+            "probabilities; leave out these options or --second_aligner"
         )
 
 

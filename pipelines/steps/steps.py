@@ -35,8 +35,8 @@ NO_MODEL = store.ModelReference("", "")
 
 _NOTHING_TO_FIT = (
     "there is nothing to fit the aligner on: no pair passed the screen, or the sample of "
-    "--fit_pairs drew none of those that did; look at the input, the limits of the screen and the "
-    "languages, or align with a fitted --model"
+    "--fit_pairs drew none of those that did; check the input, the limits of the screen and "
+    "the languages, or align with a fitted --model"
 )
 
 
@@ -181,7 +181,7 @@ def fit_aligner(
     if not sample.num_rows:
         rejects = files.join(directory, REJECTS)
         why = why_empty(parts)
-        where = "" if _after is None else f"; the pairs turned away are in {rejects}"
+        where = "" if _after is None else f"; the rejected pairs are in {rejects}"
         raise ConfigError(_NOTHING_TO_FIT + (f"; {why}" if why else "") + where)
     if tokens is None:
         tokens = TokenConfig("sentencepiece", pieces)

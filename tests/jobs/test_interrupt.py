@@ -70,7 +70,7 @@ def check_stopped(terminal, pids, tmp_path, status=130, text="interrupted"):
     assert terminals.alive(pids) == []
     assert found == status, terminal.shown[-2000:]
     assert taken < SECONDS
-    assert f"pairweave: {text}; the same command again goes on" in terminal.shown
+    assert f"pairweave: {text}; run the same command again to continue" in terminal.shown
     assert "Traceback" not in terminal.shown
     assert "attempt" not in terminal.shown
     assert list((tmp_path / "tmp").iterdir()) == []

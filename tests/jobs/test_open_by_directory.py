@@ -95,7 +95,7 @@ def test_rows_of_one_shard_only_load_in_datasets(tmp_path):
 
 
 def old_layout(directory, **changes):
-    """Write a run as versions did that put shards beside the manifest."""
+    """Write a run as versions did that put shards next to the manifest."""
     made = finished_runs.write_run(str(directory), **changes)
     for part in (directory / "data").iterdir():
         part.rename(directory / part.name)
@@ -133,6 +133,6 @@ def test_no_command_opens_a_run_with_shards_beside_its_manifest(tmp_path, comman
     old_layout(tmp_path / "run")
     filled = [word.format(run=tmp_path / "run", out=tmp_path / "out") for word in arguments]
     name = command.__name__.rpartition(".")[2].removesuffix("_command")
-    with pytest.raises(ConfigError, match=r"part-0000.*beside the manifest.*another --output"):
+    with pytest.raises(ConfigError, match=r"part-0000.*next to the manifest.*another --output"):
         command.main(name, filled)
     assert not (tmp_path / "out").exists()

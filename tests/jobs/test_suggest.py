@@ -193,7 +193,7 @@ def test_scores_of_the_input_are_carried_and_limit_what_is_kept(tmp_path):
     assert manifest["rejected"]["filtered"] == len(turned_away) > 0
     models = ("--scorer", "ctranslate2:a", "--reverse_scorer", "ctranslate2:b")
     for name, more, message in (
-        ("augment", (), "--score_field: the job suggest alone"),
+        ("augment", (), "--score_field: only the job suggest"),
         ("suggest", models, "--score_field and --scorer fill the same column"),
     ):
         arguments = (name, *job[1:], "--score_field", "lm", *more, "--output", "out")
@@ -241,7 +241,7 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--fit_lengths", "corpus.en"), "expected one .mask"),
         (("--fit_lengths", "bad.mask", "bad.tgt"), "bad.mask:1: expected one <MASK_REP>, found 0"),
         (("--max_source_words", "3", "--min_source_words", "9"), "min_source_words"),
-        (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer need each other"),
+        (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer belong together"),
         (("--max_score", "3"), "--max_score: without --scorer"),
         (("--min_score", "3"), "--min_score: without --scorer"),
         (("--score_field", "lm"), "score_field lm: line-parallel text has no columns"),

@@ -70,11 +70,17 @@ def test_a_fitted_model_takes_no_option_of_the_fit(directory, job):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--links", "links", "--decode", "viterbi"), "--decode: of an aligner, but links come fr"),
+        (
+            ("--links", "links", "--decode", "viterbi"),
+            "--decode: applies only to an aligner, but links come fr",
+        ),
         (("--links", "links", "--fit_pairs", "9"), "but links come from --links; leave it out"),
-        (("--attention", "a.npz", "--layer", "3"), "--layer: of an aligner, but links come from -"),
+        (
+            ("--attention", "a.npz", "--layer", "3"),
+            "--layer: applies only to an aligner, but links come from -",
+        ),
         (("--links", "links", "--attention_method", "naive"), "says how --attention is read"),
-        (("--heuristic", "union"), "--heuristic: joins two directions for --rules paper"),
+        (("--heuristic", "union"), "--heuristic: combines two directions for --rules paper"),
     ],
 )
 def test_tags_project_refuses_options_of_links_that_come_otherwise(directory, options, message):
@@ -120,7 +126,7 @@ def test_the_longest_side_makes_room_for_the_longest_source(tmp_path):
     command = ("suggest", *sides, "--target_lang", "zh", "--methods", "random", "--workers", "1")
     command += ("--max_token_chars", "999", "--max_source_words", "200")
     made = runs.run_well_here(*command, "--output", "roomy", cwd=tmp_path)
-    assert "kept 2, read 3, rejected 1\nrejected: filtered 1" in made
+    assert "read 3 · kept 2 · rejected 1\nrejected: filtered 1" in made
     (row,) = runs.rows_of(tmp_path / "roomy", "rejects/part-*.parquet")
     assert row["detail"] == "source length: 201 words, wanted 1 to 200"
     narrow = (*command, "--max_tokens", "250", "--allow_empty", "--output", "narrow")

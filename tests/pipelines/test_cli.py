@@ -54,7 +54,7 @@ def test_a_program_that_is_asked_to_end_tidies_up_and_says_so(tmp_path, number):
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert out == "tidy\n"
-    assert errors == f"pairweave: ended by {number.name}; the same command again goes on\n"
+    assert errors == f"pairweave: ended by {number.name}; run the same command again to continue\n"
 
 
 def test_a_program_that_shall_outlive_its_terminal_does(tmp_path):

@@ -33,7 +33,7 @@ from pairweave.transforms.text.tokens import TokenConfig, tokenize
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
 _ABOUT_SPEED = (
-    "pairs/s: one run; of a program with its own start, and of eflomal and giza with all learning"
+    "pairs/s: one run; for a program this includes its start, for eflomal and giza all learning"
 )
 
 
@@ -113,7 +113,8 @@ def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
         raise InputError(
             "line_count_mismatch",
             str(gold),
-            f"has {lines} lines, but the gold set has {pairs} pairs: one line of links for each",
+            f"has {lines} lines, but the gold set has {pairs} pairs; one line of links is "
+            "needed for each",
         )
     warning = _compare("\n" * pairs, options).warning
     if warning is not None:
@@ -196,8 +197,8 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
     """
     if (options.pairs is None) == (options.source_input is None):
         raise ConfigError(
-            "name the pairs of the gold set by --pairs FILE, one 'source ||| target' a line, or "
-            "by --source_input FILE and --target_input FILE"
+            "give the pairs of the gold set with --pairs FILE, one 'source ||| target' per "
+            "line, or with --source_input FILE and --target_input FILE"
         )
     if options.pairs is not None:
         sides = _read_joined(files.on_disk(options.pairs))

@@ -50,7 +50,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     }
     if arguments[0] not in kinds:
         names = ", ".join(f"evaluate {name}" for name in kinds)
-        raise ConfigError(f"cannot evaluate {arguments[0]!r}; there are: {names}")
+        raise ConfigError(f"cannot evaluate {arguments[0]!r}; choose from: {names}")
     return kinds[arguments[0]](arguments[1:])
 
 

@@ -21,9 +21,9 @@ def main(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         EvaluateTagsOptions,
         "pairweave evaluate tags",
-        "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), F1 over tagged words (Ryu "
-        "et al. 2022), places of tags (Zenkel et al. 2021), flagrant failures (Hanneman and Dinu "
-        "2020)",
+        "BLEU, XML BLEU, XML accuracy and match (Hashimoto et al. 2019), F1 over tagged words "
+        "(Ryu et al. 2022), positions of tags (Zenkel et al. 2021), flagrant failures "
+        "(Hanneman and Dinu 2020)",
         arguments,
         beam=False,
     )
@@ -60,8 +60,8 @@ def judgements(arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         JudgementOptions,
         "pairweave evaluate judgements",
-        "a sheet of tags for people to judge, and what several of them said (Hanneman and Dinu "
-        "2020, section 3.2)",
+        "draw a sheet of tags for people to judge, or summarize what several judges said "
+        "(Hanneman and Dinu 2020, section 3.2)",
         arguments,
         beam=False,
     )

@@ -48,8 +48,9 @@ class CodingOptions(SymbolOptions):
     syntax: SyntaxName = Field("xml", description="what is a tag in the text")
     whitespace_shift: bool = Field(
         default=False,
-        description="move the space before a tag behind it, and put one behind tags that begin a "
-        "text, for SentencePiece; tags decode takes it back and mends what a model left undone",
+        description="move the space before a tag to after it, and add one after tags that begin a "
+        "text, for SentencePiece; tags decode undoes this and repairs what a model left "
+        "unshifted",
     )
 
     def coding(self) -> Coding:
@@ -60,13 +61,13 @@ class CodingOptions(SymbolOptions):
 class TagsEncodeOptions(CodingOptions):
     """Options of ``tags encode``."""
 
-    input: str = Field(min_length=1, description="tagged text, one a line [.gz .zst]")
+    input: str = Field(min_length=1, description="tagged text, one per line [.gz .zst]")
     output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")
     table: str = Field(
         min_length=1, description="file of what the symbols stand for, JSON lines [.gz .zst]"
     )
     target_input: str | None = Field(
-        None, description="its tagged translation: what is the same tag gets the same number"
+        None, description="its tagged translation: matching tags get the same number"
     )
     target_output: str | None = Field(None, description="file of the translation with symbols")
     target_table: str | None = Field(None, description="file of the translation's table")
@@ -74,23 +75,23 @@ class TagsEncodeOptions(CodingOptions):
         None,
         ge=1,
         le=10_000,
-        description="tags of a line that the model has symbols for; a line with more is warned of "
-        "(default as symbols.txt of augment: 10, or 9 for xliff, masked and html)",
+        description="tags per line that the model has symbols for; lines with more cause a warning "
+        "(default as in symbols.txt of augment: 10, or 9 for xliff, masked and html)",
     )
 
 
 class TagsDecodeOptions(CodingOptions):
     """Options of ``tags decode``."""
 
-    input: str = Field(min_length=1, description="text with symbols, one a line [.gz .zst]")
+    input: str = Field(min_length=1, description="text with symbols, one per line [.gz .zst]")
     output: str = Field(min_length=1, description="file of the text with real tags [.gz .zst]")
     table: str | None = Field(
-        None, description="the table that tags encode wrote; says how tags were encoded, too"
+        None, description="the table that tags encode wrote; it also records how tags were encoded"
     )
     source: str | None = Field(
         None,
-        description="in its stead, the tagged text that was encoded, with the same --syntax, "
-        "--representation and --whitespace_shift",
+        description="instead of the table, the tagged text that was encoded, with the same "
+        "--syntax, --representation and --whitespace_shift",
     )
 
 
@@ -98,24 +99,27 @@ class TagsVocabularyOptions(SymbolOptions):
     """Options of ``tags vocabulary``."""
 
     max_tags: int = Field(
-        SELF_TRANSLATED, ge=1, le=10_000, description="numbers to list symbols of"
+        SELF_TRANSLATED, ge=1, le=10_000, description="how many tag numbers to list symbols for"
     )
-    output: str | None = Field(None, description="file of the symbols, one a line")
+    output: str | None = Field(None, description="file for the symbols, one per line")
     self_translations: str | None = Field(
-        None, description="file of rows (TSV) whose two sides are one symbol, as training data"
+        None, description="file for training rows (TSV) whose two sides are the same symbol"
     )
     sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
     train: tuple[str, ...] = Field(
         (),
-        description="plain text of all languages [.gz .zst], to train a SentencePiece model on "
-        "instead: one whose pieces tags do not change in text with --whitespace_shift",
+        description="plain text in all languages [.gz .zst], to train a new SentencePiece model on "
+        "instead, whose pieces tags do not change in text with --whitespace_shift",
     )
     model_type: Literal["unigram", "bpe"] = Field("unigram", description="of the trained model")
     vocabulary: int = Field(
-        32_000, ge=256, le=1_000_000, description="pieces of the trained model, without symbols"
+        32_000,
+        ge=256,
+        le=1_000_000,
+        description="number of pieces of the trained model, without symbols",
     )
-    output_model: str | None = Field(None, description="file of the extended or the trained model")
+    output_model: str | None = Field(None, description="file for the extended or the trained model")
     tokenizer: str | None = Field(
         None, description="directory of a Hugging Face tokenizer to extend"
     )
-    output_tokenizer: str | None = Field(None, description="directory of the extended tokenizer")
+    output_tokenizer: str | None = Field(None, description="directory for the extended tokenizer")

@@ -14,7 +14,7 @@ SUBCOMMANDS = {
     ),
     "decode": Command(
         "pairweave.pipelines.commands.tags.tags_decode",
-        "turn symbols back, and repair what models did",
+        "turn symbols back into tags, and repair a model's mistakes",
     ),
     "vocabulary": Command(
         "pairweave.pipelines.commands.tags.tags_vocabulary", "add symbols to subword models"

@@ -16,15 +16,15 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         TagsDecodeOptions,
         "pairweave tags decode",
-        "turn symbols into the tags they stand for: dropped ones come back at the end, others go, "
-        "order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
+        "turn symbols back into tags: missing tags are restored at the end, spurious ones are "
+        "removed, order and nesting are repaired (Hanneman and Dinu 2020, section 4.2)",
         arguments,
         beam=False,
     )
     said = options.model_fields_set & {"representation", "template", "whitespace_shift", "syntax"}
     if options.table is not None and said:
         raise ConfigError(
-            f"--table says how tags were encoded; --{min(said)} is for --source alone"
+            f"--table says how tags were encoded; --{min(said)} applies only with --source"
         )
     count = decode_files(
         options.input,

@@ -34,8 +34,8 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     if count["lines_beyond_symbols"]:
         lines, most = count["lines_beyond_symbols"], count["most_elements"]
         terminal.warn(
-            f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt of "
-            f"augment lists {symbols}. A model must know the others too: add them by tags "
+            f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt "
+            f"of augment lists {symbols}. A model must know the others too: add them with tags "
             f"vocabulary --max_tags {most}, then give --max_tags {most}"
         )
     terminal.say(f"{orjson.dumps(count).decode()}")

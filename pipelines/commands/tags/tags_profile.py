@@ -19,7 +19,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         TagsProfileOptions,
         "pairweave tags profile",
-        "learn numbers, forms, lengths, places and nesting of tags, for augment --tag_profile",
+        "learn numbers, forms, lengths, positions and nesting of tags, for augment --tag_profile",
         arguments,
         beam=False,
     )
@@ -50,7 +50,7 @@ def _read_json(data: bytes, path: str) -> Mapping[str, str]:
     try:
         texts = orjson.loads(data)["text"]
         if not all(isinstance(text, str) for text in texts.values()):
-            raise TypeError("a text is no string")
+            raise TypeError("a text is not a string")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             "bad_json", path, f"expected LXM JSON with texts by id under 'text': {error}"
@@ -65,6 +65,6 @@ def _in_order(sources: Mapping[str, str], source: str, target: str) -> list[str]
         raise InputError(
             "line_count_mismatch",
             target,
-            f"has {len(targets)} texts, {source} has {len(sources)}; {odd} is in one alone",
+            f"has {len(targets)} texts, {source} has {len(sources)}; {odd} is in only one of them",
         )
     return [targets[key] for key in sources]

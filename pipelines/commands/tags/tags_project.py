@@ -101,14 +101,14 @@ def _check(options: TagsProjectOptions) -> None:
     _check_unused(options)
     if options.tokens == "pieces":
         raise ConfigError(
-            "--tokens pieces: tags are put between words; give words, whitespace or "
+            "--tokens pieces: tags are placed between words; give words, whitespace or "
             "sentencepiece:MODEL"
         )
     require_apart([options.source_input, options.target_input, options.output])
     if len(options.fit_source_input) != len(options.fit_target_input):
         raise ConfigError(
             f"--fit_source_input has {len(options.fit_source_input)} files, --fit_target_input "
-            f"{len(options.fit_target_input)}; give as many on each side"
+            f"{len(options.fit_target_input)}; give the same number on each side"
         )
 
 
@@ -124,13 +124,15 @@ def _check_unused(options: TagsProjectOptions) -> None:
     unused = sorted(given & foreign) if came is not None else []
     if unused:
         names = ", ".join(f"--{name}" for name in unused)
-        raise ConfigError(f"{names}: of an aligner, but links come from --{came}; leave it out")
+        raise ConfigError(
+            f"{names}: applies only to an aligner, but links come from --{came}; leave it out"
+        )
     read = sorted(given & set(ATTENTION_ONLY))
     if read and options.attention is None:
         raise ConfigError(f"--{read[0]}: says how --attention is read; give both")
     two_directions = came in (None, "forward_links")
     if "heuristic" in given and (not two_directions or options.rules == "best"):
-        raise ConfigError("--heuristic: joins two directions for --rules paper; leave it out")
+        raise ConfigError("--heuristic: combines two directions for --rules paper; leave it out")
 
 
 def _project(
@@ -152,8 +154,8 @@ def _project(
                 raise InputError(
                     "reserved_token",
                     options.target_input,
-                    f"holds what {syntax.name} calls a tag, or makes one with the tags put in; "
-                    "take tags out of the translation first",
+                    f"holds what {syntax.name} calls a tag, or would form one with the inserted "
+                    "tags; remove tags from the translation first",
                     block.first + number + 1,
                 )
             counts["tags"] += len(source.tags)
@@ -222,7 +224,8 @@ def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
         return tokens, pharaoh_links(options, tokens)
     if options.aligner == "external" and model is None:
         raise ConfigError(
-            f"--aligner external: give what {options.program} learned in an earlier run by --model"
+            f"--aligner external: use --model to give what {options.program} learned in an "
+            "earlier run"
         )
     if isinstance(model, EncoderReference):
         assert tokens is not None

@@ -65,7 +65,9 @@ def _train(options: TagsVocabularyOptions, listed: Sequence[str], output: str) -
 def _check(options: TagsVocabularyOptions) -> None:
     trained = sorted({"model_type", "vocabulary"} & options.model_fields_set)
     if trained and not options.train:
-        raise ConfigError(f"--{trained[0]} is for a model that is trained; give --train FILE")
+        raise ConfigError(
+            f"--{trained[0]} applies only to a model that is trained; give --train FILE"
+        )
     if options.train and options.sentencepiece is not None:
         raise ConfigError("--train and --sentencepiece exclude each other; leave one out")
     model = "train" if options.train else "sentencepiece"

@@ -166,7 +166,7 @@ def test_what_cannot_work_is_said_before_anything_is_written(directory, more, me
     [
         (("--draw", "confident"), "or --second_aligner"),
         (("--min_confidence", "0.5"), "or --second_aligner"),
-        (("--method", "fragment"), "knows no --second_aligner"),
+        (("--method", "fragment"), "does not take --second_aligner"),
     ],
 )
 def test_augment_refuses_what_would_leave_the_second_aligner_out(directory, more, message):

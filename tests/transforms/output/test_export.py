@@ -210,7 +210,7 @@ def test_an_unfinished_run_is_refused(tmp_path):
 
 def test_nothing_is_written_into_a_run(run):
     for output in (run, run / "below"):
-        with pytest.raises(ConfigError, match="which stays as its manifest says"):
+        with pytest.raises(ConfigError, match="which must stay as its manifest"):
             command.main("export", [str(run), "--format", "wets", "--output", str(output)])
 
 

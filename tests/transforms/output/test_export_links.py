@@ -230,7 +230,7 @@ def test_fragments_keep_no_links(directory, tmp_path):
     more = (*SIDES, *LANGS, *SMALL, "--model", "m", "--method", "fragment", "--keep_links", "true")
     status, _, errors = runs.run_here("augment", *more, "--output", tmp_path / "o", cwd=directory)
     assert status == 2
-    assert "--method fragment knows no --keep_links" in errors
+    assert "--method fragment does not take --keep_links" in errors
 
 
 def test_a_run_with_tags_of_its_own_keeps_links_of_the_text_without_them(tmp_path):

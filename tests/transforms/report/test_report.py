@@ -270,7 +270,7 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="not finished"):
         command.main("report", [unfinished])
     files.write_bytes(files.join(unfinished, "_manifest.json"), b'{"job": "fit"}')
-    with pytest.raises(ConfigError, match="a run of fit holds no pairs to look at"):
+    with pytest.raises(ConfigError, match="a run of fit contains no pairs to show"):
         command.main("report", [unfinished])
 
 

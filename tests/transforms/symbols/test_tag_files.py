@@ -245,7 +245,7 @@ def test_options_that_contradict_each_other_are_refused(capsys, folder):
         ),
         (
             ("decode", *decoded, "--table", folder / "tgt", "--syntax", "html"),
-            "--syntax is for --source alone",
+            "--syntax applies only with --source",
         ),
         (("vocabulary",), "nothing to write"),
         (("vocabulary", "--sentencepiece", folder / "m"), "go together"),

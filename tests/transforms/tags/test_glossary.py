@@ -243,10 +243,16 @@ def test_exact_terms_are_not_inflected_in_a_run(corpus):
     ("arguments", "message"),
     [
         (("--method", "glossary"), "--method glossary needs --glossary FILE"),
-        (("--glossary", "terms.tsv"), "--glossary is for tags round terms; give --method glossary"),
-        (("--glossary_match", "stem"), "--glossary_match is for tags round terms"),
+        (
+            ("--glossary", "terms.tsv"),
+            "--glossary applies only to tags around terms; give --method glossary",
+        ),
+        (("--glossary_match", "stem"), "--glossary_match applies only to tags around terms"),
         *(
-            (("--method", "glossary", "--glossary", "terms.tsv", *option), f"knows no {option[0]}:")
+            (
+                ("--method", "glossary", "--glossary", "terms.tsv", *option),
+                f"does not take {option[0]}:",
+            )
             for option in (
                 *(("--variants", "2"), ("--draw", "confident"), ("--min_confidence", "0.5")),
                 *(("--tag_share", "0.3"), ("--split_share", "0.1"), ("--nesting", "free")),

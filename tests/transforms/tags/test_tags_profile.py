@@ -336,7 +336,7 @@ def test_a_file_that_is_no_profile_is_refused(tmp_path, content, message):
         (("tags", "profile", "--input", "none", "--output", "x"), "none"),
         (
             ("tags", "profile", "--input", "a", "--target_input", "b", "--output", "x"),
-            "3 is in one",
+            "3 is in only one",
         ),
     ],
 )

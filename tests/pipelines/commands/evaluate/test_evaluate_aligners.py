@@ -70,7 +70,7 @@ def test_aligners_are_listed_with_figures_and_signatures(directory):
         assert "0.00 %" in lines[1 + names.index(name)]
     assert found["hmm"]["aer"] > 0
     signatures = [found[name]["signature"] for name in names]
-    assert lines[5].startswith("pairs/s: one run; of a program with its own start")
+    assert lines[5].startswith("pairs/s: one run; for a program this includes")
     assert lines[6:9] == signatures
     assert all("heuristic:union|" in line and "bin" not in line for line in signatures)
     assert len({found[name]["digest"] for name in names}) == 3
@@ -134,8 +134,8 @@ def test_a_fitted_model_is_taken_as_it_is(directory):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ((), "by --pairs FILE"),
-        (("--pairs", "pairs", "--source_input", "gold.en"), "by --pairs FILE"),
+        ((), "with --pairs FILE"),
+        (("--pairs", "pairs", "--source_input", "gold.en"), "with --pairs FILE"),
         (("--source_input", "gold.en"), "needs --target_input"),
         (("--pairs", "gold.en"), "expected 'source ||| target', found 1 parts"),
         (("--pairs", "no_such_file"), "no_such_file"),

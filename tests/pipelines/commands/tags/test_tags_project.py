@@ -158,7 +158,7 @@ def test_links_come_from_one_place(folder):
     assert "--links and --model both say where links come from" in errors
     status, _, errors = run_here(*command(folder, "--fit_source_input", folder / "s"))
     assert status == 2
-    assert "give as many on each side" in errors
+    assert "give the same number on each side" in errors
 
 
 def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(folder):
@@ -183,7 +183,7 @@ def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(fol
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--tokens", "pieces"), "--tokens pieces: tags are put between words; give words"),
+        (("--tokens", "pieces"), "--tokens pieces: tags are placed between words; give words"),
         (("--watch_model", "true"), "one process and one aligner; leave out --watch_model"),
         (("--model_copies", "2"), "one process and one aligner; leave out --model_copies"),
         (
