@@ -115,7 +115,7 @@ def test_fragments_go_into_xliff_too(augment):
         (("--unaligned_words", "allow"), "does not take --unaligned_words: it finds"),
         (("--tag_share", "0.5"), "does not take --tag_share: only --max_tags limits"),
         (("--split_share", "0.1"), "does not take --split_share: a tag in two parts"),
-        (("--tag_profile", "profile.json"), "does not take --tag_profile: lengths, places"),
+        (("--tag_profile", "profile.json"), "does not take --tag_profile: lengths, positions"),
         (("--second_aligner", "hmm:model"), "does not take --second_aligner: it finds"),
         (("--tokens", "sentencepiece"), "give --tokens words or whitespace"),
         (("--inline_tags", "index"), "give --inline_tags strip"),

@@ -1,8 +1,8 @@
 """How Arrow tables and batches travel between Beam steps: as Arrow IPC streams, never pickled.
 
 Importing this module registers the coders. Beam then picks them by the annotation of a step's
-function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, where a slice
-carries the whole of its parent. An encoded slice here holds only its own rows. Workers that share
+function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, which stores a
+slice with all of its parent. An encoded slice here holds only its own rows. Workers that share
 files (`transforms.arrow.exchange`) send the place of a large table instead of the table.
 """
 
@@ -18,20 +18,20 @@ class TableCoder(Coder):
     """Encode a table as one IPC stream; decoding is zero-copy: the buffers are the bytes."""
 
     def encode(self, value: pa.Table) -> bytes:
-        """Return the table as bytes, or where other workers find it."""
+        """Return the table as bytes, or as the place where other workers find it."""
         stream = to_stream(value)
         return exchange.leave(memoryview(stream)) or stream.to_pybytes()
 
     def decode(self, encoded: bytes) -> pa.Table:
-        """Return the table that lies in the bytes, or where they say."""
+        """Return the table in the bytes, or at the place that they name."""
         return from_stream(exchange.fetch(encoded))
 
     def is_deterministic(self) -> bool:
-        """Say no: equal tables may differ in chunks and dictionaries, so no table is a key."""
+        """Return False: equal tables may differ in chunks, so a table cannot be a key."""
         return False
 
     def to_type_hint(self) -> type:
-        """Name the type that this coder stands for."""
+        """Return the type that this coder encodes."""
         return pa.Table
 
     def estimate_size(self, value: pa.Table) -> int:
@@ -56,16 +56,16 @@ class BatchCoder(Coder):
         return sink.getvalue().to_pybytes()
 
     def decode(self, encoded: bytes) -> pa.RecordBatch:
-        """Return the batch that lies in the bytes."""
+        """Return the batch in the bytes."""
         with pa.ipc.open_stream(encoded) as reader:
             return reader.read_next_batch()
 
     def is_deterministic(self) -> bool:
-        """Say no: equal batches may differ in their dictionaries, so no batch is a key."""
+        """Return False: equal batches may differ in dictionaries, so a batch is no key."""
         return False
 
     def to_type_hint(self) -> type:
-        """Name the type that this coder stands for."""
+        """Return the type that this coder encodes."""
         return pa.RecordBatch
 
     def estimate_size(self, value: pa.RecordBatch) -> int:
@@ -80,7 +80,7 @@ class BatchCoder(Coder):
 
 
 def register() -> None:
-    """Make both coders Beam's choice for their types; doing it twice changes nothing."""
+    """Make both coders Beam's choice for their types; repeating it changes nothing."""
     beam.coders.registry.register_coder(pa.Table, TableCoder)
     beam.coders.registry.register_coder(pa.RecordBatch, BatchCoder)
 

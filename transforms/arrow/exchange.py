@@ -1,8 +1,8 @@
-"""Where the worker processes of one machine leave tables for each other.
+"""A file through which the worker processes of one machine pass tables to each other.
 
 What a worker sends to another passes through the process that started both, over two connections.
-Workers that have joined an exchange write large streams to a file instead, and send where they
-lie. The file has no name, so nothing is left of it however the processes end.
+Workers that have joined an exchange write large streams to a file instead, and send their place in
+it. The file has no name, so nothing of it remains, however the processes end.
 """
 
 import contextlib
@@ -20,13 +20,13 @@ MARK = b"in file\0"
 """How a place begins; an Arrow stream begins with four bytes of ones."""
 
 LEAST_BYTES = 64 << 10
-"""What is smaller is sent as it is."""
+"""Anything smaller is sent directly."""
 
 _PLACE = struct.Struct("<8sQQ")
 
 
 class Exchange:
-    """A file that several processes have open: each writes to its end, all read it.
+    """A file that several processes have open: each appends to it, and all read it.
 
     Attributes:
         file: Its descriptor in this process.
@@ -56,7 +56,7 @@ class Exchange:
         return _PLACE.pack(MARK, start, size)
 
     def _reserve(self, size: int) -> int:
-        """Make the file so much longer and return where it ended."""
+        """Extend the file by this much and return where it ended before."""
         with self._lock:  # the lock of the file is the process's, not the thread's
             fcntl.lockf(self.file, fcntl.LOCK_EX)
             try:
@@ -85,7 +85,7 @@ class Exchange:
 
 
 def unwritable(error: OSError, size: int) -> WorkerError:
-    """Return what to say when temporary files cannot take so many bytes more of a shuffle."""
+    """Return the error for temporary files that have no space for more bytes of a shuffle."""
     return WorkerError(
         f"{tempfile.gettempdir()}: cannot hold {size:,} more bytes of the shuffle: "
         f"{error.strerror}; make room there, or name another directory in TMPDIR"
@@ -134,17 +134,17 @@ def opened() -> Iterator[int]:
 
 
 def leave(stream: memoryview) -> bytes | None:
-    """Return the place of a stream that was left for others; None where it is to be sent."""
+    """Return the place of a stream that was left for others; None if it must be sent itself."""
     if _joined is None or stream.nbytes < LEAST_BYTES:
         return None
     return _joined.leave(stream)
 
 
 def fetch(sent: bytes) -> bytes:
-    """Return the stream that was sent: these bytes, or what lies at the place they tell.
+    """Return the stream that was sent: these bytes, or those at the place that they name.
 
     Raises:
-        RuntimeError: It is a place, and this process shares no file with the sender.
+        RuntimeError: A place was sent, but this process shares no file with the sender.
         EOFError: See `Exchange.fetch`.
     """
     if not sent.startswith(MARK):

@@ -76,7 +76,7 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
 def list_column(
     offsets: np.ndarray, fields: Mapping[str, np.ndarray], list_type: pa.DataType
 ) -> pa.ListArray:
-    """Return lists of structs made of flat arrays, which are not copied.
+    """Return lists of structs made from flat arrays, which are not copied.
 
     Args:
         offsets: Where each row's items start, int64 ``[row + 1]``, from 0.

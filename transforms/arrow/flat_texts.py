@@ -11,7 +11,7 @@ _NO_BYTES.flags.writeable = False
 
 
 def texts_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column of strings as UTF-8 and where each text begins in it.
+    """Return a column of strings as UTF-8 and the offsets of its texts.
 
     Returns:
         uint8 ``[byte]``, read-only, and int64 ``[text + 1]``. The first offset of a slice need not

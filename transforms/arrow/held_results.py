@@ -1,4 +1,4 @@
-"""What was found in columns, held until it is asked for a second time."""
+"""Results computed from columns, kept until they are requested a second time."""
 
 import threading
 from collections.abc import Callable, Hashable, Sequence

@@ -1,4 +1,4 @@
-"""Rows of a table in another order, however much text they hold.
+"""Rows of a table in another order, however much text they contain.
 
 Arrow's text columns count bytes with 32 bits. Joining the chunks of a column, as taking rows from
 several of them does, fails where their text passes 2 GiB.
@@ -21,10 +21,10 @@ def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MOST_ITEMS) -> p
     Args:
         rows: The rows; their dictionaries are unified.
         order: The wanted rows, int64 ``[row]``.
-        most_bytes: What a chunk of a column of text may hold.
+        most_bytes: Most bytes in a chunk of a text column.
 
     Returns:
-        The rows: every column in one chunk, or where a text needs more, in as few as it takes.
+        The rows: every column in one chunk, or if its text does not fit, in as few as possible.
     """
     if len(order) < rows.num_rows:
         chosen = np.zeros(rows.num_rows, dtype=np.bool_)
@@ -44,7 +44,7 @@ def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MOST_ITEMS) -> p
 
 
 def longest_column(rows: pa.Table) -> tuple[str, int]:
-    """Return the column of text that holds most bytes, and how many."""
+    """Return the text column with the most bytes, and their number."""
     sizes = {
         field.name: int(_lengths(rows.column(field.name)).sum())
         for field in rows.schema
@@ -55,7 +55,7 @@ def longest_column(rows: pa.Table) -> tuple[str, int]:
 
 
 def _with_types(schema: pa.Schema) -> pa.Schema:
-    """Return a schema whose columns of text count with 64 bits."""
+    """Return a schema whose text columns have 64-bit offsets."""
     fields = [field.with_type(_WIDE.get(field.type, field.type)) for field in schema]
     return pa.schema(fields, schema.metadata)
 
@@ -75,7 +75,7 @@ def _text_ends(wide: pa.Table, order: np.ndarray) -> list[np.ndarray]:
 
 
 def _cuts(ends: list[np.ndarray], most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows in which no column holds more, or of one row."""
+    """Yield ranges of rows in which no column has more bytes, or ranges of one row."""
     start, count = 0, len(ends[0]) if ends else 0
     while start < count:
         done = [int(column[start - 1]) if start else 0 for column in ends]

@@ -1,1 +1,1 @@
-"""The beginning and the end of a run in its directory: claim, manifest, card, commit."""
+"""The start and the end of a run in its directory: claim, manifest, card, commit."""

@@ -20,15 +20,15 @@ from pairweave.transforms.output.run_files import (
 from pairweave.transforms.report import report_page
 from pairweave.transforms.storage import files, hashed_files
 
-# What else a run writes at the top of its directory.
+# Other files that a run writes at the top of its directory.
 _IN_THE_WAY = ("symbols.txt",)
 
 
 def claim(output: str, plan: Mapping[str, object]) -> None:
     """Claim a directory for one plan, or find that it is already claimed for the same one.
 
-    A plan file that is no JSON, as after a full disk, claims nothing and is written again: the
-    receipts name their plan, so nothing of another run can be taken for this one's.
+    A plan file that is not JSON, as after a full disk, claims nothing and is written again: the
+    receipts name their plan, so those of another run cannot be mistaken for this run's.
 
     Raises:
         ConfigError: The directory belongs to another plan (says where they differ), holds files

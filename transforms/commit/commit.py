@@ -1,4 +1,4 @@
-"""How a run ends: all is checked and counted, and the manifest is the last file."""
+"""The end of a run: everything is checked and counted, and the manifest is written last."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -64,7 +64,7 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
     """Check that no pair and no file of a run's shards was lost.
 
     Returns:
-        The manifest as far as the shards tell it, and their receipts.
+        The part of the manifest that follows from the shards, and their receipts.
 
     Raises:
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
@@ -87,7 +87,7 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
 
 
 def write_manifest(output: str, manifest: Json) -> None:
-    """Commit a run: take away what dead writers left, then write the manifest."""
+    """Commit a run: remove what dead writers left, then write the manifest."""
     files.delete_temporary(output)
     for directory in (DATA, REJECTS, RECEIPTS):
         files.delete_temporary(files.join(output, directory))
@@ -107,7 +107,7 @@ def _reasons_text(receipts: list[Json]) -> str:
 
 
 def _model_files(output: str, directory: str) -> list[Json]:
-    """Describe a model's files: ``about.json`` and what it names, nothing that lies beside them."""
+    """Describe a model's files: ``about.json`` and the files it names, and no others."""
     path = files.join(output, directory)
     files.delete_temporary(path)
     return [

@@ -1,4 +1,4 @@
-"""What the manifest of a run says, from its plan and its receipts."""
+"""The content of a run's manifest, from its plan and its receipts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from pairweave.transforms.tags import tag_profile
 
 
 def check_conservation(plan: Json, read_rows: Mapping[int, int], receipts: Sequence[Json]) -> None:
-    """Check read = kept + rejected, for each unit and in sum.
+    """Check read = kept + rejected, for each unit and in total.
 
     Args:
         plan: The run's plan.
@@ -20,7 +20,7 @@ def check_conservation(plan: Json, read_rows: Mapping[int, int], receipts: Seque
         receipts: The receipts of all shards.
 
     Raises:
-        WorkerError: A pair was lost or is there twice.
+        WorkerError: A pair was lost or occurs twice.
     """
     arrived: Counter[int] = Counter()
     for receipt in receipts:
@@ -53,7 +53,7 @@ def count_reasons(receipts: Sequence[Json]) -> Counter[str]:
 
 
 def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
-    """Return the manifest as far as the plan and the shards' receipts tell it."""
+    """Return the part of the manifest that follows from the plan and the shards' receipts."""
     counts: Counter[str] = Counter()
     corpora: dict[str, Json] = {}
     for receipt in receipts:

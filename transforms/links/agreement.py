@@ -1,9 +1,9 @@
-"""How far two aligners agree: counted in each shard, kept in its receipt, summed in the manifest.
+"""Agreement of two aligners: counted in each shard, kept in its receipt, summed in the manifest.
 
 The rate is the F1 of one aligner's symmetrized links against the other's, over all pairs: twice the
-links that both made, by the links of the first and of the second together (`Agreement.rate`). It is
-1 where both always make the same links, and needs no gold: where aligners of different kinds agree,
-both are more often right.
+number of common links, divided by the number of links of the first plus that of the second
+(`Agreement.rate`). It is 1 if both always make the same links, and needs no gold links: where
+aligners of different kinds agree, both are more often right.
 """
 
 import dataclasses
@@ -55,7 +55,7 @@ class Agreement:
 
 
 def of_counts(counts: Mapping[str, int]) -> Agreement | None:
-    """Return the agreement that a manifest's or a receipt's counts tell of, if they do."""
+    """Return the agreement in a manifest's or a receipt's counts, if they have one."""
     if not all(name in counts for name in NAMES):
         return None
     return Agreement(*(counts[name] for name in NAMES))

@@ -1,9 +1,9 @@
 """Links from the attention of a translation model, read from a NumPy file.
 
-NAIVE-ATT (Garg et al. 2019) links a target token with the source token that the step which writes
-it attends to most; SHIFT-ATT (Chen et al. 2020) takes the step that has it as input, which is the
-next one. Both as in Ryu et al. (2022), section 3.3. The heads of a layer are averaged, as there in
-table 3, unless one is chosen.
+NAIVE-ATT (Garg et al. 2019) links a target token with the source token that gets the most attention
+in the step that writes it; SHIFT-ATT (Chen et al. 2020) takes the step that has the token as input,
+which is the next one. Both as in Ryu et al. (2022), section 3.3. The heads of a layer are averaged,
+as there in table 3, unless one is chosen.
 """
 
 import zipfile
@@ -16,7 +16,7 @@ from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.option_values import require_choice
 
 METHODS = {"naive": 0, "shift": 1}
-"""By how many steps the attention of a target token is late."""
+"""By how many steps the attention of a target token is delayed."""
 
 
 class Attention:
@@ -24,9 +24,9 @@ class Attention:
 
     ``.npz``: arrays ``arr_0``, ``arr_1`` and so on, as ``numpy.savez(file, *arrays)`` names them,
     each ``[target, source]``, ``[head, target, source]`` or ``[layer, head, target, source]``.
-    ``.npy``: one array with the lines in front of these, padded with zeros. Rows are decoding
-    steps, the last of them that of the end of the sentence; a column behind those of the source's
-    tokens is the source's end, and what looks there most is linked to nothing.
+    ``.npy``: one array with an axis for the lines before these, padded with zeros. Rows are
+    decoding steps; the last one is that of the end of the sentence. A column after those of the
+    source's tokens is the end of the source; a token that attends to it most is linked to nothing.
     """
 
     def __init__(self, path: Path, layer: int | None = None, head: int | None = None) -> None:
@@ -34,7 +34,7 @@ class Attention:
 
         Args:
             path: The file.
-            layer: Layer from 0, from the end if negative; None where there is one alone.
+            layer: Layer from 0, from the end if negative; None if there is only one.
             head: Head of the layer, likewise; None for the mean over its heads.
 
         Raises:
@@ -66,7 +66,7 @@ class Attention:
         return len(self._file)
 
     def layers_and_heads(self) -> tuple[int | None, int | None]:
-        """Return how many layers and heads the first line has; None for an axis that is not there.
+        """Return the first line's numbers of layers and heads; None for an axis that is missing.
 
         Raises:
             InputError: The first line is no such array.
@@ -78,7 +78,7 @@ class Attention:
         return (front[0] if len(front) == 2 else None), heads
 
     def check(self) -> None:
-        """Check that the file has the layer and the head, and that a layer is chosen if need be.
+        """Check that the file has the layer and the head, and that a layer is chosen if necessary.
 
         Raises:
             ConfigError: Says what there is.

@@ -1,4 +1,4 @@
-"""Scores of phrase pairs: how sure an aligner is that no link leaves them."""
+"""Scores of phrase pairs: how certain an aligner is that no link leaves them."""
 
 import dataclasses
 
@@ -14,10 +14,10 @@ from pairweave.transforms.option_values import require_choice
 DRAWS = ("uniform", "confident")
 
 BELIEF = 0.05
-"""Least posterior of a link that counts as a belief; what is rarer says little of a box."""
+"""Lowest posterior of a link that is counted; lower ones say little about a box."""
 
 MOST_ODDS = 100.0
-"""A phrase pair that is certain is drawn this many times as readily as one at even odds."""
+"""A certain phrase pair is this many times as likely to be drawn as one at even odds."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ConfidenceConfig:
 
 
 def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:
-    """Keep the links of both directions that have at least a posterior probability.
+    """Keep the links of both directions with at least a given posterior probability.
 
     Args:
         believed: Links with posteriors (`transforms.schemas.LINKED`).
@@ -70,16 +70,16 @@ def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:
 
 
 def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig) -> pa.Table:
-    """Score phrase pairs by an aligner's beliefs, and leave out those it is not sure enough of.
+    """Score phrase pairs by an aligner's probabilities, and leave out those with a low score.
 
-    The score of a box of words is the product of ``1 - p`` over all believed links that lead out
-    of it, times the belief in the best link of its least sure linked word; ``p`` is the mean of
+    The score of a box of words is the product of ``1 - p`` over all links that lead out of it,
+    times the probability of the best link of its least certain linked word; ``p`` is the mean of
     both directions' posteriors, where a direction without the link gives 0. It ranks phrase pairs;
-    it is no calibrated probability. Links without doubt (1 in both directions) give scores of 1.
+    it is not a calibrated probability. Certain links (1 in both directions) give scores of 1.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
-        believed: The same pairs with all that the aligner believes of their links
+        believed: The same pairs with all probabilities that the aligner gives to their links
             (`transforms.schemas.LINKED`), also of links that were not kept.
         config: The least score.
 
@@ -132,7 +132,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
 
 
 def weights_of(scores: np.ndarray, config: ConfidenceConfig) -> np.ndarray:
-    """Return how readily phrase pairs are drawn, float32 ``[phrase pair]``; empty if all alike.
+    """Return drawing weights, float32 ``[phrase pair]``; empty if all are equal.
 
     The weight is the odds of the score, ``s / (1 - s)``, at most `MOST_ODDS`. On the gold links of
     ``align/enfr`` odds choose better than any power of the score up to the fourth.

@@ -1,4 +1,4 @@
-"""Links that came with the pairs, in place of those that an aligner would find."""
+"""Links that came with the pairs, instead of those that an aligner would find."""
 
 from collections.abc import Callable
 
@@ -33,14 +33,14 @@ def link_rows(
     attention: ReadAttention | None = None,
     wanted: np.ndarray | None = None,
 ) -> tuple[pa.Table, GivenUp]:
-    """Turn TOKENS rows into LINKED rows by the links that came with them, each with certainty.
+    """Turn TOKENS rows into LINKED rows with their given links, each with probability 1.
 
     Args:
         kept: The rows as they were read (`transforms.schemas.ROWS`).
         table: The same rows with tokens (`transforms.schemas.TOKENS`).
         tokens: How they were cut. Links number the tokens as their tokenizer does, lone word marks
             included (`transforms.text.piece_numbers`).
-        attention: Reads links off attention, for rows that have some.
+        attention: Reads links from attention, for rows that have some.
         wanted: The rows whose links are looked at, bool ``[row]``; the others get none. Default
             all.
 
@@ -104,7 +104,7 @@ def _of_tokens(keys: np.ndarray, source: PieceNumbers, target: PieceNumbers) -> 
 
 
 def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
-    """Find the rows with links of tokens that they do not have; the first such link is named."""
+    """Find the rows with links of tokens that they do not have; name the first such link."""
     found: GivenUp = {}
     for each in keys.values():
         rows, source, target = _parts(each)
@@ -117,7 +117,7 @@ def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
 
 
 def out_of_range(source: int, target: int, source_tokens: int, target_tokens: int) -> str:
-    """Say that a link names a token which is not there."""
+    """Return the message for a link that names a token which does not exist."""
     return (
         f"{source}-{target} is no link of {source_tokens} source and {target_tokens} target "
         "tokens; say with --tokens what the links count"

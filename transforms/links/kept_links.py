@@ -1,4 +1,4 @@
-"""The word links of a pair beside each of its tagged rows."""
+"""The word links of a pair, added to each of its tagged rows."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""A translation and its reference as a pair in one language, and their links beside the pair.
+"""A translation and its reference as a pair in one language, and their links added to the pair.
 
 Any aligner can then align them (Zhu et al., section 4.2): it sees the translation as the source and
 the reference as the target.

@@ -132,7 +132,7 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
 
     Args:
         paths: The files.
-        streams: What is read of each: `Links` or arrays, of any number of lines at a time.
+        streams: What is read from each: `Links` or arrays, of any number of lines at a time.
 
     Raises:
         InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a
@@ -161,7 +161,7 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
 
 
 def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO) -> None:
-    """Join two files of directed links into Pharaoh lines, their links sorted.
+    """Combine two files of directed links into Pharaoh lines with sorted links.
 
     Args:
         forward: Links of one direction, as source-target.
@@ -197,10 +197,10 @@ def phrase_files(
     Args:
         links: A file of links.
         max_words: As in `transforms.links.phrases.PhraseConfig`.
-        unaligned_words: As there. What lies behind the last link of a side matters only for
-            ``allow``, and is known only from the side's text.
+        unaligned_words: As there. The words after the last link of a side matter only for
+            ``allow``, and are known only from the side's text.
         out: Gets one line for each pair.
-        source_text: The source sentences, their words parted by blanks; without it a sentence
+        source_text: The source sentences, with words separated by spaces; without it a sentence
             ends with its last linked word.
         target_text: The target sentences, the same.
 

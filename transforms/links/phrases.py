@@ -1,4 +1,4 @@
-"""SYMMETRIZED rows to PHRASES rows: the phrase pairs that fit the links."""
+"""SYMMETRIZED rows to PHRASES rows: the phrase pairs that are consistent with the links."""
 
 import dataclasses
 
@@ -48,7 +48,7 @@ def without_phrases(pairs: pa.Table) -> pa.Table:
 
 
 def _with_empty(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return rows with the lists that they lack for a schema, all empty."""
+    """Return rows with empty lists for the columns of a schema that they lack."""
     empty: list[list[object]] = [[]] * rows.num_rows
     columns = [
         rows.column(field.name) if field.name in rows.schema.names else pa.array(empty, field.type)
@@ -60,9 +60,9 @@ def _with_empty(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """Turn SYMMETRIZED rows into PHRASES rows, in the same order.
 
-    Where tokens are smaller than what a tag may not split (`transforms.text.tokens.find_cuts`), a
-    phrase that begins or ends inside such a thing is left out. Every score is 1
-    (`transforms.links.confidence` scores).
+    If tokens are smaller than the units that a tag may not split
+    (`transforms.text.tokens.find_cuts`), a phrase that begins or ends inside such a unit is left
+    out. Every score is 1 (`transforms.links.confidence` scores).
 
     Args:
         table: Pairs with one set of links (`transforms.schemas.SYMMETRIZED`).

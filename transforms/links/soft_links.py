@@ -1,4 +1,4 @@
-"""Links between tokens that keep what each direction of an aligner gives them."""
+"""Links between tokens with the probabilities of both directions of an aligner."""
 
 import dataclasses
 import itertools
@@ -16,7 +16,7 @@ class SoftLinks:
     """The links of one pair.
 
     Attributes:
-        source: Source tokens, int64 ``[link]``; no link is there twice.
+        source: Source tokens, int64 ``[link]``; no link occurs twice.
         target: Target tokens, likewise.
         forward: Probability of each, in [0, 1], in the direction that explains the target,
             float64; 0 where this direction has no such link.

@@ -1,4 +1,4 @@
-"""LINKED rows to SYMMETRIZED rows: one set of links of two."""
+"""LINKED rows to SYMMETRIZED rows: one set of links from two."""
 
 import dataclasses
 
@@ -34,8 +34,8 @@ class SymmetrizeConfig:
 def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
     """Turn LINKED rows into SYMMETRIZED rows, in the same order.
 
-    The probability of a link is the mean of what the two directions give it, where a direction
-    without the link gives 0.
+    The probability of a link is the mean of those of the two directions, where a direction without
+    the link counts as 0.
 
     Args:
         table: Pairs with links in both directions (`transforms.schemas.LINKED`).

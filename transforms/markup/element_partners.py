@@ -1,4 +1,4 @@
-"""Which elements of two marked texts are the same, and which tags are theirs."""
+"""Which elements of two marked texts match, and which tags are theirs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -14,9 +14,10 @@ def find_partners(
     theirs: Sequence[Facts],
     rules: Iterable[Callable[[Facts, Facts], bool]],
 ) -> dict[int, int]:
-    """Find for each of ours the first of theirs that is left and the same by a rule.
+    """Find for each of our elements the first remaining one of theirs that matches by a rule.
 
-    A rule is tried on all of ours before the next is on those without a partner.
+    Each rule is tried on all of our elements before the next one is tried on those without a
+    partner.
 
     >>> find_partners("abB", "BAb", [str.__eq__, lambda one, other: one.lower() == other.lower()])
     {1: 2, 2: 0, 0: 1}

@@ -1,6 +1,6 @@
-"""Text with inline markup, taken apart and put together again without losing a character.
+"""Text with inline markup, split up and joined again without losing a character.
 
-A tag is what a text's syntax says it is; all else is text, exactly as it stands (entities are not
+A text's syntax defines what a tag is; everything else is text, exactly as it is (entities are not
 resolved). Offsets count Unicode code points of the text without its tags.
 """
 
@@ -38,9 +38,9 @@ class Tag:
     Attributes:
         kind: What it does.
         name: Its name, without an identifier: ``g``, ``a``, ``bx``.
-        key: What tells it from others of its name, such as XLIFF's ``id``; empty if nothing does.
-            An opening and a closing tag with unlike keys are no pair, but a closing tag without a
-            key closes any.
+        key: What distinguishes it from others of its name, such as XLIFF's ``id``; empty if nothing
+            does. An opening and a closing tag with different keys are not a pair, but a closing tag
+            without a key closes any.
         raw: Its characters.
         offset: Code points of text before it.
     """
@@ -111,7 +111,7 @@ class Syntax:
         empty: Names that never have a closing tag, as HTML's ``br``.
         opens: Names of empty tags that open, with the name they share with what closes them.
         closes: Names of empty tags that close, likewise.
-        keys: Attributes that tell a tag from others; the first that is there counts.
+        keys: Attributes that distinguish a tag from others; the first one present counts.
         folds: Whether case does not count in names, as in HTML; those above are lower case.
     """
 
@@ -176,7 +176,8 @@ def find_syntax(name: str) -> Syntax:
 def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
     """Take a text with tags apart; ``str`` of the result is the same string.
 
-    Whatever is no tag is text, a lone ``<`` as well. A comment is an empty tag named ``!--``.
+    Everything that is not a tag is text, including a lone ``<``. A comment is an empty tag named
+    ``!--``.
 
     >>> marked = parse_markup('see <g id="1">page <x id="2"/>9</g>', XLIFF)
     >>> marked.text
@@ -247,7 +248,7 @@ def _pairs() -> re.Pattern[str]:
 
 
 def find_elements(tags: Sequence[Tag]) -> list[Element]:
-    """Put opening and closing tags together, in the order of the elements' first tags.
+    """Pair opening and closing tags, in the order of the elements' first tags.
 
     A closing tag belongs to the last open tag of its name whose key does not differ. Pairs may
     cross; a tag that finds no partner is an element by itself.
@@ -286,7 +287,7 @@ def closes(opening: Tag, closing: Tag) -> bool:
 
 
 def is_nested(tags: Sequence[Tag]) -> bool:
-    """Tell whether every tag has its partner and pairs hold each other or lie apart."""
+    """Tell whether every tag has its partner and pairs either nest or are apart."""
     waiting: list[Tag] = []
     for tag in tags:
         if tag.kind is Kind.OPEN:

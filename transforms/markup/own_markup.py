@@ -1,4 +1,4 @@
-"""Which phrase pairs a tag may be put round: what they hold of words and of own markup."""
+"""Which phrase pairs a tag may enclose, by the words and the text's own markup in them."""
 
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class Phrases(NamedTuple):
 
 
 def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
-    """Keep the phrase pairs that hold a letter or a digit on both sides.
+    """Keep the phrase pairs that contain a letter or a digit on both sides.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
@@ -64,11 +64,11 @@ def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
 
 
 def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
-    """Keep the phrase pairs that hold both tags of each element of the text, or neither.
+    """Keep the phrase pairs that contain both tags of each element of the text, or neither.
 
-    What counts are the tags of HTML and XML that stand in the text as it was read, on each side by
-    itself. A tag without a partner, such as ``<br>``, is held or not, but never split. Pairs
-    without tags keep all.
+    The tags that count are those of HTML and XML in the text as it was read, on each side
+    separately. A tag without a partner, such as ``<br>``, is inside or outside, but never split.
+    Pairs without tags keep all phrase pairs.
 
     Args:
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).

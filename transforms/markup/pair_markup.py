@@ -1,7 +1,7 @@
-"""The inline markup of a pair: which element of the target is which of the source.
+"""The inline markup of a pair: which elements of source and target match.
 
-Kept as one JSON string beside the plain texts, from which the texts with their tags come back to
-the character, in their own markup or as indexed tags.
+It is kept as one JSON string in addition to the plain texts; from these, the texts with their tags
+can be restored exactly, in their own markup or as indexed tags.
 """
 
 import dataclasses
@@ -151,7 +151,7 @@ def _element(item: dict[str, Any]) -> PairElement:
 
 
 def pair_markup(source: Marked, target: Marked) -> PairMarkup:
-    """Find out which elements of a pair are the same.
+    """Find which elements of a pair match.
 
     An element that has an identifier (TMX's ``x``, XLIFF's ``id``) is the first that is left on
     the other side with the same identifier, form and name. What has none on one of the sides is
@@ -196,7 +196,7 @@ def _facts(marked: Marked, element: Element) -> _Facts:
 def _identifier(raw: str) -> str:
     if ANY_TAG.fullmatch(raw):
         return digits_of(raw)
-    # What a native code holds between its tags is no attribute.
+    # The content of a native code between its tags is not an attribute.
     found = {
         match[1]: match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(raw[: raw.find(">")])
     }

@@ -1,11 +1,11 @@
 """The content of one segment of TMX or XLIFF, from its events: text, and inline elements as tags.
 
-What an element does is by its name. *Native codes* (``bpt``, ``ept``, ``it``, ``ph``, ``ut``) are
-one tag with all that they hold: what is inside is the markup of the original document, and text
+An element's name determines what it does. *Native codes* (``bpt``, ``ept``, ``it``, ``ph``, ``ut``)
+are one tag with all that they hold: what is inside is the markup of the original document, and text
 inside it (``sub``) belongs to that markup, not to the sentence. What only marks text (``hi``,
 ``g``, ``mrk``, ``pc``) is an opening and a closing tag. An element of an unknown name is taken for
-such a pair. White space is kept as it stands, whatever ``xml:space`` says; comments and processing
-instructions are no content.
+such a pair. White space is kept as it is, whatever ``xml:space`` says; comments and processing
+instructions are not content.
 """
 
 import html
@@ -19,7 +19,8 @@ CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", 
 
 _OPENS = {"bpt": "bpt", "bx": "bx", "sc": "sc", "sm": "sm"}
 _CLOSES = {"ept": "bpt", "ex": "bx", "ec": "sc", "em": "sm"}
-# What ties an opening to a closing tag, the first that is there: TMX's i, XLIFF's rid and id.
+# The attribute that connects an opening to a closing tag, the first one present: TMX's i, XLIFF's
+# rid and id.
 _TIES = ("i", "rid", "startRef", "id")
 _ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": Kind.CLOSE}
 
@@ -46,7 +47,7 @@ class Segment:
 
     @property
     def is_too_long(self) -> bool:
-        """Tell whether the segment is over the limit; then only its start is here."""
+        """Tell whether the segment is over the limit; then only its start is kept."""
         return self.bytes > self._limit
 
     @property
@@ -60,7 +61,7 @@ class Segment:
         return self._code_depth > 0
 
     def count(self, more: int) -> None:
-        """Count bytes that the segment costs without holding them."""
+        """Count bytes that the segment takes without keeping them."""
         self.bytes += more
 
     def start(self, local: str, name: str, attributes: Mapping[str, str]) -> None:

@@ -1,8 +1,8 @@
-"""Tags by number, and the table that says what each of them was.
+"""Tags by number, and the table that records what each of them was.
 
 A text's tags are *numbered* when each carries as its key the number of its element in a table
-(`TagTable`); what the tags look like is then a matter of representation
-(`transforms.symbols.representations`), and the table gives back what stood there.
+(`TagTable`); how the tags look then depends on the representation
+(`transforms.symbols.representations`), and the table restores the original tags.
 """
 
 import dataclasses
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Entry:
-    """What stood for an element.
+    """The original tags of an element.
 
     Attributes:
         form: Pair, empty tag or half a pair.
@@ -261,7 +261,7 @@ def number_tags(marked: Marked) -> tuple[Marked, TagTable]:
 
 
 def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTable, TagTable]:
-    """Number the elements of a pair of texts: what is the same element has one number.
+    """Number the elements of a pair of texts: matching elements get the same number.
 
     An element of the target is the source's first that is left of the same form with the same
     characters, else with the same form and name; else it has a number of its own, after the
@@ -313,7 +313,7 @@ def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
     complete = [
         partners[place] if place in partners else next(following) for place in range(len(found))
     ]
-    # Elements that look alike are told apart by their order alone, in which they are found again.
+    # Elements that look alike are told apart only by their order, in which they are found again.
     places: dict[Entry, list[int]] = {}
     for place, entry in enumerate(found):
         places.setdefault(entry, []).append(place)

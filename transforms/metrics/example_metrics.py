@@ -1,4 +1,4 @@
-"""What suggestion examples look like, beside a golden set: lengths, places, numbers, operations."""
+"""Suggestion examples compared with a golden set: lengths, positions, numbers, operations."""
 
 import dataclasses
 import importlib.metadata
@@ -30,8 +30,8 @@ BATCH_LINES = 8_192
 class Profile:
     """What a set of examples looks like.
 
-    A golden set has no text under its masks, so lengths are those of suggestions, and of the
-    operations only deletion (an empty suggestion) can be told from the others.
+    A golden set has no text under its masks, so lengths are those of suggestions, and the only
+    operation that can be told from the others is deletion (an empty suggestion).
 
     Attributes:
         examples: Their number.
@@ -133,7 +133,7 @@ class Comparison:
 
     @property
     def signature(self) -> str:
-        """Return the line that names all that decides the figures."""
+        """Return the line that names everything that determines the figures."""
         settings = {
             "distance": "jensen-shannon",
             "log": 2,
@@ -196,11 +196,11 @@ def _add(counted: dict[str, Counted], name: str, rows: pa.RecordBatch) -> None:
 
 
 def profile_files(prefix: str, target_lang: str | None) -> Profile:
-    """Return what examples in WeTS' form look like.
+    """Return the distributions of examples in WeTS' form.
 
     Args:
-        prefix: What the names of ``.src``, ``.mask`` and ``.tgt`` begin with; each may have
-            ``.gz`` or ``.zst`` behind it. Examples of one source are masks of one sentence.
+        prefix: The common start of the names of ``.src``, ``.mask`` and ``.tgt``; each may end in
+            ``.gz`` or ``.zst``. Examples of one source are masks of one sentence.
         target_lang: BCP 47 tag of the translations.
 
     Raises:

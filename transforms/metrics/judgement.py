@@ -1,4 +1,4 @@
-"""Sheets of tags for people to judge, and how far they agree (Hanneman and Dinu 2020, 3.2)."""
+"""Sheets of tags for people to judge, and their agreement (Hanneman and Dinu 2020, 3.2)."""
 
 import csv
 import dataclasses
@@ -18,7 +18,8 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines
 
 JUDGEMENTS = ("correct", "incorrect", "impossible", "unclear")
-"""Placed right; placed wrong where a right place exists; no right place exists; cannot be told."""
+"""Placed correctly; placed wrongly though a correct place exists; no correct place exists;
+unclear."""
 
 COLUMNS = ("id", "variant", "tag", "form", "source", "target", "judgement")
 OPENING, CLOSING = "\u27e6", "\u27e7"
@@ -35,7 +36,7 @@ class SheetRow:
         form: What it is (`transforms.markup.markup.Form`).
         source: The source without tags, but for this one's place between white square brackets.
         target: The target likewise.
-        judgement: What a person says of it; empty at first.
+        judgement: A person's judgement; empty at first.
     """
 
     id: str
@@ -64,11 +65,12 @@ class Sheet:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Agreement:
-    """What several people said of the same tags.
+    """Several people's judgements of the same tags.
 
     Attributes:
         names: Their files ``[person]``.
-        counts: How often each said what ``[person][judgement]``, in the order of `JUDGEMENTS`.
+        counts: How often each gave each judgement ``[person][judgement]``, in the order of
+            `JUDGEMENTS`.
         pairwise: For two people ``(i, j)``: the share of tags judged alike, and the share that one
             judged correct and the other incorrect.
         kappa: Fleiss' kappa; None for one person, or where chance alone would agree.
@@ -81,7 +83,7 @@ class Agreement:
 
     @property
     def signature(self) -> str:
-        """Return the line that names all that decides the figures."""
+        """Return the line that names everything that determines the figures."""
         settings = {"metric": "judgements", "scale": JUDGEMENTS, "kappa": "fleiss"}
         return signature({**settings, "people": len(self.names)}, version("pairweave"))
 
@@ -103,7 +105,7 @@ class Agreement:
         }
 
     def render(self) -> str:
-        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        """Return the figures as text, the signature, and on the last line everything as JSON."""
         found = self.as_dict()
         lines = [f"{found['tags']} tags"]
         for name, shares in [*found["people"].items(), ("all", found["all"])]:

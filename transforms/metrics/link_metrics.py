@@ -73,7 +73,7 @@ class LinkScores:
 
     @property
     def signature(self) -> str:
-        """Return the line that names all that decides the figures."""
+        """Return the line that names everything that determines the figures."""
         settings = {
             "metrics": ("aer", "precision", "recall", "f1"),
             "average": "micro",
@@ -100,7 +100,7 @@ class LinkScores:
         }
 
     def render(self) -> str:
-        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        """Return the figures as text, the signature, and on the last line everything as JSON."""
         return "\n".join(
             [
                 f"AER {100 * self.aer:.2f} %  precision {100 * self.precision:.2f} %  "

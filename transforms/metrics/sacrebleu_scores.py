@@ -29,7 +29,7 @@ class SacreBleu:
         brevity_penalty: What too little text costs, in [0, 1].
         hypothesis_tokens: Tokens of the outputs.
         reference_tokens: Tokens of the references; of several, of the one next in length.
-        signature: sacreBLEU's line that names all that decides the score.
+        signature: sacreBLEU's line that names everything that determines the score.
     """
 
     score: float

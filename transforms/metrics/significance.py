@@ -1,8 +1,8 @@
-"""Whether one system is better than another, or only looks so on the lines at hand.
+"""Tests whether one system is better than another, or only seems so on these lines.
 
 Two tests for paired outputs, of any figure that is a function of sums over lines: paired bootstrap
 resampling (Koehn 2004) and approximate randomization (Riezler and Maxwell 2005). Both draw what
-sacreBLEU's tests draw (Post 2018), so figures of ours and its own can stand side by side.
+sacreBLEU's tests draw (Post 2018), so our figures and its own can be compared.
 """
 
 import dataclasses
@@ -138,10 +138,10 @@ def _resample(sides: list[np.ndarray], figure: OfSums, config: Significance) -> 
 
 
 def _exchange(output: LineSums, baseline: LineSums, config: Significance) -> np.ndarray:
-    """Return differences of the figure once the outputs of random lines have changed places."""
+    """Return differences of the figure after the outputs of random lines are exchanged."""
     generator = np.random.default_rng(config.seed)
     moved = generator.integers(2, size=(config.trials, len(output.lines)), dtype=bool)
-    # Half of the sums says all: what one side lacks, the other has.
+    # Half of the sums is enough: what one side lacks, the other has.
     total = output.lines.sum(axis=0) + baseline.lines.sum(axis=0)
     first = moved @ baseline.lines + ~moved @ output.lines
     return np.abs(output.figure(first) - output.figure(total - first))

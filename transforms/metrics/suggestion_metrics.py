@@ -33,7 +33,7 @@ class SuggestionScores:
         brevity_penalty: What too little text costs, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
         gold_tokens: Tokens of the gold; of several, of the one next in length.
-        signature: sacreBLEU's line that names all that decides BLEU (Post 2018).
+        signature: sacreBLEU's line that names everything that determines BLEU (Post 2018).
     """
 
     lines: int
@@ -55,7 +55,7 @@ class SuggestionScores:
         return {**dataclasses.asdict(self), "exact_match": self.exact_match}
 
     def render(self) -> str:
-        """Return the figures for a reader, the signature, and on the last line all as JSON."""
+        """Return the figures as text, the signature, and on the last line everything as JSON."""
         return "\n".join([*self.shown(), json.dumps(self.as_dict())])
 
     def shown(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Flagrant failures: what is wrong with an output's tags whatever its words.
+"""Flagrant failures: errors in an output's tags, independent of its words.
 
-Hanneman and Dinu (2020, section 6.1) name them; how each is told from the others is ours: a tag
-that is missing or new is blamed for one thing alone, and nesting is judged among the rest.
+Hanneman and Dinu (2020, section 6.1) name them; how they are distinguished is our choice: a missing
+or new tag counts as one failure only, and nesting is judged among the rest.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ Chain = tuple[tuple[str, str, str], ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failures:
-    """How often each failure occurs, in a line or in sum.
+    """How often each failure occurs, in a line or in total.
 
     Attributes:
         changed_id: Tags whose key is another than the source's (``id``, the number of an indexed
@@ -116,14 +116,15 @@ def _find_pieces(hypothesis: Marked, source: Marked, syntax: Syntax) -> int:
 
 
 def _pieces(text: str, syntax: Syntax, names: frozenset[str]) -> Iterator[str]:
-    """Yield what looks like a piece of a tag.
+    """Yield everything that looks like a piece of a tag.
 
     A tag with anything wrong inside, its head without its end, its end without its head, or a key
     alone. Of a syntax with any names, the source's names tell what is one.
     """
     for match in _piece_pattern(syntax, names).finditer(text):
         piece = match[0]
-        # Attributes are taken whole, so that no text is looked at twice; here they are told.
+        # Attributes are matched as a whole, so that no text is scanned twice; here they are
+        # distinguished.
         if match.lastgroup != "attributes" or piece.endswith(">") or _has_key(piece, syntax.keys):
             yield piece
 
@@ -140,7 +141,7 @@ def _piece_pattern(syntax: Syntax, names: frozenset[str]) -> re.Pattern[str]:
     value = r"""(?:"[^"<>]*+"?+|'[^'<>]*+'?+|[^\s"'<>=]++)"""
     attribute = rf"(?<![\w:.\-])[\w:.\-]++\s*+=\s*+{value}"
     longest_first = sorted(names, key=lambda name: (-len(name), name))
-    # No name at all is a pattern that matches nowhere.
+    # Without names, the pattern matches nothing.
     name = rf"(?:{'|'.join(map(re.escape, longest_first)) or '(?!)'})"
     head = rf"<\s*+/?\s*+{name}(?![\w.\-])"
     return re.compile(

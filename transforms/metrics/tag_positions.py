@@ -1,4 +1,4 @@
-"""How far tags stand from where they should, in one and the same text (Zenkel et al. 2021)."""
+"""How far tags are from their correct positions in the same text (Zenkel et al. 2021)."""
 
 import bisect
 import dataclasses
@@ -14,7 +14,7 @@ class PositionLine:
 
     Attributes:
         tags: Tags of the reference.
-        correct: Those that stand where the reference has them.
+        correct: Those that are where the reference has them.
         distance: Sum of all distances, in code points.
         comparable: Whether the texts without tags are equal, and the tags but for their places.
     """
@@ -42,7 +42,7 @@ class PositionScores:
 
     @property
     def correct(self) -> int:
-        """Return those that stand right."""
+        """Return the number of correct ones."""
         return sum(line.correct for line in self.lines)
 
     @property
@@ -57,7 +57,7 @@ class PositionScores:
 
     @property
     def accuracy(self) -> float | None:
-        """Return the share of tags that stand right, in [0, 1]; None without a tag."""
+        """Return the share of correctly placed tags, in [0, 1]; None without a tag."""
         return self.correct / self.tags if self.tags else None
 
     @property

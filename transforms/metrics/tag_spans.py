@@ -1,4 +1,4 @@
-"""F1 over tagged words, and what a shift of all tags does to it (Ryu et al. 2022, 4.1 and 4.2)."""
+"""F1 over tagged words, also with all tags shifted (Ryu et al. 2022, 4.1 and 4.2)."""
 
 import dataclasses
 import itertools
@@ -185,8 +185,8 @@ def find_words(texts: Sequence[str], language: str | None = None) -> list[list[t
 def shift_tags(marked: Sequence[Marked], language: str | None = None) -> list[Marked]:
     """Move all tags one word to the left: a metric of their places must fall.
 
-    What opens goes to where the word before it begins, what closes to where the word before the
-    last one ends; a tag with no word before it goes to the start. The tags keep their order.
+    An opening tag moves to the start of the word before it, a closing tag to the end of the word
+    before the last one; a tag with no word before it moves to the start. The tags keep their order.
     """
     words = find_words([line.text for line in marked], language)
     return [_shifted(line, ranges) for line, ranges in zip(marked, words, strict=True)]

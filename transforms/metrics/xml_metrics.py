@@ -44,7 +44,7 @@ Structure = tuple[str, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class XmlConfig:
-    """How tags and words are told.
+    """How tags and words are recognized.
 
     Attributes:
         rule: ``lxm``, or the name of a syntax (`transforms.markup.markup.SYNTAXES`).
@@ -73,7 +73,7 @@ class XmlConfig:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class XmlLine:
-    """What is known of one output.
+    """The results for one output.
 
     Attributes:
         well_formed: Whether its tags nest; where the rule is XML, whether it can be parsed.

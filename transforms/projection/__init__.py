@@ -1,1 +1,1 @@
-"""Projection: the tags of a source put onto its translation."""
+"""Projection of the tags of a source onto its translation."""

@@ -1,8 +1,8 @@
-"""Tags of a source put onto its translation: detag and project.
+"""Project the tags of a source onto its translation (detag and project).
 
-Text is translated without its tags; they go back where the words that they stood at went (Hanneman
-and Dinu 2020, section 4.1). Every tag of the source stands in the result exactly once, and the
-target's text stays as it is.
+Text is translated without its tags; each tag is then placed at the translations of the words next
+to it (Hanneman and Dinu 2020, section 4.1). Every tag of the source occurs in the result exactly
+once, and the target's text is unchanged.
 """
 
 import bisect
@@ -49,7 +49,7 @@ def project_tags(
         source_tokens: Tokens of the source's text. `cut_tokens` first, where they are to be
             aligned: then a tag inside a token is not guessed at.
         target_tokens: Tokens of the translation.
-        links: Links between them. For ``paper`` a link is a link, whatever its probability.
+        links: Links between them. ``paper`` ignores their probabilities.
         rules: ``best``: spans of the largest link mass (`transforms.kernels.links.projection`).
             ``paper``: `transforms.projection.project_paper`.
 
@@ -119,7 +119,7 @@ def _require_inside(links: SoftLinks, source: int, target: int) -> None:
 def cut_tokens(
     source: Marked, target_text: str, source_tokens: Tokens, target_tokens: Tokens
 ) -> tuple[Tokens, Tokens]:
-    """Cut source tokens at the tags inside them, and target tokens where such tags may belong.
+    """Split source tokens at the tags inside them, and target tokens where such tags may belong.
 
     ``rate<x/>July`` is one word of the text without its tag, and so is ``KursJuli``. Aligned in
     parts, they tell where the tag belongs. A target token is cut where it begins or ends with a
@@ -227,7 +227,7 @@ def _cut_links(
 
 
 def _matching_parts(one: int, other: int) -> list[tuple[int, int]]:
-    """Return which of so many parts lie over which of so many others of the same length.
+    """Return which parts of a length overlap when it is divided in two ways.
 
     >>> _matching_parts(2, 3)
     [(0, 0), (0, 1), (1, 1), (1, 2)]

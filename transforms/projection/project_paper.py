@@ -17,9 +17,9 @@ It says that more heuristics exist, not which. They are, here:
 6. An opening tag alone is placed as a self-closing one. A closing tag alone mirrors it: after the
    last token linked to the token before it, or to the nearest one before that has links, or else
    before the first target token.
-7. Malformed nesting of the source changes no placing: each pair goes by its own tokens. What nests
-   in the source is made to nest in the target (`transforms.projection.tag_nesting`); what crosses
-   may cross.
+7. Malformed nesting of the source changes no placing: each pair goes by its own tokens. Elements
+   that nest in the source are made to nest in the target (`transforms.projection.tag_nesting`);
+   those that cross may cross.
 
 Unlike the paper's, target tokens are whatever the links count, not BPE pieces.
 """
@@ -77,7 +77,7 @@ def place_elements(
 
 
 def place_pair(inside: range, linked: Linked, target: Tokens) -> tuple[int, int] | None:
-    """Put a pair round all that its tokens are linked to (rule 1); None if there is nothing.
+    """Put a pair around all that its tokens are linked to (rule 1); None if there is nothing.
 
     Args:
         inside: The source tokens between its tags.

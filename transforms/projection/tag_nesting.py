@@ -1,7 +1,8 @@
-"""Nesting of projected elements: what nests in the source nests in the target.
+"""Nesting of projected elements: elements that nest in the source nest in the target.
 
-Elements are placed one by one; here an outer one grows until it holds its inner ones, siblings that
-overlap are cut where least is lost, and tags at one offset are put in the order of the tree.
+Elements are placed one by one; here an outer one grows until it contains its inner ones,
+overlapping siblings are split where the least is lost, and tags at one offset are put in the order
+of the tree.
 """
 
 import dataclasses
@@ -50,7 +51,7 @@ def find_parents(elements: Sequence[Element]) -> list[int | None]:
 
 
 def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Spans) -> None:
-    """Move the ends of pairs until pairs that nest or lie apart in the source do so here.
+    """Move the ends of pairs until pairs that nest or are apart in the source do so here.
 
     Pairs that cross in the source stay as they are.
 
@@ -184,7 +185,7 @@ def _clamp(spans: Spans, number: int, start: int, end: int) -> None:
 
 
 def _part(spans: Spans, one: int, other: int) -> None:
-    """Cut two spans apart that overlap, so that they keep the most."""
+    """Separate two overlapping spans so that they keep the most."""
     start = max(spans.starts[one], spans.starts[other])
     end = min(spans.ends[one], spans.ends[other])
     if start > end:

@@ -1,1 +1,1 @@
-"""The report of a run, and rows as people are shown them."""
+"""The report of a run, and rows as they are shown to people."""

@@ -1,4 +1,4 @@
-"""Files, and parts of files, of which more than half was rejected: what a run says of them."""
+"""Notices about files, and parts of files, of which more than half was rejected."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
-"""The report of a run: what it read, kept and turned away, and rows to look at.
+"""The report of a run: what it read, kept and rejected, and sample rows.
 
 One HTML file that needs nothing else: no script, and no font, style or image from elsewhere. The
-committed report depends on the run's files only, so it is the same on every engine. How it looks
-is in ``templates/``; here is what it shows.
+committed report depends on the run's files only, so it is the same on every engine. Its layout is
+in ``templates/``; this module gathers its content.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ def render(
     """Render a run's report.
 
     Args:
-        manifest: The run's manifest; that it names the report itself changes nothing.
+        manifest: The run's manifest; whether it names the report itself makes no difference.
         receipts: The receipts of its shards, in order.
         samples: Rows to look at.
         run: What ``_run.json`` says, if times and speeds are to be shown.
@@ -159,7 +159,7 @@ def _golden(golden: Json) -> Rows:
 
 
 def _profile(profile: Json) -> Rows:
-    """Return the shapes of tags beside those of the profile that they were drawn to."""
+    """Return the shapes of tags next to those of the profile from which they were drawn."""
     named = {
         f"name {form} {name}": n
         for form, names in profile["names"].items()

@@ -13,7 +13,7 @@ _BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
 def split_counts(
     counts: Mapping[str, int],
 ) -> tuple[dict[str, int], dict[tuple[str, str], dict[int, int]]]:
-    """Part single numbers from distributions, which are of the form ``X with N Y``.
+    """Separate single numbers from distributions, which have the form ``X with N Y``.
 
     Returns:
         The single numbers by name; and by ``X`` and ``Y`` the number for each ``N``.

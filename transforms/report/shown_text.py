@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> list[Piece]:
-    """Take tagged text apart; joined again the pieces are the text.
+    """Split tagged text into pieces that give the text when joined.
 
     >>> [tuple(piece) for piece in pieces("a <a_3>b</a_3>")]
     [('a ', None, False), ('<a_3>', 3, True), ('b', 3, False), ('</a_3>', 3, True)]

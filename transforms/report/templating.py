@@ -50,7 +50,7 @@ def render_markdown(name: str, filters: Filters, **context: object) -> str:
 
 
 def number(value: object) -> str:
-    """Return a number with its thousands parted; anything else as it stands.
+    """Return a number with thousands separators; anything else as it is.
 
     >>> number(12345), number("3 to 8")
     ('12,345', '3 to 8')
@@ -59,7 +59,7 @@ def number(value: object) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage that says 0 and 100 only where it is exactly that.
+    """Return a share as a percentage that is 0 or 100 only if the share is exactly that.
 
     >>> percent(0.125), percent(1e-6)
     ('12.5 %', 'under 0.01 %')
@@ -81,7 +81,7 @@ def without_layout(source: str) -> str:
 
 
 class _Layout(jinja2.ext.Extension):
-    """Takes the layout of HTML templates out before they are compiled."""
+    """Removes the layout of HTML templates before they are compiled."""
 
     def preprocess(
         self,

@@ -16,8 +16,8 @@ from pairweave.transforms.shards.rejected_texts import leave_out_of_table
 def merge_rows(parts: Iterable[pa.Table]) -> tuple[pa.Table, pa.Table]:
     """Make a shard from its parts, whatever their order.
 
-    Of rows with the same id that were not rejected before, the first by (corpus, file, line)
-    stays and the others are rejected as duplicates. Of a file given twice the first copy counts.
+    Among rows with the same id that were not rejected before, the first by (corpus, file, line) is
+    kept and the others are rejected as duplicates. If a file is given twice, the first copy counts.
 
     Args:
         parts: Rows (`schemas.ROWS`) of one shard.
@@ -105,7 +105,7 @@ def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.T
 
 
 def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MOST_ITEMS) -> None:
-    """Check that the steps after the shuffle can hold the kept rows' texts.
+    """Check that the columns of the steps after the shuffle can hold the kept rows' texts.
 
     Args:
         kept: Kept rows (`schemas.ROWS`).

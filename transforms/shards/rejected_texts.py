@@ -1,7 +1,7 @@
-"""What a rejected row keeps of its texts: all of an ordinary one, the start of an overlong one.
+"""How much of its texts a rejected row keeps: all of an ordinary one, the start of an overlong one.
 
-Rejected rows pass through the shuffle like any other, and nobody reads a megabyte of text to learn
-why a pair was turned away. A long text is in the input, at the row's file and line.
+Rejected rows pass through the shuffle like any other, and nobody reads a megabyte of text to find
+out why a pair was rejected. A long text is in the input, at the row's file and line.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def _lengths(texts: pa.Array) -> np.ndarray:
 def _notes(
     rows: pa.RecordBatch, row: int, too_long: dict[str, np.ndarray], lengths: dict[str, np.ndarray]
 ) -> tuple[str, bytes]:
-    """Return what ``detail`` and ``raw`` of a row say once its long texts are gone."""
+    """Return ``detail`` and ``raw`` of a row after its long texts are removed."""
     sides = [side for side in _SIDES if too_long[side][row]]
     said = [f"{side}: {lengths[side][row]} bytes, left out" for side in sides]
     raw = rows.column("raw")[row].as_py()

@@ -23,7 +23,7 @@ def sample_share(rows: int, wanted: int) -> float:
 
 
 def sample_rows(batch: pa.RecordBatch, share: float, seed: int) -> Iterator[tuple[int, pa.Table]]:
-    """Pick the kept rows of a batch whose hash lies under the share.
+    """Pick the kept rows of a batch whose hash is below the share.
 
     Args:
         batch: Rows (`schemas.ROWS`).

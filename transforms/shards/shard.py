@@ -20,12 +20,12 @@ from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pair
 
 @dataclasses.dataclass(frozen=True)
 class Notes:
-    """What a step notes of a whole shard for its receipt.
+    """What a step records about a whole shard for its receipt.
 
     Attributes:
-        model: Digest of the model that aligned the shard; None where the plan or the run's files
-            name the model.
-        agreement: How many links two aligners made and share; None where one aligner was used.
+        model: Digest of the model that aligned the shard; None if the plan or the run's files name
+            the model.
+        agreement: How many links two aligners made and share; None if there was one aligner.
     """
 
     model: str | None = None
@@ -44,7 +44,7 @@ class Shard:
         kept: Its kept rows (`schemas.ROWS`), sorted by id and place.
         rejected: Its rejected rows (`schemas.ROWS`), likewise.
         table: What the steps work on: one row for each kept row, in the same order.
-        notes: What is noted of the whole shard.
+        notes: What is recorded about the whole shard.
     """
 
     number: int
@@ -122,7 +122,7 @@ class ShardCoder(Coder):
         return _FIELDS.encode((value.number, value.kept, value.rejected, value.table, notes))
 
     def decode(self, encoded: bytes) -> Shard:
-        """Return the shard that lies in the bytes."""
+        """Return the shard in the bytes."""
         number, kept, rejected, table, notes = _FIELDS.decode(encoded)
         found = orjson.loads(notes)
         counts = found["agreement"]
@@ -130,11 +130,11 @@ class ShardCoder(Coder):
         return Shard(number, kept, rejected, table, Notes(found["model"], agreement))
 
     def is_deterministic(self) -> bool:
-        """Say no: equal tables may differ in chunks and dictionaries, so no shard is a key."""
+        """Return False: equal tables may differ in chunks, so a shard cannot be a key."""
         return False
 
     def to_type_hint(self) -> type:
-        """Name the type that this coder stands for."""
+        """Return the type that this coder encodes."""
         return Shard
 
     def estimate_size(self, value: Shard) -> int:
@@ -149,7 +149,7 @@ class ShardCoder(Coder):
 
 
 def register() -> None:
-    """Make the coder Beam's choice for shards; doing it twice changes nothing."""
+    """Make the coder Beam's choice for shards; repeating it changes nothing."""
     beam.coders.registry.register_coder(Shard, ShardCoder)
 
 

@@ -16,7 +16,7 @@ from pairweave.transforms.shards.shard import Batches, Shard, Shards
 arrow_coder.register()
 
 BUFFER_BYTES = 128 << 20
-"""Rows held before they are split, so that a part of a shard is not a handful of rows."""
+"""Rows collected before they are split, so that a part of a shard is not a handful of rows."""
 
 
 def split_rows(
@@ -43,7 +43,7 @@ def split_rows(
 
 
 class SplitRows(beam.DoFn):
-    """Gathers a bundle's row batches and splits them by shard; of an empty batch, every shard."""
+    """Splits a bundle's row batches by shard; an empty batch gives every shard."""
 
     def __init__(self, shards: int, wanted: frozenset[int]) -> None:
         self._shards = shards
@@ -87,10 +87,10 @@ def make_shard(element: tuple[int, Iterable[pa.Table]]) -> Shard:
 
 
 class MakeShards(beam.PTransform[Batches, Shards]):
-    """Shuffles row batches into shards; every wanted shard comes out, an empty one too.
+    """Shuffles row batches into shards; every wanted shard is made, even if it is empty.
 
-    One of the batches must be empty: it brings shards into being that no row falls into. (To
-    flatten two collections instead costs a copy of all that is shuffled on some runners.)
+    One of the batches must be empty: it creates the shards that no row falls into. (Flattening two
+    collections instead costs some runners a copy of all shuffled data.)
     """
 
     def __init__(self, shards: int, wanted: frozenset[int]) -> None:

@@ -1,7 +1,7 @@
-"""Bytes off a file: ranges, digests, and decompression that demands the end of the stream.
+"""Bytes of a file: ranges, digests, and decompression that requires the end of the stream.
 
 A truncated or damaged file is an error that names it and the offset, never half its text; memory
-is constant however far a file expands.
+use is constant, however far a file expands.
 """
 
 import zlib
@@ -15,10 +15,10 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import Part, ReadLimits
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-"""How files are compressed, by the end of their names."""
+"""How files are compressed, by file extension."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""What may stand before UTF-8 text without being text."""
+"""What may precede UTF-8 text without being part of it."""
 
 PLAIN_CHUNK_BYTES = 8 << 20
 COMPRESSED_CHUNK_BYTES = 1 << 20
@@ -60,7 +60,7 @@ def stored_chunks(path: str, start: int, stop: int | None, chunk_bytes: int) -> 
 def decompress(
     chunks: Iterable[bytes], compression: str, name: str, limits: ReadLimits
 ) -> Iterator[bytes]:
-    """Yield the text of a file in pieces of at least 1 MiB (but for the last).
+    """Yield the text of a file in pieces of at least 1 MiB (except the last).
 
     Several gzip members or Zstandard frames are read as one text; zeros after the end of gzip
     data are padding, as for gzip(1).
@@ -203,7 +203,7 @@ def _bad_zstd(name: str, offset: int, error: str) -> InputError:
 
 
 def part_bytes(part: Part, chunk_bytes: int = PLAIN_CHUNK_BYTES) -> Iterator[bytes]:
-    """Yield the stored bytes of a unit's part; at their end they have the planned digest.
+    """Yield the stored bytes of a unit's part, and check the planned digest at the end.
 
     Raises:
         WorkerError: The file cannot be read here, or is not what was planned.

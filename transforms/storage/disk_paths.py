@@ -1,4 +1,4 @@
-"""Paths that are on a disk, told from URIs of object stores; for what knows no Beam."""
+"""Tell paths on a disk from URIs of object stores; for modules that do not use Beam."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def is_uri(path: str) -> bool:
 
 
 def on_disk(path: str) -> Path:
-    """Return a path on a disk, for what cannot be read from an object store.
+    """Return a path on a disk, for files that cannot be read from an object store.
 
     Raises:
         ConfigError: It names an object store.

@@ -1,4 +1,4 @@
-"""Files on a disk or in an object store, each written whole or not at all.
+"""Files on a disk or in an object store, each written completely or not at all.
 
 A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) goes through Beam's file systems, any other
 is local. On a disk a file appears by rename after fsync; on an object store by one put.
@@ -26,7 +26,7 @@ _NEEDS = {
     "hdfs": "apache-beam[hadoop]",
     "azfs": "apache-beam[azure]",
 }
-"""What is to be installed for each kind of URI."""
+"""The extra to install for each kind of URI."""
 
 
 def join(directory: str, *names: str) -> str:
@@ -44,10 +44,11 @@ def absolute(path: str) -> str:
 
 
 def _file_systems(path: str) -> type:
-    """Return Beam's file systems, among which there is one for a URI.
+    """Return Beam's file systems, after checking that one of them supports a URI.
 
     Raises:
-        ConfigError: There is none, or what it needs is not installed; says what to install.
+        ConfigError: There is none, or it needs packages that are not installed; says what to
+            install.
     """
     from apache_beam.io.filesystems import FileSystems
 
@@ -75,7 +76,7 @@ def _file_systems(path: str) -> type:
 
 
 def check_store(path: str) -> None:
-    """Find out before a run that what a path's object store needs is installed.
+    """Check before a run that the packages for a path's object store are installed.
 
     Raises:
         ConfigError: It is not; says what to install.
@@ -110,7 +111,7 @@ def size(path: str) -> int:
 
 
 def exists(path: str) -> bool:
-    """Tell whether a file is there."""
+    """Tell whether a file exists."""
     if is_uri(path):
         return bool(_file_systems(path).exists(path))  # type: ignore[attr-defined]
     return Path(path).is_file()
@@ -147,7 +148,7 @@ def read_bytes(path: str) -> bytes:
     """Return a whole file.
 
     Raises:
-        OSError: The file cannot be read, or nobody writes to the pipe that it is.
+        OSError: The file cannot be read, or is a pipe that nobody writes to.
     """
     if not is_uri(path):
         _require_writer(path)
@@ -156,7 +157,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def _require_writer(path: str) -> None:
-    """Refuse a named pipe, which would wait for somebody to write to it; not one that is open.
+    """Refuse a named pipe, which would wait for a writer, unless it is already open.
 
     Raises:
         IrregularFileError: It is a named pipe.
@@ -177,7 +178,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     Writing twice is writing once: a second writer replaces the file by one step.
 
     Raises:
-        OSError: The file cannot be written; no part of it stays behind.
+        OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
         with _file_systems(path).create(  # type: ignore[attr-defined]
@@ -201,10 +202,10 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
 
 @contextlib.contextmanager
 def open_write(path: str) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name when the block ends, whole; after an error never.
+    """Open a file that appears under its name, complete, when the block ends without an error.
 
     Raises:
-        OSError: The file cannot be written; no part of it stays behind.
+        OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
         with tempfile.TemporaryFile() as spool:
@@ -234,7 +235,7 @@ def create(path: str, data: bytes) -> bool:
     """Write a file only if there is none; tell whether it was written.
 
     On a disk the test and the creation are one step. On an object store two launchers that start
-    in the same instant can both be told yes; the contents then tell them apart.
+    in the same instant can both get True; the contents then tell them apart.
     """
     if is_uri(path):
         if exists(path):
@@ -264,7 +265,7 @@ def list_names(directory: str) -> list[str]:
 
 
 def delete(path: str) -> None:
-    """Delete a file; one that is not there is no error."""
+    """Delete a file, if it exists."""
     if is_uri(path):
         with contextlib.suppress(FileNotFoundError):
             if exists(path):
@@ -274,7 +275,7 @@ def delete(path: str) -> None:
 
 
 def delete_temporary(directory: str) -> None:
-    """Delete what dead writers left in a local directory; files of living ones stay."""
+    """Delete the files that dead writers left in a local directory; those of living ones stay."""
     if is_uri(directory):
         return
     for name in list_names(directory):

@@ -1,4 +1,4 @@
-"""Names of files that are being written, by which a dead writer's are told from a living one's.
+"""Names of files that are being written, which show whether the writer is still alive.
 
 Several runs may write to one directory at once: the same command started twice, or a run that goes
 on while the processes of a killed one still end. A name says which process of which machine writes.
@@ -21,7 +21,7 @@ KEY = "key"
 other."""
 
 STALE_SECONDS = 3600.0
-"""A file of another machine is dead if nothing was written to it for so long.
+"""A file of another machine is dead if nothing was written to it for this long.
 
 Files are written in one go, in seconds; whether a process of another machine lives cannot be seen.
 """
@@ -39,7 +39,7 @@ def name_for(name: str) -> str:
 
 
 def is_dead(path: Path) -> bool:
-    """Tell whether a file is one that was being written, by a process that no longer lives."""
+    """Tell whether a file was being written by a process that is no longer alive."""
     if not path.name.startswith(PREFIX):
         return False
     machine, _, process = path.name.removeprefix(PREFIX).partition("-")[0].partition(".")
@@ -63,7 +63,7 @@ def _started(pid: int) -> str:
 
 @functools.cache
 def _machine() -> str:
-    """Return what tells machines, their starts, and containers on them apart."""
+    """Return an id that differs between machines, their restarts, and containers on them."""
     parts = [platform.node()]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))

@@ -1,7 +1,7 @@
-"""The one reader of text files by lines, plain or compressed; corpora have their own.
+"""Read text files by lines, plain or compressed; corpora have their own readers.
 
 Lines are UTF-8 and end with LF or CR LF; the last one may lack its end. A byte order mark before
-the first is no text. Files are read in blocks, so memory does not grow with them; ``.gz`` and
+the first line is not text. Files are read in blocks, so memory does not grow with them; ``.gz`` and
 ``.zst`` are unpacked.
 """
 
@@ -21,13 +21,13 @@ from pairweave.transforms.units import ReadLimits
 BLOCK_BYTES = 4 << 20
 """How much of a file is read at once. A pair's two lines take some 200 bytes."""
 
-# One line at a time does no harm however far a file expands, and tables of tags repeat themselves
-# without end.
+# Reading line by line is harmless however far a file expands, and tables of tags are highly
+# repetitive.
 _ONE_BY_ONE = ReadLimits(max_expansion=1 << 20)
 
 
 class Line(NamedTuple):
-    """A line and the bytes round it, so that a file can be written with the same line ends.
+    """A line and the bytes around it, so that a file can be written with the same line ends.
 
     Attributes:
         text: The line without its end.
@@ -83,7 +83,7 @@ def read_lines(path: str, limits: ReadLimits = _ONE_BY_ONE) -> Iterator[Line]:
 
     Args:
         path: The file.
-        limits: Bounds on expansion; by default what suits a caller that keeps no lines.
+        limits: Bounds on expansion; the default suits a caller that does not keep lines.
 
     Raises:
         InputError: As `read_blocks`, or a line is no UTF-8 (``invalid_utf8``); names the line.

@@ -1,4 +1,4 @@
-"""Files that are written bit by bit and appear whole under their names, or not at all."""
+"""Files that are written piece by piece and appear under their names complete or not at all."""
 
 import contextlib
 import gzip
@@ -14,7 +14,7 @@ from pairweave.transforms.storage import temporary_files
 
 
 def require_apart(paths: Sequence[str]) -> None:
-    """Check that no two files to be written, or read and written, are the same.
+    """Check that no file is written twice, or both read and written.
 
     Raises:
         ConfigError: Names the file.
@@ -29,12 +29,12 @@ def require_apart(paths: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def open_whole(path: str) -> Iterator[BinaryIO]:
-    """Open a local file for writing, packed as ``.gz`` or ``.zst`` if its name says so.
+    """Open a local file for writing, compressed if its name ends in ``.gz`` or ``.zst``.
 
     It appears under its name when all went well.
 
     Raises:
-        OSError: The file cannot be written; no part of it stays behind.
+        OSError: The file cannot be written; no part of it remains.
     """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _packed(stored: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
-    """Compress what is written as the file's name says; the same text gives the same bytes."""
+    """Compress by the file's name; the same text gives the same bytes."""
     if suffix == ".gz":
         with gzip.GzipFile("", "wb", fileobj=stored, mtime=0) as packed:
             yield cast("BinaryIO", packed)

@@ -1,1 +1,1 @@
-"""What tags look like to a translation model, and the way back to real tags."""
+"""How tags look to a translation model, and the way back to real tags."""

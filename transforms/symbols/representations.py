@@ -1,7 +1,7 @@
 """Representations of tags by name, and text kept apart from their symbols.
 
-Text that would itself be taken for a symbol of a representation is made an empty tag first
-(`shield`), which its table gives back; so what is written is read as it was, whatever the text.
+Text that could be taken for a symbol of a representation first becomes an empty tag (`shield`),
+from which its table restores it; so any text is read back exactly as it was.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from pairweave.transforms.symbols.tag_template import Template
 from pairweave.transforms.symbols.tag_xliff import Xliff
 
 NAMES = ("indexed", "xliff", "masked", "html", "raw")
-"""The representations that have a name; a template of the user's is another."""
+"""The representations that have a name; a user's template is another one."""
 
 SELF_TRANSLATED = 20
 """Numbers whose symbols are translated by themselves (Hanneman and Dinu 2020, section 6.3)."""
@@ -40,7 +40,7 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclasses.dataclass(frozen=True)
 class Raw(Representation):
-    """Tags as they stood; those that look alike are told apart by their order alone.
+    """Tags as they were; identical ones are told apart only by their order.
 
     Attributes:
         syntax: What is a tag.
@@ -55,7 +55,7 @@ class Raw(Representation):
         raise ConfigError("raw tags have no list of symbols; choose another representation")
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds nothing: text is no tag of the syntax."""
+        """Return a pattern that matches nothing: text is not a tag of the syntax."""
         return _NEVER
 
     def write(self, marked: Marked, table: TagTable) -> Marked:
@@ -120,16 +120,16 @@ def symbols(representation: Representation | str, numbers: int) -> list[str]:
 def self_translations(
     representation: Representation | str, numbers: int = SELF_TRANSLATED
 ) -> list[tuple[str, str]]:
-    """Return pairs of sides that hold one symbol each, the same, for training data.
+    """Return pairs whose two sides are the same single symbol, for training data.
 
-    From these rows a model learns to copy tags that stand nowhere else in its training data
+    From these rows a model learns to copy tags that occur nowhere else in its training data
     (Hanneman and Dinu 2020, section 4.2).
     """
     return [(symbol, symbol) for symbol in symbols(representation, numbers)]
 
 
 def shield(marked: Marked, representation: Representation) -> Marked:
-    """Make empty tags of all text that a representation would take for a symbol of its own.
+    """Turn all text that a representation would take for its own symbol into empty tags.
 
     >>> shield(Marked("of <a_1>", ()), find_representation("indexed")).tags[0].raw
     '<a_1>'
@@ -153,7 +153,7 @@ def shield(marked: Marked, representation: Representation) -> Marked:
 
 
 def _parts(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """Yield texts, each with what was found behind it; nothing behind the last."""
+    """Yield texts, each with the match after it; nothing after the last."""
     done = 0
     for match in pattern.finditer(text):
         yield text[done : match.start()], match[0]

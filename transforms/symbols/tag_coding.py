@@ -1,8 +1,8 @@
 """Real tags to symbols before translation, and back after it.
 
-The text goes to the model with symbols for its tags; a table keeps what they were. What the model
-makes of it comes back with each tag once, nested as in the source. Text that no model touched comes
-back to the character.
+The text goes to the model with symbols for its tags; a table records what they were. The model's
+output is returned with each tag once, nested as in the source. Text that no model has changed is
+restored exactly.
 """
 
 import dataclasses
@@ -43,7 +43,7 @@ class Coding:
         return self._encode(string, *number_tags(self._parse(string)))
 
     def encode_pair(self, source: str, target: str) -> tuple[str, str, TagTable, TagTable]:
-        """Encode both sides of a pair; what is the same element has one number.
+        """Encode both sides of a pair; matching elements get the same number.
 
         Returns:
             The source and the target with symbols, and a table for each.
@@ -74,7 +74,7 @@ class Coding:
         return shield(parse_markup(string, self.syntax), self.representation)
 
     def _encode(self, string: str, numbered: Marked, table: TagTable) -> tuple[str, TagTable]:
-        """Write a numbered text; the table keeps the text where its white space would not last."""
+        """Write a numbered text; the table keeps it if its white space could not be restored."""
         if not self.whitespace_shift:
             return str(self.representation.write(numbered, table)), table
         shifted, led = shift_tags(numbered)
@@ -98,7 +98,7 @@ def shift_tags(marked: Marked) -> tuple[Marked, frozenset[int]]:
 
 
 def unshift_tags(marked: Marked, led: Container[int]) -> tuple[Marked, int]:
-    """Take `shift_tags` back, wherever a model kept to it.
+    """Undo `shift_tags`, wherever a model followed it.
 
     Args:
         marked: A text with numbered tags; those without a key are not known.

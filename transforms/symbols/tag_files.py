@@ -1,4 +1,4 @@
-"""Files of tagged lines to files with symbols, and back; a table beside them, one line for each."""
+"""Files of tagged lines to files with symbols, and back, with a table of one line for each line."""
 
 import contextlib
 import dataclasses
@@ -116,14 +116,14 @@ def decode_files(
     Args:
         path: Lines with symbols.
         output: Where lines with real tags go.
-        table: The table that encoding made; says how the tags were encoded, too.
-        source: In its stead, the tagged lines that were encoded.
+        table: The table that encoding made; it also records how the tags were encoded.
+        source: Instead of the table, the tagged lines that were encoded.
         coding: With ``source``, how they were encoded.
 
     Returns:
-        Counts: lines, tags, those dropped and put back, spurious ones removed, those moved for the
-        sake of order and nesting, places where white space was not shifted though the source's
-        was, and lines in which any of this was so.
+        Counts: lines, tags, missing tags that were restored, spurious ones removed, tags moved to
+        restore order and nesting, places where white space was not shifted though the source's was,
+        and lines with any of these repairs.
 
     Raises:
         InputError: A file cannot be read, the files have unlike numbers of lines, or a line is no

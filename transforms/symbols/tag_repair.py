@@ -9,11 +9,11 @@ from pairweave.transforms.markup.tag_table import Mark, TagTable, find_spans, ma
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Repairs:
-    """What was amiss with the tags of one text.
+    """What was wrong with the tags of one text.
 
     Attributes:
         dropped: Tags that were missing.
-        spurious: Tags that the table does not know, or that stood there before.
+        spurious: Tags that the table does not know, or that occurred before.
         moved: Tags moved for the sake of order and nesting.
         spaces: Places where the model did not keep to the white-space shift that it was given
             (`transforms.symbols.whitespace.Unshifted`).
@@ -25,14 +25,14 @@ class Repairs:
     spaces: int = 0
 
     def __bool__(self) -> bool:
-        """Tell whether anything was amiss."""
+        """Tell whether anything was wrong."""
         return self != Repairs()
 
 
 def repair_tags(numbered: Marked, table: TagTable) -> tuple[Marked, Repairs]:
     """Return a text with every tag of its table once, nested as the source's are.
 
-    A text that has its tags so is left as it is. Otherwise, in this order:
+    A text whose tags are already so is left unchanged. Otherwise, in this order:
 
     1. Tags that the table does not know are removed, and all but the first of each other; of
        closing tags the first that follows its opening one is kept.
@@ -40,14 +40,13 @@ def repair_tags(numbered: Marked, table: TagTable) -> tuple[Marked, Repairs]:
        Dinu 2020, section 4.2). Where half of a pair is there, unlike the paper: an opening tag
        comes directly before its closing one, so that no text is marked that was not; a closing tag
        stays inside of the pairs that hold it in the source.
-    3. A pair that closes before it opens trades its tags.
-    4. A pair grows to hold what it holds in the source, where the two cross or hold each other the
-       other way round.
-    5. Of two other pairs that cross, though they do not in the source, the one that has less text
-       of its own keeps what both have.
+    3. A pair that closes before it opens swaps its tags. 4. A pair grows to hold what it holds in
+    the source, where the two cross or hold each other the other way round. 5. Of two other pairs
+    that cross, though they do not in the source, the one that has less text of its own keeps what
+    both have.
 
-    Pairs may stand apart that hold each other in the source, and the other way round, as they do
-    in people's translations. Empty tags and halves may be anywhere.
+    Pairs that contain each other in the source may be apart in the text, and vice versa, as in
+    human translations. Empty tags and halves may be anywhere.
 
     Args:
         numbered: The text with numbered tags; those without a key are not known.
@@ -90,7 +89,8 @@ class _Sequence:
         self._number_places()
         self._moved = 0
         there = {mark.number for mark in self._marks}
-        # By their opening tags in the source. A pair dropped whole has no place that counts.
+        # By their opening tags in the source. The place of a pair that was dropped completely does
+        # not count.
         self._spans = find_spans(table.marks)
         self._pairs = list(self._spans)
         self._there = [number for number in self._pairs if number in there]
@@ -180,7 +180,7 @@ class _Sequence:
         return None
 
     def _part(self, left: int, right: int) -> None:
-        """Give what two pairs have in common to the one that has less of its own."""
+        """Give the overlap of two pairs to the one that has less text of its own."""
         offsets = self._offsets
         end, start = Mark(Kind.CLOSE, left), Mark(Kind.OPEN, right)
         own_left = offsets[start] - offsets[Mark(Kind.OPEN, left)]

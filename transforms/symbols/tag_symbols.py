@@ -1,4 +1,4 @@
-"""What numbered tags look like to a translation model, and how they are read again.
+"""How numbered tags look to a translation model, and how they are read back.
 
 Each representation turns the numbered tags of a text (`transforms.markup.tag_table`) into symbols,
 and finds the symbols again in a text, with the table of the tags kept.
@@ -26,7 +26,7 @@ class Representation(abc.ABC):
         name: What a user calls it.
         way: How its tags are named by the order of all tags of a pair
             (`transforms.kernels.tags.tag_names`); None if by their own numbers.
-        parted_from: Characters that a symbol must be parted from by an underscore.
+        parted_from: Characters that must be separated from a symbol by an underscore.
     """
 
     name: ClassVar[str]
@@ -46,7 +46,7 @@ class Representation(abc.ABC):
 
     @abc.abstractmethod
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every symbol, and nothing else."""
+        """Return a pattern that matches every symbol, and nothing else."""
 
     @abc.abstractmethod
     def write(self, marked: Marked, table: TagTable) -> Marked:
@@ -111,7 +111,7 @@ class Indexed(Symbolic):
 
 @dataclasses.dataclass(frozen=True)
 class Templated(Symbolic):
-    """Tags with their numbers in a form of the user's.
+    """Tags with their numbers, in a form that the user defines.
 
     Attributes:
         template: The forms.
@@ -144,12 +144,12 @@ class Templated(Symbolic):
 
 
 class Masked(Symbolic):
-    """A placeholder for each kind of tag, with a sequence of its own (``XLF_OPENG,1``).
+    """A placeholder for each kind of tag, with its own sequence (``XLF_OPENG,1``).
 
     Hanneman and Dinu (2020), section 4.2 and figure 2: five names, of which the opening and the
-    closing tag of a pair have one each; sequences count from 1, left to right in the source. Where
-    a digit or an underscore follows, an underscore parts it from the placeholder, which the paper
-    leaves to its tokenizer.
+    closing tag of a pair have one each; sequences count from 1, left to right in the source. If a
+    digit or an underscore follows, an underscore separates it from the placeholder; the paper
+    leaves this to its tokenizer.
     """
 
     name = "masked"
@@ -165,7 +165,7 @@ class Masked(Symbolic):
         return [f"XLF_{name},{number + 1}" for name in self._NAMES for number in range(numbers)]
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every placeholder, with the underscore behind it."""
+        """Return a pattern that matches every placeholder, with the underscore after it."""
         return self._PATTERN
 
     def symbol(self, use: int, number: int) -> str:
@@ -183,7 +183,7 @@ class Masked(Symbolic):
         return symbols
 
     def write(self, marked: Marked, table: TagTable) -> Marked:
-        """Return numbered tags as placeholders, parted from digits."""
+        """Return numbered tags as placeholders, separated from digits."""
         written = super().write(marked, table).tags
         symbols = []
         for place, tag in enumerate(written):
@@ -213,9 +213,9 @@ class Masked(Symbolic):
 class Html(Symbolic):
     """Elements of HTML: the first pair is ``<b>``, the first empty tag ``<br>``, and so on.
 
-    There is no ``<s>``: to subword models it begins a sentence.
-    Where names run out, a pair is a custom element ``<x-20>`` and an empty tag ``<br id="4">``,
-    by how many pairs or empty tags stand before it. Half a pair is one tag of a pair.
+    There is no ``<s>``: in subword models it marks the start of a sentence. Where names run out, a
+    pair is a custom element ``<x-20>`` and an empty tag ``<br id="4">``, by how many pairs or empty
+    tags stand before it. Half a pair is one tag of a pair.
     """
 
     name = "html"
@@ -261,7 +261,7 @@ class Html(Symbolic):
 
 
 def with_symbols(marked: Marked, symbols: Sequence[str]) -> Marked:
-    """Return a text whose tags look otherwise."""
+    """Return a text whose tags look different."""
     pairs = zip(marked.tags, symbols, strict=True)
     return Marked(marked.text, tuple(dataclasses.replace(tag, raw=symbol) for tag, symbol in pairs))
 

@@ -1,4 +1,4 @@
-"""Symbols of tags in a form of the user's, which must be told apart from any text."""
+"""Symbols of tags in a form that the user defines, which must be distinct from any text."""
 
 import dataclasses
 import functools
@@ -18,10 +18,10 @@ INDEX = "{index}"
 class Template:
     """The forms of three kinds of symbols, such as ``⟦{index}⟧``, ``⟦/{index}⟧``, ``⟦{index}/⟧``.
 
-    What makes them unambiguous beside any text and any other symbol: each begins with a character
-    that stands nowhere else in any of them, holds no digit besides its number, ends with something
-    behind the number, and is no beginning of another. So no symbol can begin inside another, and
-    none can begin in text and end in a symbol.
+    They are unambiguous in any text and next to any other symbol, because each begins with a
+    character that occurs nowhere else in any of them, contains no digit besides its number, ends
+    with something after the number, and is not the beginning of another. So no symbol can begin
+    inside another, and none can begin in text and end in a symbol.
 
     Attributes:
         opening: Form of an opening tag, which holds ``{index}`` once.

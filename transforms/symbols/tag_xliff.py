@@ -1,4 +1,4 @@
-"""Numbered tags as the inline elements of XLIFF, whose closing tags say less than others'."""
+"""Numbered tags as the inline elements of XLIFF, whose closing tags do not name their element."""
 
 import re
 from collections.abc import Sequence

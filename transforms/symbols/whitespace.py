@@ -1,9 +1,10 @@
-"""White space behind tags instead of before them, and back (Ryu et al. 2022, section 3.4).
+"""White space after tags instead of before them, and back (Ryu et al. 2022, section 3.4).
 
 A SentencePiece model marks the start of a word by the white space before it, and puts one before
-the first word. ``the <a_3>green`` parts the word from its mark; ``the<a_3> green`` does not, and
-neither does ``<a_3> The`` at the start of a text. In this form every word has the pieces that it
-has without tags. The paper moves the space alone; a text that begins with a tag it does not name.
+the first word. ``the <a_3>green`` separates the word from its mark; ``the<a_3> green`` does not,
+and neither does ``<a_3> The`` at the start of a text. In this form every word has the pieces that
+it has without tags. The paper only moves the space; it does not mention texts that begin with a
+tag.
 """
 
 import dataclasses
@@ -38,7 +39,7 @@ class Shifted:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unshifted:
-    """Texts between tags with the shift taken back.
+    """Texts between tags with the shift undone.
 
     Attributes:
         texts: As `unshift_between` was given them.
@@ -50,7 +51,7 @@ class Unshifted:
 
 
 def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
-    """Move white space behind the tags that stand between it and a word.
+    """Move white space to after the tags that are between it and a word.
 
     Of a run of tags (with nothing but white space between them) before a word, the last white space
     goes behind the last tag. At the start of the text a space comes there too, which SentencePiece
@@ -58,7 +59,7 @@ def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
     word follows, the run stays as it is.
 
     Args:
-        texts: What stands before the first tag, between every two, and behind the last.
+        texts: The text before the first tag, between every two, and after the last.
         opens: Whether each tag opens.
     """
     made, led = list(texts), []
@@ -77,10 +78,10 @@ def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
 
 
 def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
-    """Move white space back before the tags that belong to the word behind it.
+    """Move white space back to before the tags that belong to the word after it.
 
-    A model may have written either form, or both: white space that stands before the tags already
-    stays there, and what stands behind them beside it goes. White space before closing tags stays.
+    A model may have written either form, or both: white space that is already before the tags stays
+    there, and any that is also after them is removed. White space before closing tags stays.
 
     Args:
         texts: As for `shift_between`.
@@ -143,7 +144,7 @@ def unshift_whitespace(text: str, tag: str = JOB_TAG) -> str:
 
 
 def _runs(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last tag of each run of tags with white space alone between them."""
+    """Yield the first and the last tag of each run of tags with only white space between them."""
     first = 0
     for tag in range(len(texts) - 1):
         if tag + 2 == len(texts) or texts[tag + 1].strip(WHITE_SPACE):

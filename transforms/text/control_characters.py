@@ -1,13 +1,13 @@
-"""Control characters in text for people: something visible stands for each."""
+"""Control characters in text for people, replaced by visible ones."""
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
 _ESCAPES = {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
 _NO_CHARACTERS = {code: f"\\u{code:04x}" for code in (0xFFFE, 0xFFFF)}
 _LINE = _PICTURES | _ESCAPES | _NO_CHARACTERS
 _BLOCK = {code: mark for code, mark in _LINE.items() if code not in (0x09, 0x0A)}
-# Overrides of the direction of text make a name read as another one.
+# Overrides of the text direction can make a name look like another one.
 _DIRECTIONS = {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-# Python stands a lone surrogate for a byte of a file's name that is not UTF-8.
+# Python represents a byte of a file's name that is not UTF-8 by a lone surrogate.
 _BYTES = {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
 _SURROGATES = {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
 _C1 = {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}  # as JSON writes them, too
@@ -29,10 +29,10 @@ def visible_block(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    r"""Return text that a terminal can be given, whoever chose the names in it.
+    r"""Return text that is safe to print to a terminal, even with untrusted names in it.
 
-    Control characters but tab and line feed become their pictures; what turns the direction of
-    text, surrogates, and bytes of a name that are not UTF-8 become what Python writes for them.
+    Control characters except tab and line feed become their pictures; direction overrides,
+    surrogates, and bytes of a name that are not UTF-8 become Python escapes.
 
     >>> print(for_terminal("a\x1b]0;b\udcff"))
     a␛]0;b\xff

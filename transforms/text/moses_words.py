@@ -1,9 +1,9 @@
-"""Words as the Moses tokenizer cuts them, for scores that are compared with those of its users.
+"""Words as the Moses tokenizer splits them, for scores that can be compared with others' scores.
 
-This is the default behaviour of ``tokenizer.perl`` (Moses, version 1.1 of the script) but for two
-things: special characters are not escaped, which changes no comparison of words, and its exceptions
-for Catalan, Somali and Tetum are left out. Its lists of abbreviations come from sacremoses, whose
-own port cuts some last words differently (``.csv.``).
+This is the default behaviour of ``tokenizer.perl`` (Moses, version 1.1 of the script) with two
+exceptions: special characters are not escaped, which changes no comparison of words, and its
+exceptions for Catalan, Somali and Tetum are left out. Its lists of abbreviations come from
+sacremoses, whose own port splits some last words differently (``.csv.``).
 """
 
 import dataclasses
@@ -39,10 +39,10 @@ class MosesWords:
         _prefixes(self.language)
 
     def __call__(self, text: str) -> str:
-        """Return the words, parted by single blanks.
+        """Return the words, separated by single spaces.
 
-        A text of nothing but blanks has a word only where it holds others than ASCII's, which the
-        script prints as they stand and readers of its output take for a word.
+        A text that contains only spaces has a word only if some are not ASCII spaces: the script
+        prints these unchanged, and readers of its output take them for a word.
         """
         rules = _rules(self.language)
         if rules.blanks.fullmatch(text):
@@ -60,7 +60,7 @@ class MosesWords:
         if "." in cleaned:
             words = _part_dots(words, _prefixes(self.language), rules)
         joined = " ".join(words)
-        # The script looks at the end of the line once more, after all else.
+        # The script checks the end of the line once more, after everything else.
         return f"{joined[:-2]} . '" if joined.endswith(".'") else joined
 
 
@@ -121,7 +121,7 @@ def _apostrophes(language: str) -> list[tuple[str, str]]:
 
 
 def _part_dots(words: list[str], prefixes: Mapping[str, bool], rules: _Rules) -> list[str]:
-    """Part the full stop from words that are no abbreviation."""
+    """Split the full stop from words that are not abbreviations."""
     parted = []
     for number, word in enumerate(words):
         if word[-1] != "." or not word.strip("."):

@@ -1,9 +1,9 @@
-"""Tokens by the numbers that their own tokenizer gives them.
+"""Tokens, numbered as their own tokenizer numbers them.
 
-A job's tokens show some of the text, each another part of it. A tokenizer also counts pieces that
-show nothing: a lone word mark (``\u2581``), the first bytes of a character that is several pieces.
-Whoever aligned its pieces elsewhere counted those too. So links that come in or go out are counted
-in the tokenizer's pieces, and this module turns one numbering into the other.
+Each of a job's tokens shows a different part of the text. A tokenizer also counts pieces that show
+nothing: a lone word mark (``\u2581``), the first bytes of a character that is several pieces.
+Other programs that align its pieces count those too. So links in input and output number the
+tokenizer's pieces, and this module converts between the two numberings.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ from pairweave.transforms.text.tokens import (
 )
 
 NO_TOKEN = -1
-"""What stands for the token of a piece that belongs to none."""
+"""The token number of a piece that belongs to no token."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PieceNumbers:
 
 
 def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) -> PieceNumbers:
-    """Number the pieces of texts as their tokenizer does, beside the tokens that a job uses.
+    """Number the pieces of texts as their tokenizer does, and give the job's token of each.
 
     Args:
         texts: Strings without nulls ``[text]``.

@@ -1,4 +1,4 @@
-"""The settings of a SentencePiece model under which words keep their pieces beside tags."""
+"""The settings of a SentencePiece model with which words next to tags keep their pieces."""
 
 PIECE_SETTINGS: dict[str, bool] = {
     "add_dummy_prefix": True,

@@ -1,4 +1,4 @@
-"""Words of scripts that put no spaces between them, as dictionaries have them."""
+"""Words of scripts without spaces between words, found with dictionaries."""
 
 import importlib
 import importlib.metadata
@@ -16,18 +16,18 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links.joined_spans import unite_spans
 
 NONE = "none"
-"""Names no segmenter: a character of such a script counts as a word."""
+"""No segmenter: each character of such a script counts as a word."""
 
 EXTRA = "pip install 'pairweave[segment]'"
 
 _CHINESE = ("zh", "cmn", "yue", "wuu", "hak", "gan", "hsn", "lzh", "nan")
 LANGUAGES = frozenset({*_CHINESE, "ja", "th", "lo", "km", "my"})
-"""Languages written without spaces between words that a dictionary is there for."""
+"""Languages written without spaces between words for which there is a dictionary."""
 
 # RE2, for whole columns.
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 
-# The prolonged sound mark is of no one script.
+# The prolonged sound mark belongs to no single script.
 _RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+")
 
 _PACKAGES = {"icu4py": "icu4py", "rjieba": "rjieba"}
@@ -56,7 +56,7 @@ class _Runs(NamedTuple):
 
 
 def is_unspaced(language: str | None) -> bool:
-    """Tell whether a language puts no spaces between its words and has a dictionary here.
+    """Tell whether a language has no spaces between words and has a dictionary here.
 
     >>> is_unspaced("zh-Hant"), is_unspaced("de"), is_unspaced(None)
     (True, False, False)
@@ -103,7 +103,7 @@ def segment(
 
     The words are those of ICU's dictionaries. Chinese text has those of jieba as well; where both
     overlap they are one, so that no border falls inside a word of either. On 3,200 runs of message
-    catalogues ICU alone parts common words that jieba has (页面, 文档).
+    catalogues, ICU alone splits common words that jieba knows (页面, 文档).
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -143,7 +143,7 @@ def choose_segmenter(wanted: str, reason: str | None) -> str:
 
     Args:
         wanted: ``auto``, ``dictionary`` or ``none``.
-        reason: What of the input needs one; None if nothing does.
+        reason: Why the input needs one; None if it does not.
 
     Raises:
         ConfigError: One is needed, and none is installed; says what to install.

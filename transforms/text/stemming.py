@@ -1,4 +1,4 @@
-"""Words as they are compared: folded, and cut to their stems where a stemmer knows the language."""
+"""Words in the form used for comparison: folded, and stemmed if there is a stemmer."""
 
 import functools
 import importlib

@@ -48,7 +48,7 @@ MOST_PIECE_CHARS = 16
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TokenConfig:
-    """How text is cut into tokens.
+    """How text is split into tokens.
 
     Attributes:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
@@ -71,13 +71,13 @@ class TokenConfig:
 
 
 def tokenize(texts: Texts, config: TokenConfig, language: Language = None) -> pa.ListArray:
-    """Cut texts into tokens.
+    """Split texts into tokens.
 
     Args:
         texts: Strings without nulls ``[text]``.
         config: Which tokens.
         language: BCP 47 tag of all texts, or one for each ``[text]``. It decides how words with an
-            apostrophe part; any language may be unknown.
+            apostrophe are split; any language may be unknown.
 
     Returns:
         ``list<struct<start, end>>`` ``[text]``: half-open ranges of code points, ascending,
@@ -105,7 +105,7 @@ def token_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each text's number of tokens and the length of its longest in code points.
 
-    Of a SentencePiece model's tokens all pieces count, and the longest is that of the words: no
+    For a SentencePiece model, all pieces are counted, and the longest token is the longest word: no
     piece is long.
 
     Returns:
@@ -126,7 +126,7 @@ def token_counts(
 def word_counts(
     texts: Texts, kind: str = "words", language: Language = None, segmenter: str = NONE
 ) -> np.ndarray:
-    """Count the words of texts: what holds a letter or a digit, whatever the aligner's tokens are.
+    """Count the words of texts that contain a letter or a digit, whatever the aligner's tokens are.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -150,7 +150,7 @@ def word_counts(
 
 
 def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which tokens hold a letter or a digit.
+    """Tell which tokens contain a letter or a digit.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -175,13 +175,13 @@ def find_cuts(
     *,
     compounds: bool = True,
 ) -> pa.ListArray:
-    """Tell between which tokens a tag may stand.
+    """Tell between which tokens a tag is allowed.
 
     A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
     e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one
     word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its end (``Vor- und
     Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an English clitic is
-    not. Words of scripts without spaces are known with a segmenter alone. Place ``i`` is both the
+    not. Words of scripts without spaces are found only with a segmenter. Place ``i`` is both the
     start of token ``i`` and the end of token ``i - 1``, and is free only if both borders are:
     between two tokens that touch they are one.
 
@@ -278,7 +278,7 @@ def _flat_tokens(
 
 
 def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cut texts into the pieces of a SentencePiece model, all that it counts.
+    """Split texts into all the pieces that a SentencePiece model counts.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -337,7 +337,7 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
 
 
 def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool = True) -> Spans:
-    """Return the spans that no border may split, as `wordbreak.find_tokens` does.
+    """Return the spans that no tag may split, as `wordbreak.find_tokens` does.
 
     A job first asks where a tag may stand in a source and a target, then how many words they have.
     """
@@ -365,7 +365,7 @@ def _as_column(offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.
 
 
 def _clitics(texts: Texts, language: Language) -> np.ndarray:
-    """Return how words part in each text, uint8 ``[text]``."""
+    """Return how words are split in each text, uint8 ``[text]``."""
     if language is None or isinstance(language, str):
         return np.full(len(texts), _clitics_of(language), np.uint8)
     tags = chunk_of(language)
