@@ -54,7 +54,10 @@ def test_of_several_long_texts_the_first_one_s_start_is_kept():
     (found,) = left_out(row("kurz", LONG, translation="z" * 20_000, reason="excluded"))
     assert [found[side] for side in ("source", "target", "translation")] == ["kurz", None, None]
     assert found["raw"] == LONG.encode()[:4096]
-    assert "translation: 20000 bytes" in found["detail"]
+    assert found["detail"] == (
+        f"target: {BYTES} bytes, left out; translation: 20000 bytes, left out; "
+        "raw holds the start of the target"
+    )
 
 
 def test_a_duplicate_s_long_texts_are_left_out_and_the_kept_row_s_are_not():

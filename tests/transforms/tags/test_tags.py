@@ -57,6 +57,13 @@ WITCH = table_of(
 )
 
 
+@pytest.mark.parametrize(("representation", "tag"), [("indexed", "<a_"), ("xliff", "<g id=")])
+def test_tags_look_as_the_representation_says(representation, tag):
+    config = TagConfig(representation=representation, mix=INFINITE, max_tags=1)
+    (row,) = inject_tags(WITCH, config)[0].to_pylist()
+    assert all(tag in row[side] for side in ("source", "target"))
+
+
 def some_pairs(count, words=12):
     """Return pairs whose words are linked one to one, some crossing."""
     lines = [" ".join(f"w{i}x{n}" for i in range(words)) for n in range(count)]

@@ -113,6 +113,12 @@ def test_a_profile_by_hand():
     assert found["syntax"] == "xliff"
 
 
+def test_a_profile_of_texts_with_nine_tags_is_read_again():
+    found = learn_profile(['<x id="1"/> word ' * 9], XLIFF)
+    assert found["counts"]["tags 9"] == 1
+    assert TagProfile.from_json(found).to_json()["counts"] == found["counts"]
+
+
 def test_a_pair_is_split_where_one_side_has_it_in_parts_and_the_other_whole():
     three = '<g id="1">a</g> <g id="2">b</g> <g id="3">c</g>'
     for texts in ([three], [f'{three} <g id="3">d</g>']), ([f'{three} <g id="3">d</g>'], [three]):
