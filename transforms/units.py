@@ -7,19 +7,6 @@ from typing import Any
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
 
-FORMATS = ("moses", "tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm")
-"""``moses`` is line-parallel text: one sentence a line, one file a side; ``lxm`` is a JSON file a
-side, whose texts have identifiers."""
-
-XML_FORMATS = ("tmx", "xliff")
-PARALLEL_FORMATS = ("moses", "lxm")
-"""Formats with a file for each side."""
-FIELD_FORMATS = ("tsv", "jsonl", "parquet")
-"""Formats with columns or fields, of which one may hold links."""
-
-LINE_FORMATS = ("moses", "tsv")
-"""Formats whose texts hold no line break."""
-
 HTML_ENTITIES = ("decode", "reject", "keep")
 C1_CONTROLS = ("mend", "reject", "keep")
 INLINE_TAGS = ("raw", "strip", "index", "reject")
@@ -72,7 +59,7 @@ class CorpusInput:
         source_lang: BCP 47; ``en`` if absent and every file is PO.
         target_lang: BCP 47.
         name: Goes into the column ``corpus``; without it each file's own name does.
-        format: One of `FORMATS`; without it the extension decides.
+        format: One of `transforms.formats.registry.input_names`; without it the extension decides.
         input: Glob patterns of files that hold both sides.
         source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
             patterns in the order given.
@@ -132,7 +119,7 @@ class CorpusInput:
     c1_controls: str = "keep"
 
     def __post_init__(self) -> None:
-        label = f"corpus {self.name}" if self.name else "input"
+        label = self.label
         parallel = self.source_input or self.target_input or self.translation_input
         if bool(self.input) == bool(parallel):
             raise ConfigError(f"{label}: give either input or source_input and target_input")
@@ -140,22 +127,11 @@ class CorpusInput:
             raise ConfigError(f"{label}: source_input and target_input belong together")
         if self.name == "":
             raise ConfigError("a corpus name must not be empty")
-        if self.format is not None and self.format not in FORMATS:
-            raise ConfigError(f"{label}: format must be one of {', '.join(FORMATS)}")
-        if (parallel and self.format not in (None, *PARALLEL_FORMATS)) or (
-            self.input and self.format in PARALLEL_FORMATS
-        ):
-            raise ConfigError(
-                f"{label}: format {' or '.join(PARALLEL_FORMATS)} goes with source_input and "
-                "target_input, every other with input"
-            )
         if parallel and self.score_field is not None:
             raise ConfigError(
                 f"{label}: score_field {self.score_field}: line-parallel text has no columns; give "
                 "input of TSV, JSONL or Parquet"
             )
-        if self.format == "lxm" and self.translation_input:
-            raise ConfigError(f"{label}: the format lxm has no translation_input")
         self._check_links(label)
         if self.target_lang is None:
             raise ConfigError(f"{label}: target_lang is missing")
@@ -185,6 +161,11 @@ class CorpusInput:
             )
 
     @property
+    def label(self) -> str:
+        """Return the corpus in words, for messages."""
+        return f"corpus {self.name}" if self.name else "input"
+
+    @property
     def given_links(self) -> tuple[str, ...]:
         """Return the names of the options that say where the links of the pairs are."""
         names = ("links", "forward_links", "reverse_links", "attention", "links_field")
@@ -206,10 +187,21 @@ class CorpusInput:
                 f"{label}: links_field {self.links_field}: line-parallel text has no columns; give "
                 "a file of links by links"
             )
-        if given and given != ("links_field",) and (self.input or self.format == "lxm"):
+        if self.input:
+            self.check_no_link_files()
+
+    def check_no_link_files(self) -> None:
+        """Refuse files of links, which only line-parallel text can have.
+
+        Raises:
+            ConfigError: There are some.
+        """
+        given = self.given_links
+        if given and given != ("links_field",):
             raise ConfigError(
-                f"{label}: {given[0]} goes with source_input and target_input of line-parallel "
-                "text; TSV, JSONL and Parquet hold links in a column, named by links_field"
+                f"{self.label}: {given[0]} goes with source_input and target_input of "
+                "line-parallel text; TSV, JSONL and Parquet hold links in a column, named by "
+                "links_field"
             )
 
 
@@ -270,7 +262,7 @@ class Unit:
         corpus: Value of the column ``corpus``.
         source_lang: BCP 47.
         target_lang: BCP 47.
-        format: One of `FORMATS`.
+        format: One of `transforms.formats.registry.input_names`.
         parts: One for each file: source, target and perhaps translation and links of
             line-parallel text, else one.
         first_line: Line (Parquet: row) of the first row, from 1.
@@ -353,7 +345,7 @@ class InputFile:
         corpus: Value of the column ``corpus``.
         role: ``pairs``, ``source``, ``target``, ``translation``, ``links``, ``forward_links``,
             ``reverse_links`` or ``attention``.
-        format: One of `FORMATS`, ``pharaoh`` or ``attention``.
+        format: As of a unit, or ``pharaoh`` or ``attention``.
         bytes: Size as stored.
         sha256: Of the file as stored, hex.
         rows: Rows that the readers will make of it, rejected ones included.

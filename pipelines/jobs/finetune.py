@@ -27,7 +27,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.character_counts import character_notices, count_characters
 from pairweave.transforms.output.file_entries import to_json

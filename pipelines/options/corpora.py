@@ -4,6 +4,7 @@ import re
 
 from pairweave.pipelines.options.base import CorpusOptions, InputOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats import registry
 from pairweave.transforms.units import CorpusInput
 
 UNDETERMINED = "und"
@@ -50,13 +51,19 @@ def _corpus_options(options: InputOptions) -> set[str]:
 
 def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
     values = corpus.model_dump(exclude={"corpus", "licence"})
-    if corpus.source_lang is None and not _is_po(corpus):
+    if corpus.source_lang is None and not _implies_source_lang(corpus):
         values["source_lang"] = UNDETERMINED
     values["target_lang"] = corpus.target_lang or UNDETERMINED
-    return CorpusInput(name=corpus.corpus, **values)
+    made = CorpusInput(name=corpus.corpus, **values)
+    registry.check_corpus(made)
+    return made
 
 
-def _is_po(corpus: CorpusOptions) -> bool:
-    """Tell whether a corpus is PO, whose messages are English unless something else is said."""
+def _implies_source_lang(corpus: CorpusOptions) -> bool:
+    """Tell whether all files are of formats with a source language of their own, as PO is."""
+    if corpus.format is not None and registry.input_format(corpus.format).source_lang is not None:
+        return True
     names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]
-    return corpus.format == "po" or (bool(names) and all(n.endswith(".po") for n in names))
+    found = registry.extensions() if names else {}
+    implying = tuple(ending for ending, each in found.items() if each.source_lang is not None)
+    return bool(names) and all(name.endswith(implying) for name in names)

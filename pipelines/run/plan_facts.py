@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from pairweave.pipelines.options.base import JobOptions
+from pairweave.transforms.formats import registry
 from pairweave.transforms.storage import files
-from pairweave.transforms.units import XML_FORMATS, Columns, InputFile, Plan
+from pairweave.transforms.units import Columns, InputFile, Plan
 
 
 def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
@@ -50,7 +51,7 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
             "columns": _columns_facts(unit.columns) if unit.columns else None,
             "po_take": list(unit.po_take),
         }
-        if unit.inline_tags != "raw" or unit.format in XML_FORMATS:
+        if unit.inline_tags != "raw" or registry.input_format(unit.format).elements:
             way["inline_tags"] = unit.inline_tags
             way["inline_syntax"] = unit.inline_syntax
             way["tags_differ"] = unit.tags_differ

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pairweave.pipelines.options.base import JobOptions, SegmenterOptions
 from pairweave.pipelines.options.suggest_methods import used_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.units import ReadLimits, Unit
 

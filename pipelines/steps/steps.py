@@ -13,7 +13,7 @@ from pairweave.models.hmm.phrase_table import build_phrase_table
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.output.character_counts import count_characters
 from pairweave.transforms.output.names import REJECTS, WriteConfig

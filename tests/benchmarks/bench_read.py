@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from tests.makers.reading import LIMITS, moses, single
 

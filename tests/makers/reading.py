@@ -7,7 +7,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.transforms import schemas
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.identity import SEPARATOR

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS, written_links
@@ -21,9 +22,11 @@ from pairweave.transforms.reading.rows import (
     read_text,
     too_long,
 )
+from pairweave.transforms.reading.scan import Scan, ScanRequest
+from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import part_text
-from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
+from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKET = re.compile(rb"[][{}]")
@@ -205,10 +208,15 @@ def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
     return _problem(Reject.WRONG_TYPE, detail, raw)
 
 
-def find_columns(corpus: CorpusInput) -> Columns:
+def _scan(file: ScanRequest) -> Scan:
+    return scan_lines(file, _find_columns)
+
+
+def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     """Return which fields to read; what is not there is each row's own problem."""
+    corpus = file.corpus
     default = corpus.source_field is None and corpus.target_field is None
-    return Columns(
+    columns = Columns(
         corpus.source_field or "source",
         corpus.target_field or "target",
         corpus.translation_field or "translation",
@@ -217,3 +225,7 @@ def find_columns(corpus: CorpusInput) -> Columns:
         links=corpus.links_field,
         languages_in="translation" if default and corpus.translation_field is None else None,
     )
+    return columns, 0
+
+
+INPUT = InputFormat("jsonl", _scan, read_jsonl, (".jsonl",), columns=True)

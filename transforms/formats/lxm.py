@@ -5,6 +5,7 @@ hold XML tags and entities as characters. A row for each identifier of the sourc
 then for those that only the target has. The files are read whole: their format has to be.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.formats.jsonl import parse_object
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.language_tags import ANY, matches
 from pairweave.transforms.reading.rows import RowMaker, control_problem, in_batches, too_long
+from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK, part_text
 from pairweave.transforms.units import ReadLimits, Unit
@@ -77,6 +80,13 @@ def parse_file(data: bytes, name: str, limits: ReadLimits) -> LxmFile:
     return LxmFile(value.get("lang"), texts)
 
 
+def _scan(file: ScanRequest) -> Scan:
+    digests = Digests()
+    language = file.langs[file.role == "target"]
+    names = tuple(parse_lxm(digests.plain_text_of(file), file.name, language, file.limits))
+    return dataclasses.replace(digests.scan(len(names)), names=names)
+
+
 def read_lxm(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a pair of LXM files, in ROWS batches; ``line`` is the row's number.
 
@@ -136,3 +146,6 @@ def _text(
         return None, too_long(side, len(raw), limits.max_line_bytes, raw)
     problem = control_problem(text, side, raw, multiline=True)
     return (None, problem) if problem is not None else (text, None)
+
+
+INPUT = InputFormat("lxm", _scan, read_lxm, sides=True, named_rows=True, inline_tags="strip")

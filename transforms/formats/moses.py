@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
+from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
 
@@ -50,7 +52,7 @@ def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     Raises:
         WorkerError: A part is not what was planned.
     """
-    maker = RowMaker(unit)
+    maker = RowMaker(unit, in_line=True)
     sides = [_Side(part, limits) for part in unit.parts]
     done = 0
     while True:
@@ -69,3 +71,6 @@ def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
             f"{longer[0]}: goes on after line {unit.first_line + done - 1}, where "
             f"{', '.join(side.name for side in sides if side.name not in longer)} ends"
         )
+
+
+INPUT = InputFormat("moses", scan_lines, read_moses, sides=True)

@@ -14,6 +14,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.formats.parquet_scan import (
+    expansion_limit,
+    field_paths,
+    footer_metadata,
+    is_list_of_links,
+    scan_parquet,
+)
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS, written_links
 from pairweave.transforms.reading.parquet_cells import Cells, byte_lengths
@@ -22,63 +30,12 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_bytes, stored_chunks
 from pairweave.transforms.units import Columns, Part, ReadLimits, Unit
 
-MAGIC = b"PAR1"
 _EXPANDED_BYTES = 256 << 20
 """What a batch may take where texts that rows share are copied into each row."""
 
 _CONTROLS = np.zeros(256, dtype=np.bool_)
 _CONTROLS[:32] = True
 _CONTROLS[[0x09, 0x0A, 0x0D]] = False
-
-
-def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[str, tuple[str, ...]]:
-    """Return where each side's text, and the score, is: a column, or a field of a column."""
-    others = {} if columns.score is None else {SCORE: (columns.score,)}
-    if columns.links is not None:
-        others[LINKS] = (columns.links,)
-    if columns.languages_in is not None:
-        return {
-            "source": (columns.languages_in, source_lang),
-            "target": (columns.languages_in, target_lang),
-            **others,
-        }
-    paths: dict[str, tuple[str, ...]] = {
-        "source": (columns.source,),
-        "target": (columns.target,),
-        **others,
-    }
-    if columns.translation is not None:
-        paths["translation"] = (columns.translation,)
-    return paths
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds text, plain or dictionary-encoded."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def is_list_of_links(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds links as the job ``align`` writes them."""
-    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
-        return False
-    item = kind.value_type
-    if not pa.types.is_struct(item):
-        return False
-    numbers = {field.name for field in item if pa.types.is_integer(field.type)}
-    return {"source", "target"} <= numbers
-
-
-def footer_metadata(footer: bytes) -> pq.FileMetaData:
-    """Parse a file's last bytes: the footer, its length and the closing magic.
-
-    Raises:
-        pyarrow.ArrowException: The footer is damaged.
-    """
-    return pq.read_metadata(io.BytesIO(MAGIC + footer))
 
 
 class _FetchedFile(io.RawIOBase):
@@ -172,18 +129,6 @@ class _TextBudget:
                 self._spent,
                 self._limits.max_expansion,
             )
-
-
-def expansion_limit(
-    name: str, where: str, stored_bytes: int, text_bytes: int, max_expansion: int
-) -> InputError:
-    """Say that a part of a file expands too much."""
-    return InputError(
-        "expansion_limit",
-        name,
-        f"the {stored_bytes} bytes read of {where} hold {text_bytes} bytes of text or more, over "
-        f"max_expansion {max_expansion}; raise it if the file is sound",
-    )
 
 
 def _cuts(lengths: list[np.ndarray], max_line_bytes: int) -> Iterator[tuple[int, int]]:
@@ -317,3 +262,8 @@ def _is_clean(column: pa.StringArray) -> bool:
     view = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
     low = view[view < 32]
     return not bool(_CONTROLS[low].any())
+
+
+INPUT = InputFormat(
+    "parquet", scan_parquet, read_parquet, (".parquet",), compressed=False, columns=True
+)

@@ -13,8 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.rows import Problem, RowMaker, in_batches, read_text, too_long
+from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
+from pairweave.transforms.reading.scan_lines import LineCounter
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import ReadLimits, Unit
@@ -256,6 +259,14 @@ def _check_charset(header: Message, name: str) -> None:
         )
 
 
+def _scan(file: ScanRequest) -> Scan:
+    digests, counter = Digests(), LineCounter()
+    limit = file.limits.max_line_bytes
+    blocks = line_blocks(counter.pass_on(digests.plain_text_of(file)), limit)
+    rows = sum(len(message.pairs()) for message in parse_po(blocks, file.name, limit))
+    return counter.scan(digests, rows)
+
+
 def read_po(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a catalogue, in ROWS batches; ``line`` is the line of the msgid.
 
@@ -312,3 +323,6 @@ def _value(text: Text, side: str) -> tuple[str | None, Problem | None]:
     if isinstance(found, Problem):
         return None, found
     return found, None
+
+
+INPUT = InputFormat("po", _scan, read_po, (".po",), inline_syntax="html", source_lang="en")

@@ -4,15 +4,24 @@ Of the variants of a unit the one in each wanted language is taken: that of the 
 the only one of its varieties (``en-GB`` where ``en`` is wanted).
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.markup.markup import Marked
 from pairweave.transforms.markup.segments import Segment
 from pairweave.transforms.problems import Problem
-from pairweave.transforms.reading.language_tags import normal, select
-from pairweave.transforms.reading.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.reading.language_tags import ANY, normal, require_languages, select
+from pairweave.transforms.reading.scan import Scan, ScanRequest
+from pairweave.transforms.reading.xml_rows import (
+    XmlRow,
+    content,
+    read_xml,
+    require_document,
+    scan_xml,
+)
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 
@@ -134,6 +143,16 @@ class TmxHandler:
         return names[places[0]], names[1 - places[0]]
 
 
+def _scan(file: ScanRequest) -> Scan:
+    handler = TmxHandler(*file.langs, file.limits)
+    scan = scan_xml(file, handler)
+    require_document(handler.is_tmx, file.name, "a tmx element", "TMX")
+    guessed = handler.guess_languages() if file.langs == (ANY, ANY) else None
+    if guessed is None:
+        require_languages(list(handler.languages.values()), file.langs, file.name)
+    return dataclasses.replace(scan, langs=guessed)
+
+
 def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a translation memory.
 
@@ -142,3 +161,6 @@ def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     """
     langs = unit.source_lang, unit.target_lang
     yield from read_xml(unit, limits, batch_rows, TmxHandler(*langs, limits))
+
+
+INPUT = InputFormat("tmx", _scan, read_tmx, (".tmx",), elements=True, inline_tags="strip")

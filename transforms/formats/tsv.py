@@ -6,13 +6,16 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.reading.column_lines import Lines, Stretch, decode, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, too_long
+from pairweave.transforms.reading.scan import Scan, ScanRequest
+from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import part_text
-from pairweave.transforms.units import Columns, CorpusInput, ReadLimits, Unit
+from pairweave.transforms.units import Columns, ReadLimits, Unit
 
 
 def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -23,7 +26,7 @@ def read_tsv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     """
     part, columns = unit.parts[0], unit.columns
     assert columns is not None
-    maker = RowMaker(unit)
+    maker = RowMaker(unit, in_line=True)
     wanted = {"source": int(columns.source) - 1, "target": int(columns.target) - 1}
     if columns.translation is not None:
         wanted["translation"] = int(columns.translation) - 1
@@ -102,15 +105,18 @@ def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stre
     return Stretch(lines, first, stop, left, right)
 
 
-def find_columns(
-    first_line: bytes, name: str, corpus: CorpusInput, limits: ReadLimits
-) -> tuple[Columns, int]:
+def _scan(file: ScanRequest) -> Scan:
+    return scan_lines(file, _find_columns)
+
+
+def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     """Find the wanted columns by the first line; return them and the number of header lines.
 
     Raises:
         InputError: ``missing_column``, saying what was wanted and what is there.
         ConfigError: Some fields are numbers and some are names.
     """
+    name, corpus, limits = file.name, file.corpus, file.limits
     optional = {
         "translation": corpus.translation_field,
         "score": corpus.score_field,
@@ -160,3 +166,6 @@ def find_columns(
         **dict(zip(given, found, strict=True)),
     )
     return columns, header
+
+
+INPUT = InputFormat("tsv", _scan, read_tsv, (".tsv",), columns=True)

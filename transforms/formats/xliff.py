@@ -5,14 +5,23 @@ target is cut too, or a ``segment`` (2.x). What only belongs to a segment (``alt
 notes, skeletons) is passed over.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.markup.segments import Segment
 from pairweave.transforms.problems import Problem
-from pairweave.transforms.reading.language_tags import ANY, matches
-from pairweave.transforms.reading.xml_rows import XmlRow, content, read_xml
+from pairweave.transforms.reading.language_tags import ANY, matches, require_languages
+from pairweave.transforms.reading.scan import Scan, ScanRequest
+from pairweave.transforms.reading.xml_rows import (
+    XmlRow,
+    content,
+    read_xml,
+    require_document,
+    scan_xml,
+)
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 
@@ -212,6 +221,18 @@ def _whole(part: _Content | None) -> Segment | None:
     return None if part is None else part.whole
 
 
+def _scan(file: ScanRequest) -> Scan:
+    handler = XliffHandler(*file.langs, file.limits)
+    scan = scan_xml(file, handler)
+    require_document(handler.version, file.name, "an xliff element with a version", "XLIFF")
+    guessed = handler.guess_languages() if file.langs == (ANY, ANY) else None
+    for side in (0, 1):
+        found = [pair[side] for pair in handler.languages]
+        if all(found):
+            require_languages(found, (file.langs[side],), file.name)
+    return dataclasses.replace(scan, langs=guessed)
+
+
 def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of an XLIFF file.
 
@@ -221,3 +242,8 @@ def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     langs = unit.source_lang, unit.target_lang
     handler = XliffHandler(*langs, limits, unit.xliff_take)
     yield from read_xml(unit, limits, batch_rows, handler)
+
+
+INPUT = InputFormat(
+    "xliff", _scan, read_xliff, (".xlf", ".xliff"), elements=True, inline_tags="strip"
+)

@@ -13,25 +13,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
-from pairweave.transforms.units import XML_FORMATS, CorpusInput
+from pairweave.transforms.units import CorpusInput
 
-_EXTENSIONS = {
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".parquet": "parquet",
-    ".po": "po",
-    ".tmx": "tmx",
-    ".xlf": "xliff",
-    ".xliff": "xliff",
-}
 # Line-parallel text may have any name but those of what is known to be something else.
 _NO_TEXT = frozenset({".bz2", ".xz", ".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
-_SUPPORTED = (
-    f"supported: {', '.join(_EXTENSIONS)}, each also as .gz or .zst but for .parquet; and "
-    "line-parallel text by source_input and target_input, plain, .gz or .zst"
-)
 _SIDES: dict[str, tuple[str, str | None]] = {
     "source": ("source_input", None),
     "target": ("target_input", None),
@@ -42,6 +31,9 @@ _SIDES: dict[str, tuple[str, str | None]] = {
     "attention": ("attention", "attention"),
 }
 """The option that names the files of each role, and their format where it is not the texts' own."""
+
+_BESIDE_LINES = {"pharaoh": True, "attention": False}
+"""Formats of what is beside line-parallel text, and whether it may be compressed."""
 
 _GLOB = re.compile(r"[*?[]")
 
@@ -72,15 +64,17 @@ class FileGroup:
     corpus: CorpusInput
     files: list[LocatedFile]
 
+    def format(self) -> InputFormat:
+        """Return the format of the texts."""
+        return registry.input_format(self.files[0].format)
+
     def langs(self) -> tuple[str, str]:
         """Return source and target language.
 
         Raises:
             ConfigError: The source language is not given and the format does not imply it.
         """
-        source = self.corpus.source_lang
-        if source is None and self.files[0].format == "po":
-            source = "en"
+        source = self.corpus.source_lang or self.format().source_lang
         if source is None:
             raise ConfigError(f"{self.files[0].name}: source_lang is missing")
         assert self.corpus.target_lang is not None
@@ -88,13 +82,11 @@ class FileGroup:
 
     def inline_tags(self) -> str:
         """Return what becomes of tags inside texts."""
-        by_default = "strip" if self.files[0].format in (*XML_FORMATS, "lxm") else "raw"
-        return self.corpus.inline_tags or by_default
+        return self.corpus.inline_tags or self.format().inline_tags
 
     def inline_syntax(self) -> str:
         """Return what is a tag."""
-        by_default = "html" if self.files[0].format == "po" else "xml"
-        return self.corpus.inline_syntax or by_default
+        return self.corpus.inline_syntax or self.format().inline_syntax
 
 
 def locate(corpora: Sequence[CorpusInput]) -> list[FileGroup]:
@@ -130,7 +122,9 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
         yield FileGroup(
             corpus,
             [
-                _typed(role, *found[row], _SIDES[role][1] or corpus.format or "moses")
+                _typed(
+                    role, *found[row], _SIDES[role][1] or corpus.format or registry.LINE_PARALLEL
+                )
                 for role, found in matched
             ],
         )
@@ -185,14 +179,35 @@ def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
     if compression != "none":
         extension = posixpath.splitext(stem)[1]
     if kind is None:
-        kind = _EXTENSIONS.get(extension.lower())
-    elif kind in ("moses", "pharaoh", "attention") and extension.lower() in _NO_TEXT:
+        found = registry.extensions().get(extension.lower())
+        kind = found.name if found is not None else None
+    elif _is_lines(kind) and extension.lower() in _NO_TEXT:
         kind = None
-    if kind is None or (kind in ("parquet", "attention") and compression != "none"):
+    if kind is None or (compression != "none" and not _may_be_compressed(kind)):
         raise InputError(
-            "unsupported_format", name, f"cannot tell the format, or do not read it; {_SUPPORTED}"
+            "unsupported_format", name, f"cannot tell the format, or do not read it; {_supported()}"
         )
     return LocatedFile(role, path, name, kind, compression)
+
+
+def _is_lines(kind: str) -> bool:
+    """Tell whether a file is line-parallel text, or lies beside it."""
+    return kind == registry.LINE_PARALLEL or kind in _BESIDE_LINES
+
+
+def _may_be_compressed(kind: str) -> bool:
+    if kind in _BESIDE_LINES:
+        return _BESIDE_LINES[kind]
+    return registry.input_format(kind).compressed
+
+
+def _supported() -> str:
+    found = registry.extensions()
+    plain = " or ".join(ending for ending, each in found.items() if not each.compressed)
+    return (
+        f"supported: {', '.join(found)}, each also as .gz or .zst but for {plain}; and "
+        "line-parallel text by source_input and target_input, plain, .gz or .zst"
+    )
 
 
 def _tell_apart(groups: Sequence[FileGroup]) -> None:

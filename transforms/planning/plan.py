@@ -12,17 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.formats import jsonl, tsv
+from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
-from pairweave.transforms.planning.scan import Cut, Scan, scan_lines, scan_lxm, scan_po
 from pairweave.transforms.planning.scan_attention import scan_attention
-from pairweave.transforms.planning.scan_parquet import scan_parquet
-from pairweave.transforms.planning.scan_xml import scan_xml
+from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
+from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import (
-    FIELD_FORMATS,
-    FORMATS,
-    XML_FORMATS,
     Columns,
     CorpusInput,
     InputFile,
@@ -34,7 +30,6 @@ from pairweave.transforms.units import (
 )
 
 __all__ = [
-    "FORMATS",
     "Columns",
     "CorpusInput",
     "InputFile",
@@ -74,11 +69,13 @@ def make_plan(
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
             ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or what is
-            wrong with XML (`transforms.planning.scan_xml`) or LXM (`transforms.formats.lxm`).
+            wrong with XML (`transforms.reading.xml_stream`) or LXM (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:
         raise ConfigError(f"unit_rows must be 1 or more, got {unit_rows}")
+    for corpus in corpora:
+        registry.check_corpus(corpus)
     names = [corpus.name for corpus in corpora if corpus.name is not None]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise ConfigError(f"two corpora are named {min(repeated)}")
@@ -91,7 +88,7 @@ def make_plan(
     notices: list[Notice] = []
     seen: dict[tuple[str, ...], str] = {}
     for group, each in zip(groups, scans, strict=True):
-        found = _join_by_name(each) if group.files[0].format == "lxm" else each
+        found = _join_by_name(each) if group.format().named_rows else each
         _check_line_counts(group, found)
         planned.extend(_input_files(group, found))
         units.extend(_units(group, found, len(units)))
@@ -102,10 +99,11 @@ def make_plan(
 
 
 def _check_links_field(group: FileGroup) -> None:
-    if group.corpus.links_field is not None and group.files[0].format not in FIELD_FORMATS:
+    if group.corpus.links_field is not None and not group.format().columns:
+        able = ", ".join(each.name for each in registry.input_formats() if each.columns)
         raise ConfigError(
             f"{group.files[0].name}: links_field {group.corpus.links_field}: only "
-            f"{', '.join(FIELD_FORMATS)} have columns, this is {group.files[0].format}"
+            f"{able} have columns, this is {group.files[0].format}"
         )
 
 
@@ -126,29 +124,19 @@ def _scan_all(
 def _scan_job(
     group: FileGroup, file: LocatedFile, limits: ReadLimits, unit_rows: int
 ) -> Callable[[], Scan]:
-    corpus, langs = group.corpus, group.langs()
-    if file.format == "parquet":
-        return functools.partial(scan_parquet, file.path, file.name, corpus, langs, limits)
-    if file.format == "attention":
-        return functools.partial(scan_attention, file.path, file.name)
-    if file.format == "po":
-        return functools.partial(scan_po, file.path, file.name, file.compression, limits)
-    if file.format in XML_FORMATS:
-        return functools.partial(
-            scan_xml, file.path, file.name, file.compression, file.format, langs, limits
-        )
-    if file.format == "lxm":
-        language = langs[file.role == "target"]
-        return functools.partial(scan_lxm, file.path, file.name, file.compression, language, limits)
-
-    def find_columns(first_line: bytes) -> tuple[Columns | None, int]:
-        if file.format == "tsv":
-            return tsv.find_columns(first_line, file.name, corpus, limits)
-        return (jsonl.find_columns(corpus) if file.format == "jsonl" else None), 0
-
-    return functools.partial(
-        scan_lines, file.path, file.name, file.compression, limits, unit_rows, find_columns
+    request = ScanRequest(
+        path=file.path,
+        name=file.name,
+        role=file.role,
+        compression=file.compression,
+        corpus=group.corpus,
+        langs=group.langs(),
+        limits=limits,
+        unit_rows=unit_rows,
     )
+    beside = {"pharaoh": scan_lines, "attention": scan_attention}
+    scan = beside.get(file.format) or registry.input_format(file.format).scan
+    return functools.partial(scan, request)
 
 
 def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:

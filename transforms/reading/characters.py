@@ -18,7 +18,7 @@ from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.markup.markup import Marked, Tag, find_syntax, parse_markup
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.units import LINE_FORMATS, Unit
+from pairweave.transforms.units import Unit
 
 ENTITIES, CONTROLS = "html_entities", "c1_controls"
 
@@ -90,12 +90,12 @@ class CharacterRules:
     syntax: str | None
 
     @classmethod
-    def of(cls, unit: Unit) -> "CharacterRules":
-        """Return the rules of a unit."""
+    def of(cls, unit: Unit, *, in_line: bool) -> "CharacterRules":
+        """Return the rules of a unit, by whether its texts are lines or parts of lines."""
         return cls(
             unit.html_entities,
             unit.c1_controls,
-            unit.format in LINE_FORMATS,
+            in_line,
             unit.inline_syntax if unit.inline_tags == "raw" else None,
         )
 

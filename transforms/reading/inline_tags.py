@@ -94,7 +94,10 @@ class TextColumns:
 
 
 def treat_texts(
-    texts: Mapping[str, pa.StringArray], problems: Mapping[int, Problem], unit: Unit
+    texts: Mapping[str, pa.StringArray],
+    problems: Mapping[int, Problem],
+    unit: Unit,
+    rules: CharacterRules,
 ) -> TextColumns:
     """Treat the tags of texts that hold them as characters, in the unit's syntax.
 
@@ -104,7 +107,7 @@ def treat_texts(
         side: column.to_pylist() for side, column in texts.items()
     }
     if unit.inline_tags == "raw":
-        return _columns(columns, {}, dict(problems), unit)
+        return _columns(columns, {}, dict(problems), unit, rules)
     syntax = find_syntax(unit.inline_syntax)
     found = dict(problems)
     pairs: dict[int, InlinePair] = {}
@@ -121,7 +124,7 @@ def treat_texts(
         translation = columns.get("translation", [None] * (row + 1))[row]
         if translation is not None:
             columns["translation"][row] = parse_markup(translation, syntax).text
-    return _columns(columns, pairs, found, unit)
+    return _columns(columns, pairs, found, unit, rules)
 
 
 def treat_pairs(
@@ -129,6 +132,7 @@ def treat_pairs(
     pairs: Mapping[int, InlinePair],
     problems: Mapping[int, Problem],
     unit: Unit,
+    rules: CharacterRules,
 ) -> TextColumns:
     """Treat the tags of rows whose reader has taken them apart already.
 
@@ -137,11 +141,12 @@ def treat_pairs(
         pairs: The rows with tags.
         problems: By row; such rows keep their reason.
         unit: Says what to do.
+        rules: What becomes of entities and C1 controls.
     """
     columns: dict[str, list[str | None]] = {
         side: column.to_pylist() for side, column in texts.items()
     }
-    return _columns(columns, pairs, dict(problems), unit, str_of=xml_of)
+    return _columns(columns, pairs, dict(problems), unit, rules, str_of=xml_of)
 
 
 def _columns(
@@ -149,9 +154,9 @@ def _columns(
     pairs: Mapping[int, InlinePair],
     problems: dict[int, Problem],
     unit: Unit,
+    rules: CharacterRules,
     str_of: Callable[[Marked], str] = str,
 ) -> TextColumns:
-    rules = CharacterRules.of(unit)
     if rules:
         pairs = _mended(pairs, rules, problems, str_of)
         tagged = pairs.keys()

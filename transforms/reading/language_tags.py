@@ -1,7 +1,9 @@
 """Which of a file's languages is the one that was asked for (BCP 47)."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from pairweave.transforms.errors import InputError
 
 ANY = "und"
 """The tag of a language that nobody stated."""
@@ -34,3 +36,28 @@ def select(wanted: str, languages: Iterable[str]) -> list[int]:
     found = list(languages)
     equal = [place for place, name in enumerate(found) if normal(name) == normal(wanted)]
     return equal or [place for place, name in enumerate(found) if matches(wanted, name)]
+
+
+def require_languages(found: Sequence[str], wanted: Sequence[str], name: str) -> None:
+    """Refuse a file that has not a wanted language, or that leaves open which ones are wanted.
+
+    Args:
+        found: The file's languages; none if it says nothing of them.
+        wanted: One language or both, `ANY` where nobody stated it.
+        name: The file's name.
+
+    Raises:
+        InputError: ``language_not_found``.
+    """
+    listed = ", ".join(sorted({language or "(none)" for language in found}))
+    for language in wanted:
+        if language == ANY and len(wanted) > 1 and found:
+            raise InputError(
+                "language_not_found",
+                name,
+                f"which languages? The file has {listed}; give --source_lang and --target_lang",
+            )
+        if language != ANY and found and not any(matches(language, other) for other in found):
+            raise InputError(
+                "language_not_found", name, f"nothing is in {language}; the file has {listed}"
+            )

@@ -125,9 +125,15 @@ def in_batches(
 class RowMaker:
     """Makes ROWS batches of one unit."""
 
-    def __init__(self, unit: Unit) -> None:
-        """Take the columns that are the same in every row from the unit."""
+    def __init__(self, unit: Unit, *, in_line: bool = False) -> None:
+        """Take what is the same in every row from the unit.
+
+        Args:
+            unit: The unit.
+            in_line: Texts are lines or parts of lines, so that none may hold a line break.
+        """
         self._unit = unit
+        self._rules = CharacterRules.of(unit, in_line=in_line)
         self._names = [
             pa.array([name])
             for name in (unit.corpus, unit.source_lang, unit.target_lang, unit.file)
@@ -166,9 +172,9 @@ class RowMaker:
             ]
             texts = {side: column for side, column in texts.items() if side not in LINK_SIDES}
         if inline is not None:
-            treated = treat_pairs(texts, inline, problems, unit)
-        elif unit.inline_tags != "raw" or CharacterRules.of(unit):
-            treated = treat_texts(texts, problems, unit)
+            treated = treat_pairs(texts, inline, problems, unit, self._rules)
+        elif unit.inline_tags != "raw" or self._rules:
+            treated = treat_texts(texts, problems, unit, self._rules)
         else:
             treated = TextColumns(texts, texts, None, problems)
         nothing = pa.nulls(count, pa.string())

@@ -13,6 +13,7 @@ from pairweave.transforms.markup.segments import Segment
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.inline_tags import InlinePair, xml_of
 from pairweave.transforms.reading.rows import RowMaker, in_batches, too_long
+from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
 from pairweave.transforms.reading.xml_stream import Handler, parse_xml
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import ReadLimits, Unit
@@ -44,7 +45,9 @@ class XmlRow:
 
 
 class RowHandler(Handler, Protocol):
-    """A handler that gathers rows."""
+    """A handler that gathers rows, and counts those with inline tags."""
+
+    rows_with_tags: int
 
     def take(self) -> list[XmlRow]:
         """Hand over the rows that are complete."""
@@ -73,6 +76,28 @@ def parse_rows(
     """
     for _ in parse_xml(chunks, name, limits, handler):
         yield from handler.take()
+
+
+def scan_xml(file: ScanRequest, handler: RowHandler) -> Scan:
+    """Pass over an XML file.
+
+    Raises:
+        InputError: The document cannot be used.
+    """
+    digests = Digests()
+    text = digests.text_of(file)
+    rows = sum(1 for _ in parse_rows(text, file.name, file.limits, handler))
+    return dataclasses.replace(digests.scan(rows), rows_with_tags=handler.rows_with_tags)
+
+
+def require_document(found: object, name: str, what: str, kind: str) -> None:
+    """Refuse a document that is not of a kind, for it has not what all of them have.
+
+    Raises:
+        InputError: ``unsupported_format``.
+    """
+    if not found:
+        raise InputError("unsupported_format", name, f"the document has not {what}: no {kind}")
 
 
 def read_xml(

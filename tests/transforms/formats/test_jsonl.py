@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.formats.jsonl import parse_object
-from pairweave.transforms.planning.scan import NOT_TEXT
 from pairweave.transforms.reading.rows import Problem
+from pairweave.transforms.reading.scan import NOT_TEXT
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import normal, pairs, read_all, reasons, single
 

@@ -73,10 +73,13 @@ def test_a_file_that_is_no_lxm_is_an_error(tmp_path, text, code):
 
 
 def test_lxm_is_a_format_of_two_files():
+    sides = {"source_input": ("a",), "target_input": ("b",)}
     with pytest.raises(ConfigError, match="lxm goes with source_input and target_input"):
-        corpus(format="lxm", input=("a.json",))
+        make_plan([corpus(format="lxm", input=("a.json",))])
     with pytest.raises(ConfigError, match="lxm has no translation_input"):
-        corpus(format="lxm", source_input=("a",), target_input=("b",), translation_input=("c",))
+        make_plan([corpus(format="lxm", **sides, translation_input=("c",))])
+    with pytest.raises(ConfigError, match="links goes with source_input and target_input of line"):
+        make_plan([corpus(format="lxm", **sides, links=("c",))])
 
 
 def test_the_real_corpus_is_read_whole_and_its_sides_have_the_same_tags(shared_data):

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.planning.scan import _LineCounter
+from pairweave.transforms.reading.scan_lines import LineCounter
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import (
     LIMITS,
@@ -175,7 +175,7 @@ def test_dropped_carriage_returns_and_marks_are_counted(tmp_path):
 def test_carriage_returns_are_counted_however_the_text_is_cut():
     text = b"a\r\n\r\nb\n\r\n"
     for cut in range(len(text) + 1):
-        counter = _LineCounter()
+        counter = LineCounter()
         for chunk in (text[:cut], b"", text[cut:]):
             counter.take(chunk)
         counter.finish()

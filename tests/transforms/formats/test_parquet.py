@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats import parquet
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.parquet_cells import byte_lengths
 from pairweave.transforms.reading.parquet_footer import encrypted_columns

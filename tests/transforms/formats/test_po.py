@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.makers.reading import normal, pairs, read_all, read_plan, reasons, single

@@ -349,8 +349,6 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
         ({"source_input": ("a",)}, "belong together"),
         ({"translation_input": ("a",)}, "belong together"),
         ({"input": ("a",), "name": ""}, "must not be empty"),
-        ({"input": ("a",), "format": "csv"}, "format must be one of moses, tsv"),
-        ({"input": ("a",), "format": "moses"}, "goes with source_input"),
         ({"input": ("a",), "target_lang": None}, "target_lang is missing"),
         ({"input": ("a",), "target_lang": "de_DE"}, "no language tag"),
         ({"input": ("a",), "field_count": 1}, "field_count must be 2"),
@@ -360,6 +358,25 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
 def test_corpora_that_contradict_themselves_are_refused(fields, message):
     with pytest.raises(ConfigError, match=message):
         corpus(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"input": ("a",), "format": "csv"}, "format must be one of moses, tsv"),
+        (
+            {"input": ("a",), "format": "moses"},
+            "format moses or lxm goes with source_input and target_input, every other with input",
+        ),
+        (
+            {"source_input": ("a",), "target_input": ("b",), "format": "po"},
+            "every other with input",
+        ),
+    ],
+)
+def test_corpora_whose_options_do_not_go_with_their_format_are_refused(fields, message):
+    with pytest.raises(ConfigError, match=message):
+        make_plan([corpus(**fields)])
 
 
 def test_corpora_that_contradict_each_other_or_lack_a_language_are_refused(tmp_path):
@@ -380,7 +397,7 @@ def test_limits_out_of_range_are_refused(field):
 
 def test_planning_and_reading_local_files_does_not_load_beam():
     code = (
-        "import sys, pairweave.transforms.planning.plan, pairweave.transforms.formats.unit; "
+        "import sys, pairweave.transforms.planning.plan, pairweave.transforms.formats.registry; "
         "sys.exit(any(name.startswith('apache_beam') for name in sys.modules))"
     )
     root = Path(__file__).parents[3]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading import rows
 from pairweave.transforms.units import ReadLimits

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.unit import read_unit
+from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.xml_stream import MAX_DEPTH, utf8_document
 from pairweave.transforms.units import ReadLimits

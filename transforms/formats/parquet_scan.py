@@ -1,6 +1,7 @@
 """One pass over a Parquet file: its schema, its digest, and the bytes each row group needs."""
 
 import hashlib
+import io
 import itertools
 
 import pyarrow as pa
@@ -8,48 +9,31 @@ import pyarrow.parquet as pq
 import xxhash
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.formats.parquet import (
-    MAGIC,
-    expansion_limit,
-    field_paths,
-    footer_metadata,
-    is_list_of_links,
-    is_text,
-)
-from pairweave.transforms.planning.scan import Cut, Scan, stored_file
+from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.parquet_footer import encrypted_columns
+from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest, stored_file
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, stored_chunks
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
 
+_MAGIC = b"PAR1"
 _ENCRYPTED_MAGIC = b"PARE"
 _TAIL_BYTES = 8  # the footer's length, little-endian, and the magic
 
 Ranges = tuple[tuple[int, int], ...]
 
 
-def scan_parquet(
-    path: str,
-    name: str,
-    corpus: CorpusInput,
-    langs: tuple[str, str],
-    limits: ReadLimits,
-) -> Scan:
+def scan_parquet(file: ScanRequest) -> Scan:
     """Pass over a Parquet file; a unit is a row group.
-
-    Args:
-        path: The file.
-        name: Its name, for messages.
-        corpus: Which fields are wanted.
-        langs: Source and target language.
-        limits: Bounds on expansion.
 
     Raises:
         InputError: ``empty_file``, ``parquet_corrupt``, ``missing_column`` or ``expansion_limit``.
     """
+    path, name, langs, limits = file.path, file.name, file.langs, file.limits
     metadata, footer, closed = _read_footer(path, name)
     schema = metadata.schema.to_arrow_schema()
-    columns = find_columns(schema, name, corpus, langs)
+    columns = _find_columns(schema, name, file.corpus, langs)
     paths = {".".join(path) for path in field_paths(columns, *langs).values()}
     wanted = [
         index
@@ -112,6 +96,18 @@ def _text_bytes(
     return int(text_bytes)
 
 
+def expansion_limit(
+    name: str, where: str, stored_bytes: int, text_bytes: int, max_expansion: int
+) -> InputError:
+    """Say that a part of a file expands too much."""
+    return InputError(
+        "expansion_limit",
+        name,
+        f"the {stored_bytes} bytes read of {where} hold {text_bytes} bytes of text or more, over "
+        f"max_expansion {max_expansion}; raise it if the file is sound",
+    )
+
+
 def _corrupt(name: str, message: str) -> InputError:
     return InputError("parquet_corrupt", name, f"{message}; fetch or write the file again")
 
@@ -130,10 +126,10 @@ def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]
         if tail[4:] == _ENCRYPTED_MAGIC:
             message = "is encrypted; write the file again without encryption"
             raise InputError("unsupported_format", name, message)
-        if tail[4:] != MAGIC or size < 2 * len(MAGIC) + 4:
+        if tail[4:] != _MAGIC or size < 2 * len(_MAGIC) + 4:
             raise _corrupt(name, "does not end as a Parquet file does: it is truncated")
         start = size - _TAIL_BYTES - int.from_bytes(tail[:4], "little")
-        if start < len(MAGIC):
+        if start < len(_MAGIC):
             raise _corrupt(name, f"{size} bytes are fewer than its footer says")
         footer = _read(path, start, size)
     except OSError as error:
@@ -145,7 +141,57 @@ def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]
         raise _corrupt(name, f"the footer is damaged ({error})") from error
 
 
-def find_columns(
+def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[str, tuple[str, ...]]:
+    """Return where each side's text, and the score, is: a column, or a field of a column."""
+    others = {} if columns.score is None else {SCORE: (columns.score,)}
+    if columns.links is not None:
+        others[LINKS] = (columns.links,)
+    if columns.languages_in is not None:
+        return {
+            "source": (columns.languages_in, source_lang),
+            "target": (columns.languages_in, target_lang),
+            **others,
+        }
+    paths: dict[str, tuple[str, ...]] = {
+        "source": (columns.source,),
+        "target": (columns.target,),
+        **others,
+    }
+    if columns.translation is not None:
+        paths["translation"] = (columns.translation,)
+    return paths
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type holds text, plain or dictionary-encoded."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def is_list_of_links(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type holds links as the job ``align`` writes them."""
+    if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
+        return False
+    item = kind.value_type
+    if not pa.types.is_struct(item):
+        return False
+    numbers = {field.name for field in item if pa.types.is_integer(field.type)}
+    return {"source", "target"} <= numbers
+
+
+def footer_metadata(footer: bytes) -> pq.FileMetaData:
+    """Parse a file's last bytes: the footer, its length and the closing magic.
+
+    Raises:
+        pyarrow.ArrowException: The footer is damaged.
+    """
+    return pq.read_metadata(io.BytesIO(_MAGIC + footer))
+
+
+def _find_columns(
     schema: pa.Schema, name: str, corpus: CorpusInput, langs: tuple[str, str]
 ) -> Columns:
     """Find the wanted columns, or a struct with a text for each language.
@@ -224,7 +270,7 @@ def _ranges(
         if chunk.dictionary_page_offset:
             start = min(start, chunk.dictionary_page_offset)
         stop = start + chunk.total_compressed_size
-        if not len(MAGIC) <= start <= stop <= footer[0]:
+        if not len(_MAGIC) <= start <= stop <= footer[0]:
             raise _corrupt(name, f"column {chunk.path_in_schema} lies outside the file")
         ranges.append((start, stop))
     ranges.sort()

@@ -1,0 +1,195 @@
+"""One pass over an input file, before anything is read from it: what every format's pass shares.
+
+The pass reads every byte once, in constant memory, and decompresses to the end of the stream, so
+that what is wrong with a file as a whole is known before any row leaves it.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import xxhash
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.storage.byte_streams import (
+    COMPRESSED_CHUNK_BYTES,
+    PLAIN_CHUNK_BYTES,
+    decompress,
+    stored_chunks,
+)
+from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
+
+# What a file that is no UTF-8 text begins with. Reading it as text would reject its every line.
+NOT_TEXT = (
+    (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
+    (b"\x1f\x8b\x08", "unsupported_format", "gzip data without the extension .gz"),
+    (b"\x28\xb5\x2f\xfd", "unsupported_format", "Zstandard data without the extension .zst"),
+    (b"\xfd7zXZ\x00", "unsupported_format", "xz data; use .gz or .zst"),
+    (b"PK\x03\x04", "unsupported_format", "a zip archive; unpack it"),
+    (b"PAR1", "unsupported_format", "Parquet without the extension .parquet"),
+)
+_MAGIC_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """A file to pass over, and what the plan knows of it.
+
+    Attributes:
+        path: The file.
+        name: Its name, for messages.
+        role: What it holds, as of `transforms.units.InputFile`.
+        compression: ``none``, ``gzip`` or ``zstd``.
+        corpus: The corpus that it belongs to.
+        langs: Source and target language.
+        limits: Bounds on expansion, lines and segments.
+        unit_rows: Rows in a unit of plain text whose rows are lines.
+    """
+
+    path: str
+    name: str
+    role: str
+    compression: str
+    corpus: CorpusInput
+    langs: tuple[str, str]
+    limits: ReadLimits
+    unit_rows: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cut:
+    """Rows of one file that a unit can take.
+
+    Attributes:
+        ranges: Half-open byte ranges of the file as stored.
+        digest: xxh3-128 of those bytes, hex.
+        rows: Rows in them.
+        row_group: Parquet's row group, else None.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    digest: str
+    rows: int
+    row_group: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scan:
+    """What one pass finds.
+
+    Attributes:
+        bytes: Size as stored.
+        sha256: Of the file as stored, hex.
+        rows: Rows in all.
+        cuts: The rows in order, without empty cuts.
+        digest: xxh3-128 of the whole file, hex.
+        text_bytes: Size decompressed; of Parquet, of the wanted columns.
+        header_lines: Lines before the first row.
+        columns: Where the texts are.
+        carriage_returns: Lines that end in a carriage return, which readers drop.
+        byte_order_mark: The text begins with one, which readers drop.
+        langs: The languages that the file itself says it has, where nobody else did.
+        rows_with_tags: Rows with inline tags, of formats that know them.
+        names: What tells rows of files that run in parallel which belong together; none where
+            their order does.
+    """
+
+    bytes: int
+    sha256: str
+    rows: int
+    cuts: tuple[Cut, ...]
+    digest: str
+    text_bytes: int = 0
+    header_lines: int = 0
+    columns: Columns | None = None
+    carriage_returns: int = 0
+    byte_order_mark: bool = False
+    langs: tuple[str, str] | None = None
+    rows_with_tags: int = 0
+    names: tuple[str, ...] = ()
+
+    def whole(self) -> Cut:
+        """Return all rows as one cut."""
+        return Cut(((0, self.bytes),), self.digest, self.rows)
+
+
+class Digests:
+    """Size and digests of a file that passes, and the size of the text in it."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.text_bytes = 0
+        self.sha256 = hashlib.sha256()
+        self.whole = xxhash.xxh3_128()
+
+    def pass_on(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Count and digest chunks on their way to someone else."""
+        for chunk in chunks:
+            self.size += len(chunk)
+            self.sha256.update(chunk)
+            self.whole.update(chunk)
+            yield chunk
+
+    def text_of(self, file: ScanRequest) -> Iterator[bytes]:
+        """Yield the text of a file, decompressed; count and digest what passes.
+
+        Raises:
+            InputError: The file as a whole cannot be used.
+        """
+        stored = self.pass_on(stored_file(file.path, file.name, file.compression))
+        for chunk in decompress(stored, file.compression, file.name, file.limits):
+            self.text_bytes += len(chunk)
+            yield chunk
+
+    def plain_text_of(self, file: ScanRequest) -> Iterator[bytes]:
+        """Yield the text of a file as `text_of` does, unless it begins as no text does.
+
+        Raises:
+            InputError: Likewise; ``unsupported_charset`` or ``unsupported_format``.
+        """
+        return _refuse_what_is_no_text(self.text_of(file), file.name)
+
+    def cut(self, rows: int) -> tuple[Cut, ...]:
+        """Return the whole file as one cut; none if it has no rows."""
+        return (Cut(((0, self.size),), self.whole.hexdigest(), rows),) if rows else ()
+
+    def scan(self, rows: int, cuts: tuple[Cut, ...] | None = None) -> Scan:
+        """Return what is known at the end of the pass; without cuts the file is one."""
+        return Scan(
+            self.size,
+            self.sha256.hexdigest(),
+            rows,
+            self.cut(rows) if cuts is None else cuts,
+            self.whole.hexdigest(),
+            text_bytes=self.text_bytes,
+        )
+
+
+def _refuse_what_is_no_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """Pass a text on, unless its first bytes show that it is something else.
+
+    Raises:
+        InputError: ``unsupported_charset`` or ``unsupported_format``.
+    """
+    head = b""
+    for chunk in text:
+        if len(head) < _MAGIC_BYTES:
+            head += chunk[:_MAGIC_BYTES]
+            for magic, code, what in NOT_TEXT:
+                if head.startswith(magic):
+                    raise InputError(code, name, f"this is {what}")
+        yield chunk
+
+
+def stored_file(path: str, name: str, compression: str = "none") -> Iterator[bytes]:
+    """Yield a whole file as stored.
+
+    Raises:
+        InputError: ``unreadable``.
+    """
+    chunk_bytes = PLAIN_CHUNK_BYTES if compression == "none" else COMPRESSED_CHUNK_BYTES
+    try:
+        yield from stored_chunks(path, 0, None, chunk_bytes)
+    except OSError as error:
+        raise InputError("unreadable", name, f"cannot be read: {error}") from error
