@@ -1,7 +1,6 @@
 """The command ``export``: a finished run's rows as the files that trainers read."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.commands import export_markup
@@ -10,7 +9,8 @@ from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.export import Exported, ExportFormat, export
+from pairweave.transforms.formats import registry
+from pairweave.transforms.output.export import Exported, export
 from pairweave.transforms.output.export_rows import Selection
 
 
@@ -27,7 +27,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
             "describes it; give another directory: --output DIR"
         )
     selection = selection_of(options, str(found["job"]))
-    if options.format in export_markup.FORMATS:
+    if options.format in registry.markup_export_names():
         done = export_markup.export_markup(
             options.directory,
             options.format,
@@ -38,13 +38,14 @@ def main(name: str, arguments: Sequence[str]) -> int:
             selection,
         )
         return _say(done, options.sample)
-    form = cast("ExportFormat", options.format)
     if options.inline_syntax is not None:
-        raise ConfigError(f"--inline_syntax: {form} has the tags of the run; leave it out")
+        raise ConfigError(
+            f"--inline_syntax: {options.format} has the tags of the run; leave it out"
+        )
     done = export(
         options.directory,
         found,
-        form,
+        registry.row_export_of(options.format, options.directory, str(found["job"])),
         options.output,
         options.unfit,
         selection,
@@ -61,8 +62,8 @@ def selection_of(options: ExportOptions, job: str) -> Selection:
         ConfigError: They contradict each other, or say something that the format ignores.
     """
     said = options.model_fields_set
-    in_markup = options.format in export_markup.FORMATS
-    if "header" in said and options.format != "tsv":
+    in_markup = options.format in registry.markup_export_names()
+    if "header" in said and (in_markup or registry.row_export(options.format).header is None):
         raise ConfigError(f"--header: {options.format} has none; leave it out")
     if "alignment" in said and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")

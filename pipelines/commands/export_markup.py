@@ -3,45 +3,24 @@
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.formats.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
-from pairweave.transforms.formats.markup_texts import misread
-from pairweave.transforms.formats.write_html import write_html
-from pairweave.transforms.formats.write_lxm import write_lxm
-from pairweave.transforms.formats.write_po import write_po
-from pairweave.transforms.formats.write_tmx import write_tmx
-from pairweave.transforms.formats.write_xliff import write_xliff
+from pairweave.transforms.formats import registry
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.output.export import Exported, data_bytes, wanted_batches
 from pairweave.transforms.output.export_rows import Selection, select
+from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
+from pairweave.transforms.output.markup_texts import misread
 from pairweave.transforms.storage import files
 
 _ALL = Selection()
 ROWS = ("tagged", "plain", "all")
 UNFIT = ("refuse", "leave_out")
 
-Rows = Iterable[MarkupRow]
 _Unfit = Callable[[MarkupRow], str | None]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Format:
-    """A format of pairs with inline markup.
-
-    Attributes:
-        endings: Of each file's name.
-        syntax: What is a tag in its texts, if nothing else is said; None of an XML format.
-        write: Turns rows into pieces of each file; the second argument is the language of all
-            sources, or None.
-    """
-
-    endings: tuple[str, ...]
-    syntax: str | None
-    write: Callable[[Rows, str | None], Iterator[tuple[bytes, ...]]]
 
 
 def _not_xml(row: MarkupRow) -> str | None:
@@ -51,24 +30,6 @@ def _not_xml(row: MarkupRow) -> str | None:
 
 def _misread_as(syntax: str) -> _Unfit:
     return functools.partial(misread, syntax=find_syntax(syntax))
-
-
-def _alone(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """Yield the pieces of a format that has one file."""
-    return ((chunk,) for chunk in chunks)
-
-
-_FORMATS = {
-    "tmx": _Format(
-        (".tmx",), None, lambda rows, source: _alone(write_tmx(rows, source or "*all*"))
-    ),
-    "xliff": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "1.2"))),
-    "xliff2": _Format((".xlf",), None, lambda rows, _: _alone(write_xliff(rows, "2.1"))),
-    "po": _Format((".po",), "html", lambda rows, _: _alone(write_po(rows))),
-    "lxm": _Format((".source.json", ".target.json"), "xml", lambda rows, _: write_lxm(rows)),
-    "html": _Format((".jsonl",), "html", lambda rows, _: _alone(write_html(rows))),
-}
-FORMATS = tuple(_FORMATS)
 
 
 def export_markup(
@@ -84,13 +45,12 @@ def export_markup(
 
     Args:
         directory: The run's, of ``augment`` with indexed tags, or of ``align``.
-        form: ``tmx`` (1.4b), ``xliff`` (1.2), ``xliff2`` (2.1), ``po``, ``lxm`` (JSON, a file a
-            side) or ``html`` (fragments, JSON lines).
+        form: One of `transforms.formats.registry.markup_export_names`.
         output: Directory of the files, which are not there yet; on a disk.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
         unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
-        inline_syntax: What readers of ``po``, ``lxm`` and ``html`` will take for a tag; by default
-            XML's of ``lxm``, HTML's of others.
+        inline_syntax: What readers of a format whose texts hold tags as characters will take for a
+            tag; by default what the format says.
         selection: Which of these rows, and in which order. A sample is drawn before unfit rows are
             left out.
 
@@ -98,7 +58,7 @@ def export_markup(
         ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
         WorkerError: A shard is missing or not what the manifest says.
     """
-    require_choice("format", form, FORMATS)
+    require_choice("format", form, registry.markup_export_names())
     if unfit not in UNFIT:
         raise ConfigError(f"--unfit {unfit}: {form} has no escapes for tags; give leave_out")
     found = finished_run.open_manifest(directory)
@@ -115,7 +75,7 @@ def export_markup(
             f"{directory}: the tags are written as {representation}; only those of a run with "
             "--representation indexed can be exported"
         )
-    how = _FORMATS[form]
+    how = registry.markup_export(form)
     if how.syntax is None and inline_syntax is not None:
         raise ConfigError(f"--inline_syntax: {form} has elements for tags; leave it out")
     syntax = inline_syntax or how.syntax

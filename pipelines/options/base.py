@@ -19,6 +19,7 @@ from pairweave.models.encoder.encoder_config import (
     TransportMass,
 )
 from pairweave.models.external.external_config import ProgramName
+from pairweave.pipelines.options.format_names import InputFormatName
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
@@ -106,7 +107,7 @@ class CorpusOptions(Options):
     target_lang: Language | None = Field(
         None, description="BCP 47 tag of the target language (default und)"
     )
-    format: Literal["tsv", "jsonl", "parquet", "po", "tmx", "xliff", "lxm"] | None = Field(
+    format: InputFormatName | None = Field(
         None,
         description="format of --input where the file's name does not tell; lxm: of --source_input "
         "and --target_input",

@@ -6,6 +6,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.options.base import AlignerOptions, Heuristic, Language, Options, Patterns
+from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.options.suggest_options import Methods, split_words
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.metrics.significance import Significance
@@ -162,20 +163,7 @@ class ExportOptions(Options):
     directory: str = Field(
         description="directory of a finished run of suggest or augment", json_schema_extra={"at": 0}
     )
-    format: Literal[
-        "wets",
-        "mt5",
-        "moses",
-        "opustrainer",
-        "tsv",
-        "jsonl",
-        "tmx",
-        "xliff",
-        "xliff2",
-        "po",
-        "lxm",
-        "html",
-    ] = Field(
+    format: ExportFormatName = Field(
         description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
         "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
         "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "

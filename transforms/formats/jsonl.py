@@ -10,6 +10,7 @@ import orjson
 import pyarrow as pa
 
 from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.output.export_formats import RowExport
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS, written_links
@@ -228,4 +229,10 @@ def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     return columns, 0
 
 
+def _write(rows: pa.RecordBatch) -> list[bytes]:
+    option = orjson.OPT_APPEND_NEWLINE
+    return [b"".join(orjson.dumps(row, option=option) for row in rows.to_pylist())]
+
+
 INPUT = InputFormat("jsonl", _scan, read_jsonl, (".jsonl",), columns=True)
+EXPORT = RowExport("jsonl", ("suggest", "augment"), (".jsonl",), (), "", _write)

@@ -10,11 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats.input_format import InputFormat
 from pairweave.transforms.formats.jsonl import parse_object
+from pairweave.transforms.output.export_formats import MarkupExport
+from pairweave.transforms.output.markup_rows import SIDES, MarkupRow
+from pairweave.transforms.output.markup_texts import of_one_language_pair, tagged_texts
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.language_tags import ANY, matches
 from pairweave.transforms.reading.rows import RowMaker, control_problem, in_batches, too_long
@@ -148,4 +152,43 @@ def _text(
     return (None, problem) if problem is not None else (text, None)
 
 
+def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield both files, text by text; texts hold their tags as characters.
+
+    Args:
+        rows: The pairs, of one pair of languages.
+
+    Raises:
+        ConfigError: They are of several.
+    """
+    langs: tuple[str, str] | None = None
+    advice = "an LXM file has one language: write TMX, XLIFF 1.2 or html"
+    for row in of_one_language_pair(rows, advice):
+        head = _heads(row.langs) if langs is None else (b",\n", b",\n")
+        langs = row.langs
+        name = orjson.dumps(row.name)
+        source, target = (
+            before + name + b": " + orjson.dumps(text)
+            for before, text in zip(head, tagged_texts(row), strict=True)
+        )
+        yield source, target
+    if langs is None:
+        yield _heads(("", ""))
+    yield b"\n}}\n", b"\n}}\n"
+
+
+def _heads(langs: tuple[str, str]) -> tuple[bytes, bytes]:
+    """Return what comes before the first text of each file; no rows have no language."""
+    source, target = (
+        b"{"
+        + (f'"lang": "{lang}", ' if lang else "").encode()
+        + f'"type": "{side}", "text": {{\n'.encode()
+        for lang, side in zip(langs, SIDES, strict=True)
+    )
+    return source, target
+
+
 INPUT = InputFormat("lxm", _scan, read_lxm, sides=True, named_rows=True, inline_tags="strip")
+EXPORT = MarkupExport(
+    "lxm", (".source.json", ".target.json"), lambda rows, _: write_lxm(rows), "xml"
+)

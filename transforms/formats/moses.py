@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.output.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
@@ -14,6 +15,7 @@ from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
 
+_SIDES = ("source", "target")
 _COLUMNS = {"links": LINKS}
 """Columns that are called otherwise than the role of the file they are read from."""
 
@@ -73,4 +75,21 @@ def read_moses(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         )
 
 
+def _write(rows: pa.RecordBatch) -> list[bytes]:
+    return [joined_lines(rows.column(side)) for side in _SIDES]
+
+
+def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
+    return [*_write(rows), joined_lines(rows.column("links"))]
+
+
 INPUT = InputFormat("moses", scan_lines, read_moses, sides=True)
+EXPORT = RowExport(
+    "moses",
+    ("augment",),
+    (".src", ".tgt"),
+    _SIDES,
+    IN_LINE,
+    _write,
+    linked=LinkedRows("none", (".src", ".tgt", ".align"), _write_linked),
+)

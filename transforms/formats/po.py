@@ -6,6 +6,7 @@ that gettext would refuse is an error of the whole file, never guessed at.
 """
 
 import dataclasses
+import importlib.metadata
 import re
 from collections.abc import Iterable, Iterator
 
@@ -14,6 +15,9 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.output.export_formats import MarkupExport, alone
+from pairweave.transforms.output.markup_rows import MarkupRow
+from pairweave.transforms.output.markup_texts import of_one_language_pair, tagged_texts
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.rows import Problem, RowMaker, in_batches, read_text, too_long
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
@@ -30,6 +34,9 @@ _SIMPLE = dict(zip(b'abfnrtv\\"', b'\a\b\f\n\r\t\v\\"', strict=True))
 _CHARSET = re.compile(rb"charset=([^\s;\\]+)", re.IGNORECASE)
 # ASCII is a part of UTF-8; CHARSET is what a template says before anyone fills it in.
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "charset"})
+
+_LETTERS = dict(zip('\\"\n\t\r\a\b\f\v', (f"\\{letter}" for letter in '\\"ntrabfv'), strict=True))
+_ESCAPED = re.compile(r'[\\"\n\t\r\a\b\f\v]')
 
 _Row = tuple[int, str | None, str | None, Problem | None]
 """A row's line, its source and target, and why it is rejected."""
@@ -325,4 +332,65 @@ def _value(text: Text, side: str) -> tuple[str | None, Problem | None]:
     return found, None
 
 
+def write_po(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
+    """Yield a catalogue, message by message.
+
+    Texts hold their tags as characters. What tells a row from all others is its context, for a
+    catalogue must not hold a message twice.
+
+    Args:
+        rows: The pairs, of one pair of languages.
+
+    Raises:
+        ConfigError: They are of several.
+    """
+    langs: tuple[str, str] | None = None
+    advice = "a catalogue has one pair of languages: write TMX, XLIFF 1.2 or html"
+    for row in of_one_language_pair(rows, advice):
+        if langs is None:
+            langs = row.langs
+            yield _written_header(*langs)
+        yield _written(row)
+    if langs is None:
+        yield _written_header("und", "und")
+
+
+def _written_header(source_lang: str, target_lang: str) -> bytes:
+    version = importlib.metadata.version("pairweave")
+    fields = (
+        f"Project-Id-Version: pairweave {version}\n",
+        f"Language: {target_lang}\n",
+        f"X-Source-Language: {source_lang}\n",
+        "MIME-Version: 1.0\n",
+        "Content-Type: text/plain; charset=UTF-8\n",
+        "Content-Transfer-Encoding: 8bit\n",
+    )
+    return f"{_written_keyword('msgid', '')}{_written_keyword('msgstr', ''.join(fields))}".encode()
+
+
+def _written(row: MarkupRow) -> bytes:
+    source, target = tagged_texts(row)
+    corpus = " ".join(row.corpus.split())
+    return (
+        f"\n#. {corpus}\n{_written_keyword('msgctxt', row.name)}{_written_keyword('msgid', source)}"
+        f"{_written_keyword('msgstr', target)}"
+    ).encode()
+
+
+def _written_keyword(name: str, text: str) -> str:
+    r"""Return a keyword with its text, in lines as the text has lines.
+
+    >>> print(_written_keyword("msgid", 'a "b"'), end="")
+    msgid "a \"b\""
+    """
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    first = [] if len(lines) == 1 else [""]
+    return f"{name} " + "\n".join(map(_quoted, [*first, *lines])) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return f'"{_ESCAPED.sub(lambda found: _LETTERS[found[0]], text)}"'
+
+
 INPUT = InputFormat("po", _scan, read_po, (".po",), inline_syntax="html", source_lang="en")
+EXPORT = MarkupExport("po", (".po",), lambda rows, _: alone(write_po(rows)), "html")

@@ -1,12 +1,13 @@
 """The formats, a line each; each is a module of this room that is imported when it is needed.
 
-A module of a format that is read has an `InputFormat` named ``INPUT``.
+The module of a format that is read has an `InputFormat` named ``INPUT``; of one that is written, a
+`RowExport` or a `MarkupExport` named ``EXPORT``.
 """
 
 import dataclasses
 import importlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.transforms.formats.input_format import InputFormat
+    from pairweave.transforms.output.export_formats import MarkupExport, RowExport
     from pairweave.transforms.units import CorpusInput, ReadLimits, Unit
+
+
+Writes = Literal["rows", "elements", "characters"]
+"""Rows of a table; or pairs with inline markup, their tags elements of the file or characters of
+its texts. Options name formats in this order."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,21 +31,28 @@ class Entry:
     Attributes:
         name: The format's name, and its module's.
         reads: Whether jobs read it.
+        writes: What ``export`` writes in it, if anything.
     """
 
     name: str
     reads: bool = False
+    writes: Writes | None = None
 
 
 ENTRIES = (
-    Entry("moses", reads=True),
-    Entry("tsv", reads=True),
-    Entry("jsonl", reads=True),
+    Entry("wets", writes="rows"),
+    Entry("mt5", writes="rows"),
+    Entry("moses", reads=True, writes="rows"),
+    Entry("opustrainer", writes="rows"),
+    Entry("tsv", reads=True, writes="rows"),
+    Entry("jsonl", reads=True, writes="rows"),
     Entry("parquet", reads=True),
-    Entry("po", reads=True),
-    Entry("tmx", reads=True),
-    Entry("xliff", reads=True),
-    Entry("lxm", reads=True),
+    Entry("po", reads=True, writes="characters"),
+    Entry("tmx", reads=True, writes="elements"),
+    Entry("xliff", reads=True, writes="elements"),
+    Entry("xliff2", writes="elements"),
+    Entry("lxm", reads=True, writes="characters"),
+    Entry("html", writes="characters"),
 )
 
 LINE_PARALLEL = "moses"
@@ -50,9 +64,24 @@ def input_names() -> tuple[str, ...]:
     return tuple(entry.name for entry in ENTRIES if entry.reads)
 
 
+def export_names(*kinds: Writes) -> tuple[str, ...]:
+    """Return the names of the formats that are written, of these kinds or of all."""
+    order = kinds or get_args(Writes)
+    return tuple(entry.name for kind in order for entry in ENTRIES if entry.writes == kind)
+
+
+def markup_export_names() -> tuple[str, ...]:
+    """Return the names of the formats that pairs with inline markup are written in."""
+    return export_names("elements", "characters")
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - what it defines is checked by its tests
+    return importlib.import_module(f"{__package__}.{name}")
+
+
 def input_format(name: str) -> "InputFormat":
     """Return a format that is read; its name is one of `input_names`."""
-    found: InputFormat = importlib.import_module(f"{__package__}.{name}").INPUT
+    found: InputFormat = _module(name).INPUT
     return found
 
 
@@ -64,6 +93,34 @@ def input_formats() -> "tuple[InputFormat, ...]":
 def extensions() -> "dict[str, InputFormat]":
     """Return the formats that are told by what their files' names end in."""
     return {ending: found for found in input_formats() for ending in found.extensions}
+
+
+def row_export(name: str) -> "RowExport":
+    """Return a format that rows are written in."""
+    found: RowExport = _module(name).EXPORT
+    return found
+
+
+def row_export_of(name: str, directory: str, job: str) -> "RowExport":
+    """Return a format that the rows of a run are written in.
+
+    Raises:
+        ConfigError: The run's job has no such rows.
+    """
+    found = row_export(name)
+    if job in found.jobs:
+        return found
+    able = [each for each in export_names("rows") if job in row_export(each).jobs]
+    raise ConfigError(
+        f"{directory}: a run of {job} cannot be exported as {name}"
+        + (f"; it can as {', '.join(able)}" if able else "")
+    )
+
+
+def markup_export(name: str) -> "MarkupExport":
+    """Return a format that pairs with inline markup are written in."""
+    found: MarkupExport = _module(name).EXPORT
+    return found
 
 
 def check_corpus(corpus: "CorpusInput") -> None:

@@ -5,13 +5,17 @@ the only one of its varieties (``en-GB`` where ``en`` is wanted).
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import importlib.metadata
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
 from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.markup.markup import Marked
-from pairweave.transforms.markup.segments import Segment
+from pairweave.transforms.markup.markup import Form, Kind, Marked
+from pairweave.transforms.markup.pair_markup import SideTag
+from pairweave.transforms.markup.segments import Segment, escape_attribute, escape_text
+from pairweave.transforms.output.export_formats import MarkupExport, alone
+from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.language_tags import ANY, normal, require_languages, select
 from pairweave.transforms.reading.scan import Scan, ScanRequest
@@ -24,6 +28,9 @@ from pairweave.transforms.reading.xml_rows import (
 )
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
+
+_OWN_TAGS = frozenset({"bpt", "ept", "it", "ph", "hi", "ut"})
+"""Names of TMX's inline elements."""
 
 MOST_VARIANTS = 256
 """Variants of one unit, each as long as a segment may be, that are held."""
@@ -163,4 +170,65 @@ def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     yield from read_xml(unit, limits, batch_rows, TmxHandler(*langs, limits))
 
 
+def write_tmx(rows: Iterable[MarkupRow], source_lang: str) -> Iterator[bytes]:
+    """Yield a document, unit by unit.
+
+    Tags that are TMX's own are written as they were. Of others, a pair is ``bpt`` and ``ept``, an
+    empty tag ``ph``, half a pair ``it``, around what stood there in its own format; ``x`` ties the
+    sides together. So crossing pairs can be written, and everything can be read again.
+
+    Args:
+        rows: The pairs.
+        source_lang: What the header says; ``*all*`` if the rows differ.
+
+    Raises:
+        ConfigError: A text holds what XML cannot carry.
+    """
+    version = escape_attribute(importlib.metadata.version("pairweave"))
+    yield (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
+        '<tmx version="1.4">\n'
+        f'<header creationtool="pairweave" creationtoolversion="{version}" segtype="sentence" '
+        'o-tmf="pairweave" adminlang="en" '
+        f'srclang="{escape_attribute(source_lang)}" datatype="plaintext"/>\n'
+        "<body>\n"
+    ).encode()
+    for row in rows:
+        yield _unit(row).encode()
+    yield b"</body>\n</tmx>\n"
+
+
+def _unit(row: MarkupRow) -> str:
+    lines = [f'<tu tuid="{row.name}">']
+    lines.append(f'<prop type="x-corpus">{escape_text(row.corpus)}</prop>')
+    native = row.is_native(_OWN_TAGS, r"^<(?!\w+[^>]*\s(?:id|rid)=)")
+
+    def written(tag: SideTag) -> str:
+        return tag.raw if native else _tag(row, tag)
+
+    for side, lang in zip(SIDES, row.langs, strict=True):
+        content = row.xml(side, written)
+        lines.append(f'<tuv xml:lang="{escape_attribute(lang)}"><seg>{content}</seg></tuv>')
+    return "\n".join([*lines, "</tu>\n"])
+
+
+def _tag(row: MarkupRow, tag: SideTag) -> str:
+    number = tag.element + 1
+    code = native_code(tag)
+    if tag.kind is Kind.EMPTY:
+        name, attributes = "ph", f'x="{number}"'
+    elif row.markup.elements[tag.element].form is not Form.PAIR:
+        end = "begin" if tag.kind is Kind.OPEN else "end"
+        name, attributes = "it", f'pos="{end}" x="{number}"'
+    elif tag.kind is Kind.OPEN:
+        name, attributes = "bpt", f'i="{number}" x="{number}"'
+    else:
+        name, attributes = "ept", f'i="{number}"'
+    return f"<{name} {attributes}>{code}</{name}>" if code else f"<{name} {attributes}/>"
+
+
 INPUT = InputFormat("tmx", _scan, read_tmx, (".tmx",), elements=True, inline_tags="strip")
+EXPORT = MarkupExport(
+    "tmx", (".tmx",), lambda rows, source: alone(write_tmx(rows, source or "*all*"))
+)

@@ -1,12 +1,13 @@
 """Tab-separated text: fields are what stands between tabs, with no quoting and no types."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.output.export_formats import IN_FIELD, RowExport, flat_names, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, Stretch, decode, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS
@@ -168,4 +169,14 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     return columns, header
 
 
+def _write(rows: pa.RecordBatch) -> list[bytes]:
+    columns = [rows.column(name) for name in flat_names(rows.schema)]
+    return [joined_lines(*columns, separator="\t")]
+
+
+def _header(names: Sequence[str]) -> bytes:
+    return ("\t".join(names) + "\n").encode()
+
+
 INPUT = InputFormat("tsv", _scan, read_tsv, (".tsv",), columns=True)
+EXPORT = RowExport("tsv", ("suggest", "augment"), (".tsv",), (), IN_FIELD, _write, header=_header)

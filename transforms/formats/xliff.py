@@ -6,12 +6,16 @@ notes, skeletons) is passed over.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
 from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.markup.segments import Segment
+from pairweave.transforms.markup.markup import Form, Kind
+from pairweave.transforms.markup.pair_markup import SideTag
+from pairweave.transforms.markup.segments import Segment, escape_attribute
+from pairweave.transforms.output.export_formats import MarkupExport, alone
+from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.language_tags import ANY, matches, require_languages
 from pairweave.transforms.reading.scan import Scan, ScanRequest
@@ -34,6 +38,12 @@ _DOUBTFUL = frozenset(
     }
 )
 _PARENTS = {"trans-unit", "segment"}
+
+_OWN_TAGS = frozenset({"g", "x", "bx", "ex", "bpt", "ept", "ph", "it", "mrk"})
+"""Names of XLIFF 1.2's inline elements."""
+
+IDENTIFIED = r"^<[^>]*\s(?:id|rid|mid|startRef|hex)="
+"""What a tag looks like that says which element it belongs to (RE)."""
 
 _SEGMENT_BYTES = 64
 """What a segment of a unit counts beside its text."""
@@ -244,6 +254,70 @@ def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
     yield from read_xml(unit, limits, batch_rows, handler)
 
 
+def write_xliff(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
+    """Yield a document of XLIFF 1.2, unit by unit.
+
+    Tags that are its own are written as they were. Of others, pairs that nest are ``g``, those that
+    cross ``bx`` and ``ex``, empty tags ``x``; what stood there in its own format is kept inside
+    ``bpt``, ``ept``, ``ph`` or ``it``. A file element holds adjoining rows of the same languages.
+
+    Args:
+        rows: The pairs.
+
+    Raises:
+        ConfigError: A text holds what XML cannot carry.
+    """
+    yield (
+        b'<?xml version="1.0" encoding="UTF-8"?>\n'
+        b'<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
+    )
+    group: tuple[tuple[str, str], str] | None = None
+    for row in rows:
+        if group != (row.langs, row.corpus):
+            source, target = map(escape_attribute, row.langs)
+            original = escape_attribute(row.corpus)
+            yield (
+                ("</body>\n</file>\n" if group is not None else "")
+                + f'<file original="{original}" source-language="{source}" '
+                f'target-language="{target}" datatype="plaintext">\n<body>\n'
+            ).encode()
+            group = (row.langs, row.corpus)
+        yield _unit(row).encode()
+    yield (b"</body>\n</file>\n" if group is not None else b"") + b"</xliff>\n"
+
+
+def _unit(row: MarkupRow) -> str:
+    native = row.is_native(_OWN_TAGS, IDENTIFIED)
+    nests = row.nests()
+
+    def written(tag: SideTag) -> str:
+        return tag.raw if native else _tag(row, tag, nests=nests)
+
+    source, target = (row.xml(side, written) for side in SIDES)
+    return (
+        f'<trans-unit id="{row.name}" xml:space="preserve">\n'
+        f"<source>{source}</source>\n<target>{target}</target>\n</trans-unit>\n"
+    )
+
+
+def _tag(row: MarkupRow, tag: SideTag, *, nests: bool) -> str:
+    number = f'id="{tag.element + 1}"'
+    code = native_code(tag)
+    is_pair = row.markup.elements[tag.element].form is Form.PAIR
+    opens = tag.kind is Kind.OPEN
+    if tag.kind is Kind.EMPTY:
+        return f"<ph {number}>{code}</ph>" if code else f"<x {number}/>"
+    if code and is_pair:
+        name = "bpt" if opens else "ept"
+        return f"<{name} {number}>{code}</{name}>"
+    if code:
+        return f'<it {number} pos="{"open" if opens else "close"}">{code}</it>'
+    if is_pair and nests:
+        return f"<g {number}>" if opens else "</g>"
+    return f"<{'bx' if opens else 'ex'} {number}/>"
+
+
 INPUT = InputFormat(
     "xliff", _scan, read_xliff, (".xlf", ".xliff"), elements=True, inline_tags="strip"
 )
+EXPORT = MarkupExport("xliff", (".xlf",), lambda rows, _: alone(write_xliff(rows)))

@@ -4,30 +4,21 @@ import contextlib
 import dataclasses
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal, TypeAlias
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output.export_formats import Alignment, RowExport, flat_names
 from pairweave.transforms.output.export_links import add_links, find_cut, tag_finder
 from pairweave.transforms.output.export_rows import Selection, select, wanted_rows
 from pairweave.transforms.output.names import DATA, data_name
 from pairweave.transforms.storage import files
 
-ExportFormat = Literal["wets", "mt5", "moses", "opustrainer", "tsv", "jsonl"]
-Alignment = Literal["whitespace", "moses", "none"]
 Unfit = Literal["refuse", "leave_out", "escape"]
-
-NOTHING = "<NULL_REP>"
-"""What stands for an empty suggestion (WeTS)."""
-
-SEPARATOR = " <sep> "
-"""What stands between source and masked translation (Zhu et al., equation 1)."""
 
 BATCH_ROWS = 8_192
 
@@ -36,8 +27,8 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 _ALL = Selection()
 
-_LINKED: dict[str, Alignment] = {"moses": "none", "opustrainer": "whitespace"}
-"""The formats that may have links, and what these count if nothing else is said."""
+_STEMS = {"suggest": "suggestions", "augment": "tagged"}
+"""What the files' names begin with, by job."""
 
 Rows: TypeAlias = pa.RecordBatch
 Json = Mapping[str, Any]
@@ -58,31 +49,10 @@ class Exported:
     left_out: int
 
 
-@dataclasses.dataclass(frozen=True)
-class _Format:
-    """A file format.
-
-    Attributes:
-        endings: One for each file.
-        texts: Columns written as text, that must not hold `breaks`; all strings if there is none.
-        breaks: What a text must not hold (RE2); empty if it may hold anything.
-        reserved: What no value escapes: a column and what it must not match (RE2).
-        write: Turns rows into the bytes of each file.
-        header: What the first file begins with, by the names of the columns.
-    """
-
-    endings: tuple[str, ...]
-    texts: tuple[str, ...]
-    breaks: str
-    reserved: tuple[tuple[str, str], ...]
-    write: Callable[[Rows], list[bytes]]
-    header: Callable[[Sequence[str]], bytes] = lambda _names: b""
-
-
 def export(
     directory: str,
     manifest: Json,
-    form: ExportFormat,
+    how: RowExport,
     output: str,
     unfit: Unfit = "refuse",
     selection: Selection = _ALL,
@@ -97,42 +67,39 @@ def export(
     Args:
         directory: The run's.
         manifest: Its manifest.
-        form: ``wets``: sources, masked translations and suggestions line by line, an empty
-            suggestion as `NOTHING`; ``mt5``: a line of source, `SEPARATOR`, masked translation,
-            tab, suggestion; ``moses``: both sides line by line; ``opustrainer``: source, target and
-            links with tabs between, no header; ``tsv``: all columns but lists under their names,
-            nothing for null; ``jsonl``: all columns.
+        how: The format, which rows of the run's job can be written in.
         output: Directory of the files.
         unfit: What becomes of rows that the format cannot carry as they are: ``refuse``,
             ``leave_out``, or ``escape``: in every text a backslash, a tab and a line break are
             written as ``\\``, ``\t``, ``\n`` and ``\r``.
         selection: Which rows, and in which order.
-        alignment: The words that links of ``moses`` and ``opustrainer`` count
-            (`transforms.output.export_links`); by default none and ``whitespace``.
-        header: Whether ``tsv`` begins with the names of its columns.
+        alignment: The words that links count, of a format that can have links
+            (`transforms.output.export_links`); by default what the format says.
+        header: Whether a format that can have a header begins with it.
 
     Raises:
-        ConfigError: The run's rows have no such format, files are in the way, or a row is unfit.
+        ConfigError: The format has no links, files are in the way, or a row is unfit.
         WorkerError: A shard is missing or not what the manifest says.
     """
     selection.check(str(manifest["job"]))
-    words = _alignment(form, alignment, unfit)
-    name, how = _format(directory, manifest, form)
-    how = _with_links(how, form) if words != "none" else how
+    words = _alignment(how, alignment, unfit)
+    if how.linked is not None and words != "none":
+        how = dataclasses.replace(how, endings=how.linked.endings, write=how.linked.write)
+    name = _STEMS[str(manifest["job"])]
     paths = tuple(files.join(output, name + ending) for ending in how.endings)
     for path in paths:
         if files.exists(path):
             raise ConfigError(f"{path}: is there already; give another --output, or delete it")
-    source = _Fitting(directory, manifest, how, form, unfit, selection)
+    source = _Fitting(directory, manifest, how, unfit, selection)
     rows = 0
     finish = _finisher(directory, manifest, words)
     with contextlib.ExitStack() as stack:
         opened: list[BinaryIO] = [stack.enter_context(files.open_write(path)) for path in paths]
-        first = header
+        first_line = how.header if header else None
         for batch in select(source.read, selection, data_bytes(manifest)):
-            if first:
-                opened[0].write(how.header(_flat_names(batch.schema)))
-                first = False
+            if first_line is not None:
+                opened[0].write(first_line(flat_names(batch.schema)))
+                first_line = None
             rows += batch.num_rows
             for file, data in zip(opened, how.write(finish(batch)), strict=True):
                 file.write(data)
@@ -146,53 +113,39 @@ class _Fitting:
         self,
         directory: str,
         manifest: Json,
-        how: _Format,
-        form: ExportFormat,
+        how: RowExport,
         unfit: Unfit,
         selection: Selection,
     ) -> None:
         self._directory, self._manifest, self._how = directory, manifest, how
-        self._form, self._unfit, self._selection = form, unfit, selection
+        self._unfit, self._selection = unfit, selection
         self.left_out = 0
 
     def read(self) -> Iterator[Rows]:
         self.left_out = 0
         for batch in wanted_batches(self._directory, self._manifest, self._selection):
-            fit = _fitting(batch, self._how, self._form, self._unfit)
+            fit = _fitting(batch, self._how, self._unfit)
             self.left_out += batch.num_rows - fit.num_rows
             yield fit
 
 
-def _alignment(form: ExportFormat, alignment: Alignment | None, unfit: Unfit) -> Alignment:
+def _alignment(how: RowExport, alignment: Alignment | None, unfit: Unfit) -> Alignment:
     """Return what links count.
 
     Raises:
         ConfigError: The format has no links, or escapes would change the words.
     """
-    if form not in _LINKED:
+    if how.linked is None:
         if alignment is not None:
-            raise ConfigError(f"--alignment: {form} has no links; leave it out")
+            raise ConfigError(f"--alignment: {how.name} has no links; leave it out")
         return "none"
-    words = alignment or _LINKED[form]
+    words = alignment or how.linked.words
     if words != "none" and unfit == "escape":
         raise ConfigError(
             "--unfit escape: escapes change the words that links count; give --unfit leave_out, or "
             "--alignment none"
         )
     return words
-
-
-def _with_links(how: _Format, form: ExportFormat) -> _Format:
-    if form == "moses":
-        return dataclasses.replace(
-            how,
-            endings=(*how.endings, ".align"),
-            write=lambda rows: [*_moses(rows), _lines(rows.column("links"))],
-        )
-    columns = ("source", "target", "links")
-    return dataclasses.replace(
-        how, write=lambda rows: [_lines(*map(rows.column, columns), separator="\t")]
-    )
 
 
 def _finisher(directory: str, manifest: Json, words: Alignment) -> Callable[[Rows], Rows]:
@@ -244,27 +197,7 @@ def escape(column: pa.Array) -> pa.Array:
     return column
 
 
-def _format(directory: str, manifest: Json, form: ExportFormat) -> tuple[str, _Format]:
-    """Return the stem of the files' names and the format.
-
-    Raises:
-        ConfigError: The run's rows have no such format.
-    """
-    stems = {"suggest": "suggestions", "augment": "tagged"}
-    able = {
-        "suggest": ("wets", "mt5", "tsv", "jsonl"),
-        "augment": ("moses", "opustrainer", "tsv", "jsonl"),
-    }
-    job = str(manifest["job"])
-    if form not in able.get(job, ()):
-        raise ConfigError(
-            f"{directory}: a run of {job} cannot be exported as {form}"
-            + (f"; it can as {', '.join(able[job])}" if job in able else "")
-        )
-    return stems[job], FORMATS[form]
-
-
-def _fitting(rows: Rows, how: _Format, form: ExportFormat, unfit: Unfit) -> Rows:
+def _fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
     """Return the rows as they can be written.
 
     Raises:
@@ -291,73 +224,9 @@ def _fitting(rows: Rows, how: _Format, form: ExportFormat, unfit: Unfit) -> Rows
                 else "--unfit leave_out, --unfit escape"
             )
             raise ConfigError(
-                f"pair {rows.column('id')[row]}: its {name} holds a sign of {form} ({pattern}): "
-                f"{rows.column(name)[row].as_py()!r}; export as jsonl, or with {remedy}"
+                f"pair {rows.column('id')[row]}: its {name} holds a sign of {how.name} "
+                f"({pattern}): {rows.column(name)[row].as_py()!r}; export as jsonl, or with "
+                f"{remedy}"
             )
         fits = pc.and_(fits, pc.invert(bad))
     return rows.filter(fits)
-
-
-def _flat_names(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if not pa.types.is_list(field.type)]
-
-
-def _lines(*columns: pa.Array, separator: str = "") -> bytes:
-    """Return one line for each row: its texts with a separator between them."""
-    filled = [pc.fill_null(pc.cast(column, pa.string()), "") for column in columns]
-    joined = pc.binary_join_element_wise(*filled, separator)
-    data, offsets = texts_of(pc.binary_join_element_wise(joined, "", "\n"))
-    return data[offsets[0] : offsets[-1]].tobytes()
-
-
-def _suggested(rows: Rows) -> pa.Array:
-    texts = rows.column("suggestion")
-    return pc.if_else(pc.equal(texts, ""), NOTHING, texts)
-
-
-def _wets(rows: Rows) -> list[bytes]:
-    columns = (rows.column("source"), rows.column("masked"), _suggested(rows))
-    return [_lines(column) for column in columns]
-
-
-def _mt5(rows: Rows) -> list[bytes]:
-    given = pc.binary_join_element_wise(rows.column("source"), rows.column("masked"), SEPARATOR)
-    return [_lines(given, _suggested(rows), separator="\t")]
-
-
-def _moses(rows: Rows) -> list[bytes]:
-    return [_lines(rows.column(side)) for side in ("source", "target")]
-
-
-def _two(rows: Rows) -> list[bytes]:
-    return [_lines(rows.column("source"), rows.column("target"), separator="\t")]
-
-
-def _tsv(rows: Rows) -> list[bytes]:
-    columns = [rows.column(name) for name in _flat_names(rows.schema)]
-    return [_lines(*columns, separator="\t")]
-
-
-def _jsonl(rows: Rows) -> list[bytes]:
-    option = orjson.OPT_APPEND_NEWLINE
-    return [b"".join(orjson.dumps(row, option=option) for row in rows.to_pylist())]
-
-
-def _tsv_header(names: Sequence[str]) -> bytes:
-    return ("\t".join(names) + "\n").encode()
-
-
-_LINE = "[\n\r]"
-_FIELD = "[\t\n\r]"
-_NULL = ("suggestion", f"^{NOTHING}$")
-_SEP = tuple((side, "<sep>") for side in ("source", "masked"))
-_TEXTS = ("source", "masked", "suggestion")
-
-FORMATS: dict[str, _Format] = {
-    "wets": _Format((".src", ".mask", ".tgt"), _TEXTS, _LINE, (_NULL,), _wets),
-    "mt5": _Format((".mt5.tsv",), _TEXTS, _FIELD, (_NULL, *_SEP), _mt5),
-    "moses": _Format((".src", ".tgt"), ("source", "target"), _LINE, (), _moses),
-    "opustrainer": _Format((".opustrainer.tsv",), ("source", "target"), _FIELD, (), _two),
-    "tsv": _Format((".tsv",), (), _FIELD, (), _tsv, _tsv_header),
-    "jsonl": _Format((".jsonl",), (), "", (), _jsonl),
-}

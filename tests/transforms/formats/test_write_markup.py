@@ -9,17 +9,18 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.formats.markup_rows import MarkupRow, markup_rows
-from pairweave.transforms.formats.write_tmx import write_tmx
-from pairweave.transforms.formats.write_xliff import write_xliff
+from pairweave.transforms.formats.tmx import write_tmx
+from pairweave.transforms.formats.xliff import write_xliff
+from pairweave.transforms.formats.xliff2 import write_xliff2
 from pairweave.transforms.markup.markup import HTML, INDEXED, XLIFF, parse_markup
 from pairweave.transforms.markup.pair_markup import PairMarkup, pair_markup
+from pairweave.transforms.output.markup_rows import MarkupRow, markup_rows
 from tests.makers.reading import corpus, read_all
 
 WRITERS = {
     "tmx": lambda rows: write_tmx(rows, "en"),
     "xlf": write_xliff,
-    "xliff": lambda rows: write_xliff(rows, "2.1"),
+    "xliff": write_xliff2,
 }
 PIECES = {
     HTML: [
@@ -181,7 +182,7 @@ def test_a_version_2_document_has_one_pair_of_languages():
     marked = parse_markup("x")
     rows = [row_of(marked, marked), dataclasses.replace(row_of(marked, marked), langs=("en", "fr"))]
     with pytest.raises(ConfigError, match="is en to fr, those before en to de"):
-        list(write_xliff(rows, "2.1"))
+        list(write_xliff2(rows))
     assert b"".join(write_xliff(rows)).count(b"<file ") == 2
 
 

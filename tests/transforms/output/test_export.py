@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pairweave.pipelines.commands import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output import file_entries, names, run_files, write
 from pairweave.transforms.output.export import escape, export
 from pairweave.transforms.storage import files
@@ -84,7 +85,8 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_format_of_suggestions_is_that_of_plain_python(run, tmp_path, form):
-    done = export(str(run), run_files.read_json(str(run / run_files.MANIFEST)), form, str(tmp_path))
+    manifest = run_files.read_json(str(run / run_files.MANIFEST))
+    done = export(str(run), manifest, row_export(form), str(tmp_path))
     assert (done.rows, done.left_out) == (3, 0)
     assert sorted(Path(path).name for path in done.paths) == sorted(
         path.name for path in tmp_path.iterdir()
@@ -159,7 +161,7 @@ def test_nothing_is_changed_in_silence(form, rows):
     good = [slow_export.fits(row, form) for row in made]
     with tempfile.TemporaryDirectory() as directory:
         found = write_shard(f"{directory}/run", made)
-        arguments = (f"{directory}/run", found, form)
+        arguments = (f"{directory}/run", found, row_export(form))
         if all(good):
             export(*arguments, f"{directory}/out")
             assert read(f"{directory}/out") == slow_export.files_of(made, form)
@@ -184,7 +186,7 @@ def test_nothing_is_changed_in_silence(form, rows):
 def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
     found = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
     with pytest.raises(ConfigError, match=r"0002: its suggestion holds .* with --unfit leave_out$"):
-        export(str(tmp_path / "run"), found, "wets", str(tmp_path / "out"), "escape")
+        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"), "escape")
 
 
 def test_a_run_is_exported_in_the_forms_of_its_rows(run, tmp_path):
@@ -219,11 +221,11 @@ def test_a_changed_shard_is_refused_and_leaves_no_file(tmp_path):
     path = tmp_path / "run" / "data" / "part-00001-of-00002.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: sha256"):
-        export(str(tmp_path / "run"), found, "wets", str(tmp_path / "out"))
+        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"))
     assert list((tmp_path / "out").iterdir()) == []
     path.unlink()
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
-        export(str(tmp_path / "run"), found, "wets", str(tmp_path / "out"))
+        export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"))
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):

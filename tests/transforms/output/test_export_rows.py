@@ -7,6 +7,7 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output import export_rows, run_files
 from pairweave.transforms.output.export import export
 from pairweave.transforms.output.export_rows import Selection, select
@@ -50,7 +51,7 @@ def run(tmp_path_factory):
 def exported(run, output, form="jsonl", unfit="refuse", **selection):
     manifest = run_files.read_json(str(run / "_manifest.json"))
     chosen = Selection(**selection)
-    done = export(str(run), manifest, form, str(output), unfit, chosen)
+    done = export(str(run), manifest, row_export(form), str(output), unfit, chosen)
     text = next(output.iterdir()).read_text()
     if form == "jsonl":
         assert done.rows == text.count("\n")
@@ -169,7 +170,7 @@ def test_rows_of_augment_are_chosen_by_kind(tmp_path):
         export(
             str(tmp_path / "run"),
             manifest,
-            "jsonl",
+            row_export("jsonl"),
             str(tmp_path / "y"),
             selection=Selection(kinds=("insert",)),
         )

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from pairweave.transforms.formats.markup_rows import MarkupRow
-from pairweave.transforms.formats.markup_texts import tagged_texts
+from pairweave.transforms.output.export_formats import MarkupExport, alone
+from pairweave.transforms.output.markup_rows import MarkupRow
+from pairweave.transforms.output.markup_texts import tagged_texts
 
 
 def write_html(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
@@ -24,3 +25,6 @@ def write_html(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
             "corpus": row.corpus,
         }
         yield orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+
+
+EXPORT = MarkupExport("html", (".jsonl",), lambda rows, _: alone(write_html(rows)), "html")

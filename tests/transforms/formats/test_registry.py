@@ -1,0 +1,101 @@
+"""The registry of formats: what a line says is what its module has, and a line is enough."""
+
+import ast
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pairweave.pipelines.commands.export_markup import export_markup
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.output.export_formats import MarkupExport, RowExport
+from pairweave.transforms.planning.plan import make_plan
+from tests.makers import csvpair, finished_runs
+from tests.makers.reading import corpus, pairs, read_all, reasons, single
+
+ROOM = Path(registry.__file__).parent
+
+
+@pytest.mark.parametrize("entry", registry.ENTRIES, ids=lambda entry: entry.name)
+def test_a_line_says_what_its_module_has(entry):
+    module = registry._module(entry.name)
+    assert hasattr(module, "INPUT") == entry.reads
+    assert hasattr(module, "EXPORT") == (entry.writes is not None)
+    if entry.reads:
+        assert isinstance(module.INPUT, InputFormat)
+        assert module.INPUT.name == entry.name
+    if entry.writes is not None:
+        kind = RowExport if entry.writes == "rows" else MarkupExport
+        assert isinstance(module.EXPORT, kind)
+        assert module.EXPORT.name == entry.name
+    if entry.writes in ("elements", "characters"):
+        assert (module.EXPORT.syntax is None) == (entry.writes == "elements")
+
+
+def test_every_module_with_a_format_has_a_line():
+    names = {entry.name for entry in registry.ENTRIES}
+    for path in ROOM.glob("*.py"):
+        assigned = {
+            target.id
+            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        assert bool(assigned & {"INPUT", "EXPORT"}) == (path.stem in names), path
+
+
+def test_an_extension_tells_one_format():
+    endings = [ending for found in registry.input_formats() for ending in found.extensions]
+    assert len(set(endings)) == len(endings)
+    assert all(ending == ending.lower() for ending in endings)
+
+
+def test_names_are_known_without_any_reader():
+    code = (
+        "import sys; from pairweave.transforms.formats import registry; "
+        "registry.input_names(), registry.export_names(); "
+        "sys.exit(any(name.partition('.')[0] in ('pyarrow', 'numpy') for name in sys.modules))"
+    )
+    root = Path(__file__).parents[3]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Register a format as its file in the room and its line would."""
+    monkeypatch.setitem(sys.modules, f"{registry.__package__}.csvpair", csvpair)
+    entry = registry.Entry("csvpair", reads=True, writes="characters")
+    monkeypatch.setattr(registry, "ENTRIES", (*registry.ENTRIES, entry))
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_format_with_a_file_and_a_line_is_planned_and_read(tmp_path):
+    text = "a|||b\nno pair\nüber|||c\n".encode()
+    (tmp_path / "a.csvpair").write_bytes(text)
+    (tmp_path / "b.csvpair.gz").write_bytes(gzip.compress(text))
+    found = read_all(corpus(input=(str(tmp_path / "*"),)), unit_rows=2)
+    assert pairs(found) == [("a", "b"), ("über", "c")] * 2
+    assert reasons(found) == [None, "field_count", None] * 2
+    (tmp_path / "a.txt").write_bytes(text)
+    assert pairs(read_all(single(tmp_path / "a.txt", format="csvpair"))) == pairs(found)[:2]
+    with pytest.raises(InputError, match=r"supported: \.tsv, .*, \.csvpair, each also as \.gz"):
+        make_plan([single(tmp_path / "a.txt")])
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_format_with_a_file_and_a_line_is_exported_and_read_again(tmp_path):
+    finished_runs.write_run(str(tmp_path / "run"))
+    assert registry.export_names()[-1] == "csvpair"
+    done = export_markup(
+        str(tmp_path / "run"), "csvpair", str(tmp_path / "out"), rows="all", unfit="leave_out"
+    )
+    (path,) = done.paths
+    assert path == str(tmp_path / "out" / "pairs.csvpair")
+    found = read_all(single(Path(path), inline_tags="index", inline_syntax="html"))
+    assert done.rows > 0
+    assert len([row for row in found if row["reason"] is None]) > 0

@@ -1,0 +1,103 @@
+"""Pairs with inline markup as XLIFF 2.1; `transforms.formats.xliff` reads it."""
+
+from collections.abc import Iterable, Iterator
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats.xliff import IDENTIFIED
+from pairweave.transforms.markup.markup import Form, Kind
+from pairweave.transforms.markup.pair_markup import SideTag
+from pairweave.transforms.markup.segments import escape_attribute
+from pairweave.transforms.output.export_formats import MarkupExport, alone
+from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, native_code
+
+_OWN_TAGS = frozenset({"pc", "ph", "sc", "ec", "mrk", "sm", "em", "cp"})
+
+
+def write_xliff2(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
+    """Yield a document, unit by unit.
+
+    Tags that are XLIFF 2's own are written as they were. Of others, pairs that nest are ``pc``,
+    those that cross ``sc`` and ``ec``, empty tags ``ph``; what stood there in its own format is
+    kept as original data. A document has one pair of languages.
+
+    Args:
+        rows: The pairs.
+
+    Raises:
+        ConfigError: A text holds what XML cannot carry, or the pairs are of several languages.
+    """
+    langs: tuple[str, str] | None = None
+    head = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<xliff version="2.1" xmlns="urn:oasis:names:tc:xliff:document:2.0" '
+        'srcLang="{}" trgLang="{}">\n<file id="f1">\n'
+    )
+    for row in rows:
+        if langs is None:
+            langs = row.langs
+            yield head.format(*map(escape_attribute, langs)).encode()
+        if row.langs != langs:
+            raise ConfigError(
+                f"pair {row.id} is {' to '.join(row.langs)}, those before {' to '.join(langs)}; "
+                "an XLIFF 2 document has one pair of languages: write XLIFF 1.2 or TMX"
+            )
+        yield _unit(row).encode()
+    if langs is None:
+        yield head.format("und", "und").encode()
+    yield b"</file>\n</xliff>\n"
+
+
+def _unit(row: MarkupRow) -> str:
+    native = row.is_native(_OWN_TAGS, IDENTIFIED)
+    nests = row.nests()
+    data: dict[str, str] = {}
+
+    def written(tag: SideTag) -> str:
+        return tag.raw if native else _tag(row, tag, data, nests=nests)
+
+    source, target = (row.xml(side, written) for side in SIDES)
+    lines = [f'<unit id="u{row.name}">']
+    if data:
+        entries = "".join(f'<data id="{name}">{code}</data>' for code, name in data.items())
+        lines.append(f"<originalData>{entries}</originalData>")
+    lines.append(f'<segment xml:space="preserve">\n<source>{source}</source>')
+    return "\n".join([*lines, f"<target>{target}</target>\n</segment>\n</unit>\n"])
+
+
+def _tag(row: MarkupRow, tag: SideTag, data: dict[str, str], *, nests: bool) -> str:
+    number = tag.element + 1
+    code = native_code(tag)
+
+    def reference(attribute: str, code: str) -> str:
+        return f' {attribute}="{data.setdefault(code, f"d{len(data) + 1}")}"' if code else ""
+
+    if tag.kind is Kind.EMPTY:
+        return f'<ph id="{number}"{reference("dataRef", code)}/>'
+    is_pair = row.markup.elements[tag.element].form is Form.PAIR
+    opens = tag.kind is Kind.OPEN
+    if not is_pair:
+        name = "sc" if opens else "ec"
+        return f'<{name} id="{number}" isolated="yes"{reference("dataRef", code)}/>'
+    if not nests:
+        ties = f'sc id="{number}"' if opens else f'ec startRef="{number}"'
+        return f"<{ties}{reference('dataRef', code)}/>"
+    if not opens:
+        return "</pc>"
+    closing = _closing_code(row, tag)
+    start, end = reference("dataRefStart", code), reference("dataRefEnd", closing)
+    return f'<pc id="{number}"{start}{end}>'
+
+
+def _closing_code(row: MarkupRow, opening: SideTag) -> str:
+    for side in SIDES:
+        tags = row.side_tags(side)
+        if any(tag is opening for tag in tags):
+            return next(
+                native_code(tag)
+                for tag in tags
+                if tag.element == opening.element and tag.kind is Kind.CLOSE
+            )
+    return ""
+
+
+EXPORT = MarkupExport("xliff2", (".xlf",), lambda rows, _: alone(write_xliff2(rows)))
