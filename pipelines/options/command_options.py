@@ -9,6 +9,7 @@ from pairweave.pipelines.options.base import AlignerOptions, Heuristic, Language
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.pipelines.options.suggest_options import Methods, split_words
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.formats import registry
 from pairweave.transforms.metrics.significance import Significance
 
 _Kinds = Annotated[
@@ -172,8 +173,8 @@ class ExportOptions(Options):
     output: str = Field(min_length=1, description="directory of the files, outside any run")
     rows: Literal["tagged", "plain", "all"] | None = Field(
         None,
-        description="which rows of augment (default all; tmx, xliff, xliff2, po, lxm, html: those "
-        "with tags)",
+        description="which rows of augment (default all; "
+        f"{', '.join(registry.markup_export_names())}: those with tags)",
     )
     methods: Methods = Field(
         (), description="of suggest: rows of these methods alone, such as alignment,parallel"
@@ -207,7 +208,7 @@ class ExportOptions(Options):
     )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
-        description="po, lxm, html: what will be read as a tag (default xml for lxm, else html)",
+        description=f"{', '.join(registry.export_names('characters'))}: what will be read as a tag (default xml for lxm, else html)",
     )
     unfit: Literal["refuse", "leave_out", "escape"] = Field(
         "refuse",

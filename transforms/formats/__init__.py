@@ -1,1 +1,1 @@
-"""File formats of pairs: a reader for each that is read, a writer for each that is written."""
+"""File formats, a file each: how it is found, scanned, read and written; listed in registry.py."""

@@ -1,1 +1,1 @@
-"""What all readers share: lines, XML events, cells; from texts and problems to rows."""
+"""What formats share: the pass before the plan, lines, XML events, cells; from texts to rows."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import orjson
 import pytest
 
 from pairweave.pipelines.commands.export_markup import export_markup
@@ -88,14 +89,18 @@ def test_a_format_with_a_file_and_a_line_is_planned_and_read(tmp_path):
 
 
 @pytest.mark.usefixtures("registered")
-def test_a_format_with_a_file_and_a_line_is_exported_and_read_again(tmp_path):
+def test_a_format_with_a_file_and_a_line_is_exported(tmp_path):
     finished_runs.write_run(str(tmp_path / "run"))
     assert registry.export_names()[-1] == "csvpair"
-    done = export_markup(
-        str(tmp_path / "run"), "csvpair", str(tmp_path / "out"), rows="all", unfit="leave_out"
-    )
-    (path,) = done.paths
-    assert path == str(tmp_path / "out" / "pairs.csvpair")
-    found = read_all(single(Path(path), inline_tags="index", inline_syntax="html"))
-    assert done.rows > 0
-    assert len([row for row in found if row["reason"] is None]) > 0
+    written = {}
+    for form in ("csvpair", "html"):
+        done = export_markup(
+            str(tmp_path / "run"), form, str(tmp_path / form), rows="all", unfit="leave_out"
+        )
+        (path,) = done.paths
+        written[form] = Path(path).read_bytes()
+    rows = [orjson.loads(line) for line in written["html"].splitlines()]
+    lines = [f"{row['source']}|||{row['target']}\n" for row in rows]
+    assert written["csvpair"].decode() == "".join(lines) != ""
+    assert Path(done.paths[0]).name == "pairs.jsonl"
+    assert (tmp_path / "csvpair" / "pairs.csvpair").exists()
