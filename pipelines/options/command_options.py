@@ -208,7 +208,8 @@ class ExportOptions(Options):
     )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
-        description=f"{', '.join(registry.export_names('characters'))}: what will be read as a tag (default xml for lxm, else html)",
+        description=f"{', '.join(registry.export_names('characters'))}: what will be read as a tag "
+        "(default xml for lxm, else html)",
     )
     unfit: Literal["refuse", "leave_out", "escape"] = Field(
         "refuse",
