@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from pairweave.transforms.arrow.flat_lists import list_column
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.pharaoh import parse_links, symmetrize_files
 
 Pairs: TypeAlias = Any
@@ -150,7 +151,7 @@ def suggest(pairs: Pairs, model: str | os.PathLike[str] | None = None, **options
     return _rows("suggest", pairs, model, options)
 
 
-def symmetrize(forward: Links, reverse: Links, heuristic: str = "grow-diag") -> pa.Table:
+def symmetrize(forward: Links, reverse: Links, heuristic: Heuristic = "grow-diag") -> pa.Table:
     """Combine two directions of links (Och and Ney 2003; Koehn et al. 2005).
 
     Args:

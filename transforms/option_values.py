@@ -1,7 +1,7 @@
 """Options with a fixed set of values."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pairweave.transforms.errors import ConfigError
 
@@ -15,7 +15,12 @@ def require_choice(option: str, value: str, choices: Iterable[str]) -> None:
     names = list(choices)
     if value in names:
         return
+    raise ConfigError(unknown_choice(option, value, names))
+
+
+def unknown_choice(option: str, value: object, names: Sequence[str]) -> str:
+    """Say that an option has no such value; name the nearest and all of them."""
     near = difflib.get_close_matches(str(value), names, 1, 0.0)
-    raise ConfigError(
+    return (
         f"{option} {value!r} is unknown; did you mean {near[0]!r}? It is one of {', '.join(names)}"
     )

@@ -1,20 +1,22 @@
 """The screen: cheap rules that turn pairs away before anything costly is done."""
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pydantic
 import xxhash
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.config import Config
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.kernels.text.utf8 import any_visible
 from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
@@ -26,16 +28,11 @@ RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """What a text must not hold, since a job's output uses it (RE2)."""
 
 
-@dataclasses.dataclass(frozen=True)
-class ScreenConfig:
+class ScreenConfig(ScreenLimits, Config):
     """Limits of the screen.
 
     Attributes:
-        max_tokens: Most tokens on a side (Ryu et al. 2022, section 3.1.1: 250).
-        max_ratio: Largest ratio of the sides' token counts (there: 1.5); inf for none.
-        max_token_chars: Longest token in code points.
-        drop_identical: Whether a pair whose sides are equal is rejected.
-        exclude: Keys of sentences to reject (`load_exclude`).
+        excluded: Keys of sentences to reject (`load_exclude`).
         tokens: What is counted.
         reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
         symbols: Regular expression of further such tokens; empty for none.
@@ -45,30 +42,20 @@ class ScreenConfig:
             is judged.
     """
 
-    max_tokens: int = 250
-    max_ratio: float = 1.5
-    max_token_chars: int = 100
-    drop_identical: bool = False
-    exclude: frozenset[int] = frozenset()
-    tokens: TokenConfig = dataclasses.field(default_factory=TokenConfig)
+    excluded: pydantic.InstanceOf[frozenset[int]] = frozenset()
+    tokens: pydantic.InstanceOf[TokenConfig] = TokenConfig()
     reserved: str = RESERVED["augment"]
     symbols: str = ""
     translations: bool = False
     countable: bool = True
 
-    def __post_init__(self) -> None:
-        """Check the limits."""
-        for name in ("max_tokens", "max_ratio", "max_token_chars"):
-            if not getattr(self, name) >= 1:
-                raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
-
     def counting(self, tokens: TokenConfig) -> "ScreenConfig":
         """Return the same limits on other tokens."""
-        return dataclasses.replace(self, tokens=tokens)
+        return self.changed(tokens=tokens)
 
     def before_training(self) -> "ScreenConfig":
         """Return the limits on the text that a SentencePiece model is trained on."""
-        return dataclasses.replace(self, countable=False)
+        return self.changed(countable=False)
 
 
 class Pairs:
@@ -191,9 +178,9 @@ def identical(pairs: Pairs, config: ScreenConfig) -> Mask:
 
 def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Tell which pairs have a side among the excluded sentences."""
-    if not config.exclude:
+    if not config.excluded:
         return np.zeros(len(pairs.source), dtype=np.bool_)
-    keys = _sorted_keys(config.exclude)
+    keys = _sorted_keys(config.excluded)
     found = np.zeros(len(pairs.source), dtype=np.bool_)
     for texts in pairs.sides:
         found |= _are_among(sentence_keys(texts), keys)

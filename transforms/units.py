@@ -4,6 +4,9 @@ import dataclasses
 import re
 from typing import Any
 
+from pydantic import Field
+
+from pairweave.transforms.config import Config, StepOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import find_syntax
 
@@ -18,37 +21,35 @@ PO_STATES = ("fuzzy", "obsolete")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ReadLimits:
+class ReadLimitOptions(StepOptions):
     """Limits that keep hostile or broken input from taking the machine.
 
-    Attributes:
-        max_line_bytes: Longest line, cell or message; a longer one rejects its row.
-        max_expansion: Most bytes of text for one byte of a compressed file, or of a row group of a
-            Parquet file. DEFLATE can reach 1032; text compresses 3 to 20 times.
-        expansion_floor_bytes: Text below this size may expand as it likes.
-        max_file_bytes: Most bytes of text in one compressed file.
-        max_json_depth: Deepest nesting of one JSON line; 1 is a flat object.
+    DEFLATE can expand 1032 times; text compresses 3 to 20 times. A block of lines must stay far
+    below the 2 GiB that 32-bit Arrow offsets can reach.
     """
 
-    max_line_bytes: int = 1 << 20
-    max_expansion: int = 200
-    expansion_floor_bytes: int = 16 << 20
-    max_file_bytes: int = 64 << 30
-    max_json_depth: int = 64
+    max_line_bytes: int = Field(1 << 20, ge=1, le=256 << 20, description="longest line, in bytes")
+    max_expansion: int = Field(
+        200,
+        ge=1,
+        le=1 << 20,
+        description="largest ratio of decompressed to compressed bytes; of Parquet, of text to "
+        "the bytes of a row group",
+    )
+    max_file_bytes: int = Field(
+        1 << 40, ge=1, le=1 << 60, description="largest decompressed size of one file, in bytes"
+    )
+    max_json_depth: int = Field(64, ge=1, le=256, description="deepest nesting of a JSON line")
 
-    def __post_init__(self) -> None:
-        # A block of lines must stay far below the 2 GiB that 32-bit Arrow offsets can reach.
-        for name, low, high in (
-            ("max_line_bytes", 1, 256 << 20),
-            ("max_expansion", 1, 1 << 20),
-            ("expansion_floor_bytes", 0, 1 << 40),
-            ("max_file_bytes", 1, 1 << 60),
-            ("max_json_depth", 1, 256),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} must be {low} to {high}, got {value}")
+
+class ReadLimits(ReadLimitOptions, Config):
+    """What the readers accept: a longer line, cell or message rejects its row.
+
+    Attributes:
+        expansion_floor_bytes: Text below this size may expand as it likes.
+    """
+
+    expansion_floor_bytes: int = Field(16 << 20, ge=0, le=1 << 40)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

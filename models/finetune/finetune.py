@@ -196,7 +196,7 @@ def _key(loaded: Loaded, pairs: TrainingPairs, config: FinetuneConfig) -> str:
     """Return the digest of all that decides the weights."""
     named = {
         "version": VERSION,
-        "config": {**dataclasses.asdict(config), "checkpoint_steps": None},
+        "config": {**config.model_dump(), "checkpoint_steps": None},
         "device": loaded.encoder.device.type,
         "encoder": loaded.encoder.digest,
         "pairs": pairs.digest,

@@ -1,93 +1,85 @@
 """Settings of fine-tuning; importable without torch."""
 
-import dataclasses
-from typing import Literal, get_args
+import os
+from typing import Annotated, Literal, Self, get_args
 
-from pairweave.models.encoder.encoder_config import check_choice, check_number, check_whole
+import pydantic
+from pydantic import Field
+
+from pairweave.transforms.config import Seeded, Share, StepOptions
 from pairweave.transforms.errors import ConfigError
 
 Objective = Literal["mlm", "tlm", "so", "psi", "co"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
-DEFAULT_OBJECTIVES = ("mlm", "tlm", "so", "psi")
-TRAINING_PRECISIONS = ("fp32", "bf16")
+
+_Threads = Annotated[int, Field(ge=1, le=4096)]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FinetuneConfig:
-    """How an encoder is fine-tuned on sentence pairs.
+class TrainingOptions(StepOptions):
+    """How an encoder is trained.
 
     The defaults are those of awesome-align's own recipe (Dou and Neubig 2021, section 3.2).
+    ``so`` and ``co`` work on ``layer``, ``psi`` on the one above it. An update whose pairs need
+    more than ``token_budget`` adds the gradients of several batches up; but for dropout and
+    rounding, that changes nothing. Both sides of a pair together must fit the encoder, too.
+    """
+
+    layer: int = Field(
+        8, ge=-200, le=200, description="layer that is to be aligned with; -1 the last"
+    )
+    steps: int | None = Field(
+        None, ge=1, le=1 << 40, description="updates in all (default: see epochs)"
+    )
+    epochs: int = Field(1, ge=1, le=1 << 20, description="how often each pair is seen")
+    batch_pairs: int = Field(8, ge=1, le=1 << 20, description="pairs of one update")
+    learning_rate: float = Field(2e-5, ge=1e-9, le=1, description="greatest step size of AdamW")
+    warmup_steps: int = Field(
+        0, ge=0, le=1 << 40, description="updates over which the step size grows"
+    )
+    weight_decay: Share = Field(0.0, description="decay of weights")
+    max_gradient: float = Field(1.0, ge=1e-6, le=1e9, description="longest gradient")
+    threshold: Share = Field(
+        0.001, description="so: probability that a link is above in both directions"
+    )
+    mask_share: float = Field(0.15, ge=0.001, le=0.9, description="mlm, tlm: share of masked")
+    max_pieces: int = Field(256, ge=1, le=1 << 15, description="longest side, in encoder's pieces")
+    token_budget: int = Field(
+        4096, ge=1, le=1 << 24, description="pieces worked on at once, padding included"
+    )
+    checkpoint_steps: int = Field(
+        1000,
+        ge=1,
+        le=1 << 40,
+        description="updates between two savings of the state, to go on from",
+    )
+    precision: Literal["fp32", "bf16"] = Field("fp32", description="arithmetic of the encoder")
+    device: str = Field(
+        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N"
+    )
+    threads: _Threads = Field(
+        default_factory=lambda: os.cpu_count() or 1,
+        description="threads of a CPU; with another number, results are rounded otherwise",
+    )
+
+
+class FinetuneConfig(TrainingOptions, Seeded):
+    """How an encoder is fine-tuned on sentence pairs.
 
     Attributes:
         objectives: Any of ``mlm`` (masked language modelling), ``tlm`` (translation language
             modelling), ``so`` (self-training), ``psi`` (parallel sentence identification) and
             ``co`` (consistency). Their losses are added.
-        layer: Layer that ``so`` and ``co`` work on and that is to be aligned with; ``psi`` works
-            on the one above it. 8 is the eighth, -1 the last.
-        threshold: Probability that a link of the self-training target must be above.
-        learning_rate: Greatest step size of AdamW.
-        batch_pairs: Pairs of one update.
-        steps: Updates of the weights in all; None for as many as ``epochs`` makes.
-        epochs: How often each pair is seen.
-        warmup_steps: Updates over which the step size grows from 0; it then falls to 0.
-        weight_decay: Decay of weights; biases and norms have none.
-        max_gradient: Longest gradient; a longer one is scaled down.
-        mask_share: Share of pieces that the language models guess.
-        max_pieces: Longest side in pieces; both sides together must fit the encoder, too. Longer
-            pairs are left out.
-        token_budget: Padded pieces whose gradients are worked out at once. An update whose pairs
-            need more adds the gradients of several batches up; but for dropout and rounding, that
-            changes nothing.
-        checkpoint_steps: Updates after which the state is saved.
-        precision: ``fp32``, or ``bf16`` for the arithmetic inside the encoder.
-        device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
-        threads: Threads of the arithmetic on a CPU; another number may round otherwise.
-        seed: Seed of all draws: order, masks, negative pairs, dropout, new heads.
+        threads: One, if nothing is said: the same result on every machine.
     """
 
-    objectives: tuple[str, ...] = DEFAULT_OBJECTIVES
-    layer: int = 8
-    threshold: float = 0.001
-    learning_rate: float = 2e-5
-    batch_pairs: int = 8
-    steps: int | None = None
-    epochs: int = 1
-    warmup_steps: int = 0
-    weight_decay: float = 0.0
-    max_gradient: float = 1.0
-    mask_share: float = 0.15
-    max_pieces: int = 256
-    token_budget: int = 4096
-    checkpoint_steps: int = 1000
-    precision: str = "fp32"
-    device: str = "auto"
-    threads: int = 1
-    seed: int = 1
+    objectives: tuple[Objective, ...] = Field(("mlm", "tlm", "so", "psi"), min_length=1)
+    threads: _Threads = 1
 
-    def __post_init__(self) -> None:
-        """Check every setting."""
-        if not self.objectives:
-            raise ConfigError(f"objectives: give at least one of {', '.join(OBJECTIVES)}")
-        for objective in self.objectives:
-            check_choice("objectives", objective, OBJECTIVES)
+    @pydantic.model_validator(mode="after")
+    def _check_objectives(self) -> Self:
         if len(set(self.objectives)) < len(self.objectives):
             raise ConfigError(f"objectives: one is named twice: {','.join(self.objectives)}")
-        check_number("threshold", self.threshold, 0.0, 1.0)
-        check_number("learning_rate", self.learning_rate, 1e-9, 1.0)
-        check_whole("batch_pairs", self.batch_pairs, 1, 1 << 20)
-        if self.steps is not None:
-            check_whole("steps", self.steps, 1, 1 << 40)
-        check_whole("epochs", self.epochs, 1, 1 << 20)
-        check_whole("warmup_steps", self.warmup_steps, 0, 1 << 40)
-        check_number("weight_decay", self.weight_decay, 0.0, 1.0)
-        check_number("max_gradient", self.max_gradient, 1e-6, 1e9)
-        check_number("mask_share", self.mask_share, 1e-3, 0.9)
-        check_whole("max_pieces", self.max_pieces, 1, 1 << 15)
-        check_whole("token_budget", self.token_budget, 1, 1 << 24)
-        check_whole("checkpoint_steps", self.checkpoint_steps, 1, 1 << 40)
-        check_choice("precision", self.precision, TRAINING_PRECISIONS)
-        check_whole("threads", self.threads, 1, 4096)
-        check_whole("seed", self.seed, 0, (1 << 63) - 1)
+        return self
 
     def rate(self, update: int, updates: int) -> float:
         """Return the step size of an update, counted from 0: linear up, then linear down.

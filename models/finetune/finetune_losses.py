@@ -43,7 +43,7 @@ class Losses:
         Returns:
             The mean over the pairs, by objective, in the configuration's order.
         """
-        found = {}
+        found: dict[str, float] = {}
         pairwise = tuple(name for name in self._config.objectives if name in ("so", "co"))
         sums = self._alignment(chosen, pairwise) if pairwise else {}
         for name in self._config.objectives:

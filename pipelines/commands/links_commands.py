@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.command_options import PhrasesOptions, SymmetrizeOptions
+from pairweave.pipelines.options.command_options import PhrasesOptions, SymmetrizeFilesOptions
 from pairweave.transforms.links.pharaoh import phrase_files, symmetrize_files
 from pairweave.transforms.storage import files
 
@@ -16,7 +16,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     prog, about = f"pairweave {name}", COMMANDS[name].about
     out = sys.stdout.buffer
     if name == "symmetrize":
-        combine, _ = flags.parse(SymmetrizeOptions, prog, about, arguments, beam=False)
+        combine, _ = flags.parse(SymmetrizeFilesOptions, prog, about, arguments, beam=False)
         symmetrize_files(
             files.on_disk(combine.forward), files.on_disk(combine.reverse), combine.heuristic, out
         )

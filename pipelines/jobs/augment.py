@@ -27,6 +27,7 @@ from pairweave.pipelines.steps.glossary_terms import check_glossary, term_config
 from pairweave.pipelines.steps.phrase_scoring import check_confidence, phrase_shards
 from pairweave.pipelines.steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import Commit, WriteShards
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import with_links
 from pairweave.transforms.output.write import ShardOutput
@@ -86,26 +87,14 @@ def tag_config(run: Run) -> TagConfig:
     options = run.options
     assert isinstance(options, AugmentOptions)
     profile = run.document.get("tag_profile")
-    return TagConfig(
-        max_tags=options.max_tags,
-        tag_share=options.tag_share,
-        nesting=options.nesting,
-        mix=options.mix,
-        variants=options.variants,
-        whitespace_shift=options.whitespace_shift,
+    return pick(
+        TagConfig,
+        options,
         segmenter=run.segmenter,
-        seed=options.seed,
         words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
-        self_closing_share=options.self_closing_share,
-        damage_share=options.damage_share,
-        empty_share=options.empty_share,
-        split_share=options.split_share,
         profile=TagProfile.from_json(profile) if isinstance(profile, dict) else None,
-        punctuation_tags=options.punctuation_tags,
-        draw=options.draw,
         take_all=options.method != "alignment",
         representation=representation_of(options),
-        max_id=options.max_id,
     )
 
 

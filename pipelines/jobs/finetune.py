@@ -26,6 +26,7 @@ from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import run_files
@@ -76,9 +77,8 @@ def config_of(options: FinetuneOptions) -> FinetuneConfig:
     Raises:
         ConfigError: An objective is named twice.
     """
-    names = set(FinetuneConfig.__dataclass_fields__) & set(FinetuneOptions.model_fields)
-    values = {name: getattr(options, name) for name in names - {"objectives"}}
-    return FinetuneConfig(objectives=tuple(options.objectives.split(",")), **values)
+    objectives = tuple(options.objectives.split(","))
+    return pick(FinetuneConfig, options, objectives=objectives)
 
 
 def finetune(run: Run, config: FinetuneConfig, output: str) -> None:

@@ -25,6 +25,7 @@ from pairweave.pipelines.steps.mono_aligner import (
 from pairweave.pipelines.steps.screened_rows import screened_rows
 from pairweave.pipelines.steps.steps import Commit, WriteShards
 from pairweave.pipelines.steps.translating import translated_shards
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
@@ -68,7 +69,7 @@ def check_options(options: SuggestOptions) -> None:
     """
     check_methods(options)
     given = options.model_fields_set
-    kind = options.lengths or ("empirical" if options.fit_lengths else "geometric")
+    kind = lengths_of(options)
     unknown = {
         "geometric": set(),
         "uniform": {"mean_words"},
@@ -82,6 +83,11 @@ def check_options(options: SuggestOptions) -> None:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
 
 
+def lengths_of(options: SuggestOptions) -> str:
+    """Return the distribution of the lengths of random spans."""
+    return options.lengths or ("empirical" if options.fit_lengths else "geometric")
+
+
 def _flags(names: Sequence[str]) -> str:
     return ", ".join(f"--{name}" for name in names)
 
@@ -90,39 +96,17 @@ def suggestion_config(run: Run) -> SuggestionConfig:
     """Return how examples are made."""
     options = run.options
     assert isinstance(options, SuggestOptions)
-    kind = options.lengths or ("empirical" if options.fit_lengths else "geometric")
-    golden = from_json(run.document["golden"]) if kind == "empirical" else None  # type: ignore[arg-type]
-    return SuggestionConfig(
-        methods=options.methods,
-        mix=options.mix,
-        random=RandomConfig(
-            start_probability=options.start_probability,
-            lengths=kind,
-            mean_words=options.mean_words,
-            max_mask_words=options.max_mask_words,
-            variants=options.variants,
-            golden=golden,
-        ),
-        aligned=AlignedConfig(
-            max_placeholders=options.max_placeholders,
-            max_placeholder_share=options.max_placeholder_share,
-            deletions=options.deletions,
-        ),
-        filters=FilterConfig(
-            min_source_words=options.min_source_words,
-            max_source_words=options.max_source_words,
-            min_suggestion_words=options.min_suggestion_words,
-            max_suggestion_words=options.max_suggestion_words,
-            max_masked_share=options.max_masked_share,
-            keep_punctuation=options.keep_punctuation,
-            min_confidence=options.min_confidence,
-            min_score=options.min_score,
-            max_score=options.max_score,
-        ),
-        hints=HintConfig(options.hint, options.hint_letters),
+    empirical = lengths_of(options) == "empirical"
+    golden = from_json(run.document["golden"]) if empirical else None  # type: ignore[arg-type]
+    return pick(
+        SuggestionConfig,
+        options,
+        random=pick(RandomConfig, options, golden=golden),
+        aligned=pick(AlignedConfig, options),
+        filters=pick(FilterConfig, options),
+        hints=pick(HintConfig, options),
         words="whitespace" if run.screen.tokens.kind == "whitespace" else "words",
         segmenter=run.segmenter,
-        seed=options.seed,
     )
 
 

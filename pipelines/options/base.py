@@ -8,7 +8,7 @@ import os
 from typing import Annotated, ClassVar, Literal
 
 import pydantic
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import (
     CompareUnit,
@@ -20,6 +20,9 @@ from pairweave.models.encoder.encoder_config import (
 )
 from pairweave.models.external.external_config import ProgramName
 from pairweave.pipelines.options.format_names import InputFormatName
+from pairweave.transforms.config import UNSAID, SeedOptions, StepOptions
+from pairweave.transforms.screen_options import ScreenLimits
+from pairweave.transforms.units import ReadLimitOptions
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
@@ -32,9 +35,6 @@ PATTERN_TEXTS = {
 """What a person is told who breaks a pattern."""
 
 Language = Annotated[str, Field(pattern=_LANGUAGE)]
-Heuristic = Literal[
-    "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
-]
 
 
 def _listed(value: object) -> object:
@@ -49,14 +49,9 @@ def _as_text(value: object) -> object:
 
 Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
-UNSAID: dict[str, JsonValue] = {"unsaid": True}
-"""Marks an option that a plan leaves out while it has its default."""
 
-
-class Options(pydantic.BaseModel):
-    """What all models share: frozen, complete, no unknown key."""
-
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
+class Options(StepOptions):
+    """What all models of jobs and commands share; one that a help text names is a group of it."""
 
 
 def unsaid_options(options: Options) -> set[str]:
@@ -172,40 +167,23 @@ class CorpusOptions(Options):
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
 
 
-class InputOptions(CorpusOptions):
-    """What is read."""
+class CorpusListOptions(CorpusOptions):
+    """One corpus, or several."""
 
     corpora: tuple[CorpusOptions, ...] = Field(
         (), description="several corpora (YAML only): a list of maps with the input options"
     )
-    max_line_bytes: int = Field(1 << 20, ge=1, description="longest line, in bytes")
-    max_expansion: int = Field(
-        200,
-        ge=1,
-        description="largest ratio of decompressed to compressed bytes; of Parquet, of text to "
-        "the bytes of a row group",
-    )
-    max_file_bytes: int = Field(
-        1 << 40, ge=1, description="largest decompressed size of one file, in bytes"
-    )
-    max_json_depth: int = Field(64, ge=1, le=512, description="deepest nesting of a JSON line")
+
+
+class InputOptions(ReadLimitOptions, CorpusListOptions):
+    """What is read."""
+
     unit_rows: int = Field(65_536, ge=1, description="lines of plain text read as one unit of work")
 
 
-class ScreenOptions(Options):
+class ScreenOptions(ScreenLimits, Options):
     """Which pairs are turned away before anything costly is done."""
 
-    max_tokens: int = Field(
-        250,
-        ge=1,
-        le=32_000,
-        description="longest side, in tokens (pieces with sentencepiece)",
-    )
-    max_ratio: float = Field(
-        1.5, ge=1, description="largest ratio of the sides' token counts; inf for none"
-    )
-    max_token_chars: int = Field(100, ge=1, description="longest token, in characters")
-    drop_identical: bool = Field(default=False, description="reject pairs whose sides are equal")
     exclude: Patterns = Field(
         (), description="dev and test files, one sentence a line, whose sentences are rejected"
     )
@@ -426,15 +404,19 @@ class TranslatorOptions(Options):
     )
 
 
-class RunOptions(Options):
-    """Where and how the job runs."""
+class OutputOptions(StepOptions):
+    """Where a run's files go."""
 
     output: str = Field(
         min_length=1,
         description="directory or URI of the run's files",
         json_schema_extra={"metavar": "DIR"},
     )
-    seed: int = Field(1, ge=0, lt=1 << 63, description="seed of all random draws")
+
+
+class RunOptions(SeedOptions, OutputOptions, Options):
+    """Where and how the job runs."""
+
     shard_pairs: int = Field(
         65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
     )
@@ -452,12 +434,3 @@ class RunOptions(Options):
 
 class JobOptions(RunOptions, FitSettings, ScreenOptions, InputOptions):
     """What the options of every job on a corpus hold."""
-
-
-FRAGMENT_DEFAULTS = {
-    "max_words": 6,
-    "max_tags": 2,
-    "self_closing_share": 0.27,
-    "damage_share": 0.10,
-}
-"""What ``--method fragment`` does if nothing else is said (Hanneman and Dinu 2020, section 5.1)."""

@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.pipelines.options.base import AlignerOptions, Heuristic, Language, Options, Patterns
+from pairweave.pipelines.options.base import AlignerOptions, Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
-from pairweave.pipelines.options.suggest_options import Methods, split_words
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.metrics.significance import Significance
+from pairweave.transforms.links.link_options import Heuristic, PhraseOptions, SymmetrizeOptions
+from pairweave.transforms.metrics.significance import DrawnTestOptions, Significance
+from pairweave.transforms.suggestions.suggestion_options import Methods, split_words
 
 _Kinds = Annotated[
     tuple[Literal["plain", "tagged", "replace", "insert", "delete"], ...],
@@ -18,7 +20,7 @@ _Kinds = Annotated[
 ]
 
 
-class SymmetrizeOptions(Options):
+class SymmetrizeFilesOptions(SymmetrizeOptions, Options):
     """Options of ``symmetrize``."""
 
     forward: str = Field(description="Pharaoh links, one direction", json_schema_extra={"at": 0})
@@ -26,17 +28,12 @@ class SymmetrizeOptions(Options):
         description="Pharaoh links, the other direction, also as source-target",
         json_schema_extra={"at": 1},
     )
-    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
 
 
-class PhrasesOptions(Options):
+class PhrasesOptions(PhraseOptions, Options):
     """Options of ``phrases``."""
 
     links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
-    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in words")
-    unaligned_words: Literal["forbid", "allow"] = Field(
-        "forbid", description="whether a phrase may hold unaligned words"
-    )
     source_text: str | None = Field(
         None,
         description="the source sentences, words parted by blanks: with --unaligned_words allow "
@@ -62,8 +59,8 @@ class EvaluateLinksOptions(Options):
     )
 
 
-class EvaluateAlignersOptions(Options):
-    """Options of ``evaluate aligners``."""
+class _GoldSetOptions(Options):
+    """What aligners are compared on."""
 
     aligners: Patterns = Field(
         (),
@@ -92,14 +89,18 @@ class EvaluateAlignersOptions(Options):
     )
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
-    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+
+
+class EvaluateAlignersOptions(SymmetrizeOptions, _GoldSetOptions):
+    """Options of ``evaluate aligners``."""
+
     program_timeout: int = Field(
         3600, ge=1, description="seconds that one call of a program may take"
     )
 
 
-class SignificanceOptions(Options):
-    """How two systems are compared."""
+class BaselineOptions(Options):
+    """What a system is compared with."""
 
     baseline: str | None = Field(
         None,
@@ -107,9 +108,10 @@ class SignificanceOptions(Options):
         "sacreBLEU's paired bootstrap and approximate randomization",
         json_schema_extra={"metavar": "FILE"},
     )
-    resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
-    trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
-    seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
+
+
+class SignificanceOptions(DrawnTestOptions, BaselineOptions):
+    """How two systems are compared."""
 
     def config(self) -> Significance | None:
         """Return how significance is tested; None without a system to compare with.
@@ -118,8 +120,8 @@ class SignificanceOptions(Options):
             ConfigError: Options of the tests are given, and nothing to test against.
         """
         if self.baseline is not None:
-            return Significance(self.resamples, self.trials, self.seed)
-        unused = sorted({"resamples", "trials", "seed"} & self.model_fields_set)
+            return pick(Significance, self)
+        unused = sorted(DrawnTestOptions.model_fields.keys() & self.model_fields_set)
         if unused:
             raise ConfigError(f"--{unused[0]}: of significance tests; give --baseline FILE as well")
         return None

@@ -16,7 +16,6 @@ from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.transforms.errors import ConfigError
 
 Model = TypeVar("Model", bound=Options)
-_DECLARED = "__annotations__"
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
@@ -127,8 +126,12 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
 
 
 def _title(model: type[Options], name: str) -> str:
-    """Return what the class that an option comes from says of itself."""
-    owner = next(kind for kind in reversed(model.__mro__) if name in vars(kind).get(_DECLARED, {}))
+    """Return what the first class of a job's that has an option says of itself."""
+    owner = next(
+        kind
+        for kind in reversed(model.__mro__)
+        if issubclass(kind, Options) and name in kind.model_fields
+    )
     summary = (owner.__doc__ or "").partition("\n")[0].partition(":")[0]
     return summary.rstrip(".").replace("`", "")
 

@@ -1,54 +1,87 @@
 """The options of ``suggest``."""
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import CompareUnit, HeadName
 from pairweave.pipelines.options.base import (
-    UNSAID,
     AlignerSettings,
-    Heuristic,
     JobOptions,
     Patterns,
     SegmenterOptions,
     TranslatorOptions,
 )
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.screen_options import MOST_TOKENS, MaxRatio, MaxTokens
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedOptions,
+    FilterOptions,
+    HintOptions,
+    MaskOptions,
+    RandomOptions,
+    ScoreLimitOptions,
+)
 
 
-def split_words(value: object) -> object:
-    """Let several words be given in one, parted by commas."""
-    words = (value,) if isinstance(value, str) else value
-    if isinstance(words, list | tuple) and all(isinstance(word, str) for word in words):
-        return tuple(part for word in words for part in word.split(","))
-    return value
+class FitLengthsOptions(StepOptions):
+    """Which spans random masks follow."""
+
+    fit_lengths: Patterns = Field(
+        (),
+        description="golden set to follow and be compared with: its .mask and .tgt files, and .src",
+    )
 
 
-Methods = Annotated[
-    tuple[Literal["random", "alignment", "parallel"], ...], pydantic.BeforeValidator(split_words)
-]
+class ScorerOptions(StepOptions):
+    """What scores examples."""
+
+    scorer: str | None = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="translates source to target and fills the column score, with "
+        "--reverse_scorer: the dual conditional cross-entropy, lower is better; as --translator",
+    )
+    reverse_scorer: str | None = Field(
+        None,
+        pattern=r"^(ctranslate2|transformers):.+$",
+        description="translates target to source, likewise",
+    )
 
 
-MOST_TOKENS = 32_000
+class SuggestOptions(
+    HintOptions,
+    ScoreLimitOptions,
+    ScorerOptions,
+    FilterOptions,
+    AlignedOptions,
+    FitLengthsOptions,
+    RandomOptions,
+    MaskOptions,
+    SymmetrizeOptions,
+    TranslatorOptions,
+    SegmenterOptions,
+    AlignerSettings,
+    JobOptions,
+):
+    """Options of ``suggest``.
 
-
-class SuggestOptions(TranslatorOptions, SegmenterOptions, AlignerSettings, JobOptions):
-    """Options of ``suggest``."""
+    Help lists those of the last class first.
+    """
 
     SEGMENTED: ClassVar[tuple[str, ...]] = ("target",)
 
-    max_tokens: int = Field(
+    max_tokens: MaxTokens = Field(
         250,
-        ge=1,
-        le=MOST_TOKENS,
         description="longest side, in tokens, of which Chinese and Japanese have one a character "
         "and Thai one a grapheme (with --max_source_words: so many times --max_ratio, if that is "
         "more)",
     )
-    max_ratio: float = Field(
-        3.0, ge=1, description="largest ratio of two sides' token counts; inf for none"
+    max_ratio: MaxRatio = Field(
+        3.0, description="largest ratio of two sides' token counts; inf for none"
     )
     aligner: Literal["ter", "hmm", "encoder", "given"] = Field(
         "ter",
@@ -61,82 +94,6 @@ class SuggestOptions(TranslatorOptions, SegmenterOptions, AlignerSettings, JobOp
         description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
         "its pieces",
     )
-    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
-    methods: Methods = Field(
-        ("random", "alignment", "parallel"),
-        min_length=1,
-        description="how masks are made: random spans of the reference, what the alignment of "
-        "translation and reference finds different, parallel for whole references",
-    )
-    mix: float = Field(
-        1.0, ge=0, description="parallel examples to one other; 0 no parallel ones, inf no others"
-    )
-    start_probability: float = Field(
-        0.15, gt=0, le=1, description="random: how likely a token begins a span"
-    )
-    lengths: Literal["geometric", "uniform", "empirical"] | None = Field(
-        None,
-        description="random: distribution of the spans' lengths (default geometric, or empirical "
-        "with --fit_lengths)",
-    )
-    mean_words: float = Field(3.0, ge=1, description="random: mean length, of geometric")
-    max_mask_words: int = Field(
-        16, ge=1, le=512, description="random: longest span, of geometric and uniform"
-    )
-    variants: int = Field(1, ge=1, le=100, description="random: most examples of a pair")
-    fit_lengths: Patterns = Field(
-        (),
-        description="golden set to follow and be compared with: its .mask and .tgt files, and .src",
-    )
-    max_placeholders: int = Field(
-        20,
-        ge=1,
-        description="alignment: most placeholders of a translation, before they are joined",
-    )
-    max_placeholder_share: float = Field(
-        0.5, gt=0, le=1, description="alignment: largest share of them in the masked translation"
-    )
-    deletions: bool = Field(
-        default=False, description="alignment: mask what has no counterpart, suggestion empty"
-    )
-    min_source_words: int = Field(1, ge=1, description="fewest words of a source")
-    max_source_words: int = Field(250, ge=1, description="most words of a source")
-    min_suggestion_words: int = Field(1, ge=1, description="fewest words of a suggestion")
-    max_suggestion_words: int = Field(
-        32, ge=1, description="most words of a suggestion, but for parallel"
-    )
-    max_masked_share: float = Field(
-        0.5, gt=0, le=1, description="largest share of the words masked, but for parallel"
-    )
-    keep_punctuation: bool = Field(
-        default=False, description="keep suggestions without a letter or digit"
-    )
-    min_confidence: float = Field(
-        0.0, ge=0, le=1, description="alignment: least probability of the links a mask rests on"
-    )
-    scorer: str | None = Field(
-        None,
-        pattern=r"^(ctranslate2|transformers):.+$",
-        description="translates source to target and fills the column score, with "
-        "--reverse_scorer: the dual conditional cross-entropy, lower is better; as --translator",
-    )
-    reverse_scorer: str | None = Field(
-        None,
-        pattern=r"^(ctranslate2|transformers):.+$",
-        description="translates target to source, likewise",
-    )
-    min_score: float | None = Field(
-        None,
-        allow_inf_nan=False,
-        description="least score of an example, or of its pair, of --score_field",
-        json_schema_extra=UNSAID,
-    )
-    max_score: float = Field(math.inf, description="largest score likewise; inf for any")
-    hint: Literal["none", "letters", "initials", "word"] = Field(
-        "none",
-        description="column hint: the suggestion's first letters, its words' initials, or a word",
-    )
-    hint_letters: int = Field(1, ge=1, le=100, description="letters of --hint letters")
 
     @pydantic.model_validator(mode="before")
     @classmethod

@@ -27,6 +27,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.run.scorer_choice import choose_scorer
 from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
+from pairweave.transforms.config import pick
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.planning.plan import make_plan
@@ -63,12 +64,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         worker.prepare_forks()  # now, before anything that may start a thread
     files.check_store(options.output)  # before the input, which may be long, is read
     version = importlib.metadata.version("pairweave")
-    limits = ReadLimits(
-        max_line_bytes=options.max_line_bytes,
-        max_expansion=options.max_expansion,
-        max_file_bytes=options.max_file_bytes,
-        max_json_depth=options.max_json_depth,
-    )
+    limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     check_given(options, corpora)
     plan = make_plan(corpora, limits, options.unit_rows)
@@ -82,12 +78,10 @@ def prepare(job: str, options: JobOptions) -> Run:
         reference = reference.of_plan(plan)
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
-    screen = ScreenConfig(
-        max_tokens=options.max_tokens,
-        max_ratio=options.max_ratio,
-        max_token_chars=options.max_token_chars,
-        drop_identical=options.drop_identical,
-        exclude=load_exclude(options.exclude),
+    screen = pick(
+        ScreenConfig,
+        options,
+        excluded=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
         reserved=RESERVED.get(job, ""),
         symbols=symbols_in_text(options),

@@ -15,6 +15,7 @@ from pairweave.pipelines.steps.given_linking import LinkAsGiven
 from pairweave.pipelines.steps.screened_rows import ScreenedRows
 from pairweave.pipelines.steps.second_aligner import AlignAgain
 from pairweave.pipelines.steps.steps import EachShard, align, tokenize
+from pairweave.transforms.config import pick
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.shard import Shards
 from pairweave.transforms.shards.shuffle import MakeShards
@@ -28,7 +29,7 @@ def aligned_shards(
     options = run.options
     assert isinstance(options, AlignOptions | AugmentOptions)
     aligned = linked_shards(pipeline, rows, run, wanted) | "Symmetrize" >> EachShard(
-        symmetrize, config=SymmetrizeConfig(options.heuristic)
+        symmetrize, config=pick(SymmetrizeConfig, options)
     )
     if run.second is None:
         return aligned

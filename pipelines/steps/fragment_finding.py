@@ -16,6 +16,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.fitting import fitted_aligner
 from pairweave.pipelines.steps.screened_rows import ScreenedRows
 from pairweave.pipelines.steps.steps import EachShard, tokenize
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shards
 from pairweave.transforms.shards.shuffle import MakeShards
@@ -57,14 +58,13 @@ def token_shards(
 
 def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
     """Return which fragments are sought."""
-    return FragmentConfig(
-        max_words=options.max_words,
-        max_tags=tags.max_tags,
-        nesting=tags.nesting,
+    return pick(
+        FragmentConfig,
+        options,
         segmenter=tags.segmenter,
+        max_words=options.max_words,
         punctuation=tags.punctuation_tags,
         share=tags.tagged_share,
-        seed=tags.seed,
     )
 
 

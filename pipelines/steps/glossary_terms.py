@@ -2,6 +2,7 @@
 
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, read_glossary
 from pairweave.transforms.tags.tag_config import TagConfig
@@ -71,10 +72,10 @@ def check_glossary(run: Run) -> None:
 
 def term_config(tags: TagConfig) -> TermConfig:
     """Return which terms are tagged."""
-    return TermConfig(
-        max_tags=tags.max_tags,
+    return pick(
+        TermConfig,
+        tags,
         share=tags.tagged_share,
         words=tags.words,
         segmenter=tags.segmenter,
-        seed=tags.seed,
     )

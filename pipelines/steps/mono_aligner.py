@@ -15,6 +15,7 @@ from pairweave.pipelines.steps.given_linking import LinkAsGiven
 from pairweave.pipelines.steps.screened_rows import ScreenedRows
 from pairweave.pipelines.steps.steps import EachShard
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
 from pairweave.transforms.links.phrases import unlinked
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -47,7 +48,7 @@ def align_monolingual(
     pipeline: beam.Pipeline,
     rows: ScreenedRows,
     run: Run,
-    heuristic: str = "grow-diag",
+    heuristic: Heuristic = "grow-diag",
 ) -> Shards:
     """Align the translation of every pair with its target.
 
@@ -63,7 +64,7 @@ def align_monolingual(
         translation has no tokens there and no links. Pairs that an encoder cannot take are
         rejected.
     """
-    config = SymmetrizeConfig(heuristic)
+    config = SymmetrizeConfig(heuristic=heuristic)
     if isinstance(run.model, TerAligner):
         step = EachShard(compare_by_edits, aligner=run.model, tokens=run.tokens, config=config)
     elif isinstance(run.model, EncoderReference):

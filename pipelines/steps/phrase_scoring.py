@@ -10,6 +10,7 @@ from pairweave.pipelines.steps.aligning import aligned_shards, linked_shards
 from pairweave.pipelines.steps.fitting import fitted_aligner
 from pairweave.pipelines.steps.screened_rows import ScreenedRows
 from pairweave.pipelines.steps.steps import EachShard, tokenize
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import (
     BELIEF,
@@ -38,13 +39,13 @@ def phrase_shards(
     if options.mix == 0:
         shards = rows.batches | "Shuffle" >> MakeShards(run.shards, wanted)
         return shards | "WithoutPhrases" >> EachShard(without_phrases)
-    phrases = PhraseConfig(options.max_words, options.unaligned_words, run.segmenter)
-    confidence = ConfidenceConfig(options.min_confidence, options.draw)
+    phrases = pick(PhraseConfig, options, segmenter=run.segmenter)
+    confidence = pick(ConfidenceConfig, options)
     if not confidence.scores:
         return aligned_shards(pipeline, rows, run, wanted) | "ExtractPhrases" >> EachShard(
             extract_phrases, config=phrases
         )
-    links = SymmetrizeConfig(options.heuristic)
+    links = pick(SymmetrizeConfig, options)
     if options.aligner != "hmm":
         return linked_shards(pipeline, rows, run, wanted) | "ScorePhrases" >> EachShard(
             scored_phrases, links=links, phrases=phrases, confidence=confidence
@@ -67,7 +68,7 @@ def check_confidence(run: Run) -> None:
     """
     options = run.options
     assert isinstance(options, AugmentOptions)
-    if run.second is not None and ConfidenceConfig(options.min_confidence, options.draw).scores:
+    if run.second is not None and pick(ConfidenceConfig, options).scores:
         raise ConfigError(
             "--min_confidence and --draw confident score phrase pairs by one aligner's "
             "probabilities; leave out these options or --second_aligner"

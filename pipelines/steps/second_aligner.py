@@ -14,6 +14,7 @@ from pairweave.pipelines.aligners.second_aligner_choice import Reference
 from pairweave.transforms import schemas
 from pairweave.transforms.links.agreement import Agreement
 from pairweave.transforms.links.combine import combine
+from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.shard import Shard, Shards
 
@@ -24,7 +25,7 @@ _lock = threading.Lock()
 class AlignAgain(beam.PTransform[Shards, Shards]):
     """Joins each shard's symmetrized links with those of a second aligner."""
 
-    def __init__(self, reference: Reference, heuristic: str, way: str) -> None:
+    def __init__(self, reference: Reference, heuristic: Heuristic, way: str) -> None:
         """Say which aligner, how its directions become one, and how the two sets are joined."""
         super().__init__()
         self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
@@ -34,7 +35,7 @@ class AlignAgain(beam.PTransform[Shards, Shards]):
         return shards | "Table" >> beam.Map(align_again, **self._settings).with_output_types(Shard)
 
 
-def align_again(shard: Shard, reference: Reference, heuristic: str, way: str) -> Shard:
+def align_again(shard: Shard, reference: Reference, heuristic: Heuristic, way: str) -> Shard:
     """Align a shard's pairs by a second aligner, and join the links of both.
 
     Args:
@@ -54,7 +55,7 @@ def align_again(shard: Shard, reference: Reference, heuristic: str, way: str) ->
         stay[list(given_up)] = False
         first = first.filter(pa.array(stay))
         shard = shard.give_up(given_up)
-    second = symmetrize(linked, SymmetrizeConfig(heuristic))
+    second = symmetrize(linked, SymmetrizeConfig(heuristic=heuristic))
     joined, counts = combine(first, second, way)
     found = Agreement(*(int(number) for number in counts.sum(axis=0)))
     return shard.with_table(joined).with_notes(agreement=found)

@@ -35,7 +35,7 @@ WHOLE = [
     (ReadLimits, "expansion_floor_bytes", 0, 1 << 40),
     (ReadLimits, "max_file_bytes", 1, 1 << 60),
     (ReadLimits, "max_json_depth", 1, 256),
-    (ScreenConfig, "max_tokens", 1, None),
+    (ScreenConfig, "max_tokens", 1, 32_000),
     (ScreenConfig, "max_token_chars", 1, None),
     (PhraseConfig, "max_words", 1, 512),
     (FragmentConfig, "max_words", 1, 64),
@@ -50,7 +50,7 @@ WHOLE = [
     (AlignedConfig, "max_placeholders", 1, None),
     (FilterConfig, "min_source_words", 1, 250),
     (FilterConfig, "min_suggestion_words", 1, 32),
-    (HintConfig, "letters", 1, 100),
+    (HintConfig, "hint_letters", 1, 100),
     (HmmConfig, "model1_iterations", 1, 100),
     (HmmConfig, "hmm_iterations", 1, 100),
     (HmmConfig, "max_vocabulary", 1, 100_000_000),
@@ -115,7 +115,7 @@ def name_of(value):
 
 def word_of(setting):
     """Return how an error names a setting."""
-    return {"timeout_seconds": "program_timeout", "letters": "hint_letters"}.get(setting, setting)
+    return {"timeout_seconds": "program_timeout"}.get(setting, setting)
 
 
 @pytest.mark.parametrize(("config", "setting", "least", "most"), WHOLE, ids=name_of)
@@ -164,7 +164,7 @@ def test_a_program_names_the_heads_that_it_has():
 def test_defaults_are_those_that_the_papers_and_the_readme_name():
     hmm = HmmConfig()
     assert (hmm.model1_iterations, hmm.hmm_iterations, hmm.max_vocabulary) == (2, 4, 500_000)
-    assert (HintConfig().letters, PhraseConfig().max_words) == (1, 64)
+    assert (HintConfig().hint_letters, PhraseConfig().max_words) == (1, 64)
     fragments = FragmentConfig()
     assert (fragments.max_words, fragments.max_tags) == (6, 2)
     assert (TagConfig().max_tags, TagConfig().tag_share, TagConfig().variants) == (9, 0.3, 1)

@@ -94,7 +94,7 @@ def test_dev_sentences_are_excluded_whatever_their_case_and_spacing(tmp_path):
         ("a dog barks", "x y z"),
         ("x", "y"),
     ]
-    found = [reason for reason, _ in reasons(*pairs, exclude=keys)]
+    found = [reason for reason, _ in reasons(*pairs, excluded=keys)]
     assert found == ["excluded", "excluded", None, None]
 
 
@@ -193,6 +193,6 @@ def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reas
 
 def test_an_excluded_sentence_is_found_as_a_translation(tmp_path):
     (tmp_path / "dev").write_text("x y\n")
-    config = ScreenConfig(translations=True, exclude=load_exclude([str(tmp_path / "dev")]))
+    config = ScreenConfig(translations=True, excluded=load_exclude([str(tmp_path / "dev")]))
     found = screen(batch(row("a b", "c d", translation="X  y")), config)
     assert found["reason"].to_pylist() == ["excluded"]

@@ -1,17 +1,14 @@
 """Scores of phrase pairs: how certain an aligner is that no link leaves them."""
 
-import dataclasses
-
 import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import fields_of, lengths_of, links_of, list_column
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.config import Config
+from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import confidence as kernel
-from pairweave.transforms.option_values import require_choice
-
-DRAWS = ("uniform", "confident")
+from pairweave.transforms.links.link_options import DrawOptions, LeastConfidence
 
 BELIEF = 0.05
 """Lowest posterior of a link that is counted; lower ones say little about a box."""
@@ -20,22 +17,8 @@ MOST_ODDS = 100.0
 """A certain phrase pair is this many times as likely to be drawn as one at even odds."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ConfidenceConfig:
-    """What scores decide.
-
-    Attributes:
-        min_confidence: Least score of a phrase pair that may be tagged; 0 for all.
-        draw: ``uniform``: phrase pairs are drawn alike. ``confident``: by the odds of their scores.
-    """
-
-    min_confidence: float = 0.0
-    draw: str = "uniform"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_confidence <= 1:
-            raise ConfigError(f"min_confidence must be 0 to 1, got {self.min_confidence}")
-        require_choice("draw", self.draw, DRAWS)
+class ConfidenceConfig(DrawOptions, LeastConfidence, Config):
+    """What scores decide."""
 
     @property
     def scores(self) -> bool:

@@ -17,6 +17,7 @@ from pairweave.transforms.kernels.links import pharaoh as kernel
 from pairweave.transforms.kernels.links.links import least_lengths
 from pairweave.transforms.kernels.links.phrases import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import symmetrize
+from pairweave.transforms.links.link_options import Heuristic, UnalignedWords
 from pairweave.transforms.links.phrases import PhraseConfig
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
 from pairweave.transforms.storage.text_lines import count_lines, read_blocks, require_equal_lines
@@ -160,7 +161,7 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
     require_equal_lines(names, counts)
 
 
-def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO) -> None:
+def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: BinaryIO) -> None:
     """Combine two files of directed links into Pharaoh lines with sorted links.
 
     Args:
@@ -174,7 +175,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO
         InputError: A file cannot be read or holds what is no link, or the files have different
             numbers of lines.
     """
-    code = SymmetrizeConfig(heuristic).code
+    code = SymmetrizeConfig(heuristic=heuristic).code
     streams = [read_links(forward), read_links(reverse)]
     for one, other in in_step([forward, reverse], streams):
         joined = symmetrize(
@@ -187,7 +188,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: str, out: BinaryIO
 def phrase_files(
     links: Path,
     max_words: int,
-    unaligned_words: str,
+    unaligned_words: UnalignedWords,
     out: BinaryIO,
     source_text: Path | None = None,
     target_text: Path | None = None,
@@ -209,7 +210,7 @@ def phrase_files(
         InputError: A file cannot be read or holds what is no link, a link is outside its
             sentence, or the files have different numbers of lines.
     """
-    config = PhraseConfig(max_words, unaligned_words)
+    config = PhraseConfig(max_words=max_words, unaligned_words=unaligned_words)
     texts = [text for text in (source_text, target_text) if text is not None]
     streams: list[Iterator[Any]] = [read_links(links), *(read_lengths(text) for text in texts)]
     first_line = 1

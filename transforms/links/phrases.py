@@ -1,40 +1,28 @@
 """SYMMETRIZED rows to PHRASES rows: the phrase pairs that are consistent with the links."""
 
-import dataclasses
-
 import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import lengths_of, links_of, list_column
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import phrases as kernel
-from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import pair_cuts
 
-UNALIGNED_WORDS = ("forbid", "allow")
 
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PhraseConfig:
+class PhraseConfig(PhraseOptions, Config):
     """Which phrase pairs are extracted.
 
+    With ``unaligned_words`` ``forbid``, every word of a phrase has a link; ``allow`` gives the set
+    of NLTK's ``phrase_extraction`` (`transforms.kernels.links.phrases.extract_phrases`).
+
     Attributes:
-        max_words: Longest phrase on either side, in tokens, 1 to 512.
-        unaligned_words: ``forbid``: every word of a phrase has a link. ``allow``: the set of
-            NLTK's ``phrase_extraction``; see `transforms.kernels.links.phrases.extract_phrases`.
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
     """
 
-    max_words: int = 64
-    unaligned_words: str = "forbid"
     segmenter: str = NONE
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.max_words <= 512:
-            raise ConfigError(f"max_words must be 1 to 512, got {self.max_words}")
-        require_choice("unaligned_words", self.unaligned_words, UNALIGNED_WORDS)
 
 
 def unlinked(tokens: pa.Table) -> pa.Table:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import links_of
+from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 
 
@@ -60,13 +61,13 @@ def soften(table: pa.Table) -> list[SoftLinks]:
     return _split(joined, sides[0], sides[1], table.num_rows)
 
 
-def harden(table: pa.Table, heuristic: str) -> list[SoftLinks]:
+def harden(table: pa.Table, heuristic: Heuristic) -> list[SoftLinks]:
     """Return the symmetrized links of LINKED rows, as certain ones.
 
     Raises:
         WorkerError: As `soften`.
     """
-    joined = symmetrize(table, SymmetrizeConfig(heuristic))
+    joined = symmetrize(table, SymmetrizeConfig(heuristic=heuristic))
     keys = _keys(*links_of(joined, "links"))
     ones = np.ones(len(keys))
     return _split(keys, ones, ones, table.num_rows)

@@ -1,29 +1,16 @@
 """LINKED rows to SYMMETRIZED rows: one set of links from two."""
 
-import dataclasses
-
 import pyarrow as pa
 
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import links_of, list_column
+from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import symmetrize as kernel
-from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.links.link_options import SymmetrizeOptions
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class SymmetrizeConfig:
-    """How the two directions of links become one.
-
-    Attributes:
-        heuristic: ``intersection``, ``union``, ``grow``, ``grow-diag``, ``grow-diag-final`` or
-            ``grow-diag-final-and`` (Och and Ney 2003; Koehn et al. 2005), in the visiting order
-            of fast_align's ``atools``.
-    """
-
-    heuristic: str = "grow-diag"
-
-    def __post_init__(self) -> None:
-        require_choice("heuristic", self.heuristic, kernel.HEURISTICS)
+class SymmetrizeConfig(SymmetrizeOptions, Config):
+    """How the two directions of links become one."""
 
     @property
     def code(self) -> int:

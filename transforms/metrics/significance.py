@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from pydantic import Field
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.config import Config, StepOptions
 
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Turns sums over lines, float ``[..., number]``, into figures, float ``[...]``."""
@@ -22,24 +23,16 @@ _ROUNDING = 1e-9
 """Differences that only differ by this are the same one, summed in another order."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Significance:
-    """How the tests draw.
+class DrawnTestOptions(StepOptions):
+    """How the tests draw."""
 
-    Attributes:
-        resamples: Sets of lines that the bootstrap draws.
-        trials: Exchanges of outputs that the randomization tries.
-        seed: Of NumPy's default generator, begun anew for each test.
-    """
+    resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
+    trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
+    seed: int = Field(12345, ge=1, lt=1 << 32, description="of both tests, as sacreBLEU's")
 
-    resamples: int = 1000
-    trials: int = 10_000
-    seed: int = 12345
 
-    def __post_init__(self) -> None:
-        for name in ("resamples", "trials", "seed"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
+class Significance(DrawnTestOptions, Config):
+    """How the tests draw; NumPy's default generator is begun anew for each test."""
 
     @property
     def settings(self) -> dict[str, object]:

@@ -28,40 +28,24 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import fields_of
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.config import Config
+from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import first_bad_pair
 from pairweave.transforms.kernels.masks.mask_borders import find_borders
 from pairweave.transforms.kernels.masks.masks import find_regions
 from pairweave.transforms.suggestions.masks import METHODS, Masks, any_wordlike
+from pairweave.transforms.suggestions.suggestion_options import AlignedOptions
 from pairweave.transforms.suggestions.token_view import TokenView
 
 NOT_ASKED = -1
 """The verdict on a pair without a translation, or one that the mix left out."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class AlignedConfig:
+class AlignedConfig(AlignedOptions, Config):
     """Which differences become masks.
 
-    Attributes:
-        max_placeholders: Most placeholders of a translation before they are joined.
-        max_placeholder_share: Largest share of placeholders in its masked form: over them and the
-            tokens that are left.
-        deletions: Whether what has no counterpart is masked, with an empty suggestion.
+    The share of placeholders is over them and the tokens that are left.
     """
-
-    max_placeholders: int = 20
-    max_placeholder_share: float = 0.5
-    deletions: bool = False
-
-    def __post_init__(self) -> None:
-        if self.max_placeholders < 1:
-            raise ConfigError(f"max_placeholders must be 1 or more, got {self.max_placeholders}")
-        if not 0 < self.max_placeholder_share <= 1:
-            raise ConfigError(
-                "max_placeholder_share must be over 0 and at most 1, got "
-                f"{self.max_placeholder_share}"
-            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

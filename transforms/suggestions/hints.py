@@ -4,42 +4,22 @@ The second sub-task of the WMT 2022 shared task on translation suggestion (Yang 
 model such a hint beside the masked translation.
 """
 
-import dataclasses
-
 import numpy as np
 import pyarrow as pa
 import regex
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.config import Config
 from pairweave.transforms.indexed_tag import TAG_PATTERN
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.suggestions.masks import Masks
+from pairweave.transforms.suggestions.suggestion_options import HintOptions
 from pairweave.transforms.suggestions.token_view import TokenView
-
-HINTS = ("none", "letters", "initials", "word")
 
 _TAG = regex.compile(TAG_PATTERN)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class HintConfig:
-    """What a hint tells.
-
-    Attributes:
-        kind: ``none``; ``letters``: the first characters of the suggestion; ``initials``: the
-            first character of each of its words, parted by blanks; ``word``: one of its words,
-            drawn.
-        letters: How many characters ``letters`` tells.
-    """
-
-    kind: str = "none"
-    letters: int = 1
-
-    def __post_init__(self) -> None:
-        require_choice("hint", self.kind, HINTS)
-        if not 1 <= self.letters <= 100:
-            raise ConfigError(f"hint_letters must be 1 to 100, got {self.letters}")
+class HintConfig(HintOptions, Config):
+    """What a hint tells."""
 
 
 def first_letters(suggestion: str, count: int) -> str | None:
@@ -70,13 +50,13 @@ def make_hints(
         config: Which hints.
         seed: The run's seed.
     """
-    if config.kind == "none":
+    if config.hint == "none":
         return pa.nulls(len(masks), pa.string())
-    if config.kind == "letters":
-        found = [first_letters(text, config.letters) for text in suggestions.to_pylist()]
+    if config.hint == "letters":
+        found = [first_letters(text, config.hint_letters) for text in suggestions.to_pylist()]
         return pa.array(found, pa.string())
     hints = [
-        _words_hint(words, keys[masks.pair[mask]], masks, mask, config.kind, seed)
+        _words_hint(words, keys[masks.pair[mask]], masks, mask, config.hint, seed)
         for mask, words in enumerate(_words(masks, reference))
     ]
     return pa.array(hints, pa.string())

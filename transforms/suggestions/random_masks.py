@@ -1,57 +1,44 @@
 """Masks drawn from the reference alone (Zhu et al., appendix B; Yang et al. 2022)."""
 
-import dataclasses
+from typing import Self
 
 import numpy as np
+import pydantic
 
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_draws import draw_masks
 from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS
 from pairweave.transforms.kernels.text import spans
-from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.suggestions.masks import Masks, on_reference
 from pairweave.transforms.suggestions.span_lengths import (
-    LENGTHS,
-    MOST_WORDS,
     Histograms,
     cumulative,
     length_weights,
 )
+from pairweave.transforms.suggestions.suggestion_options import MOST_WORDS, RandomOptions
 from pairweave.transforms.suggestions.token_view import TokenView
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class RandomConfig:
+class RandomConfig(RandomOptions, Config):
     """How masks are drawn.
 
     Attributes:
-        start_probability: How likely a token begins a span (Zhu et al., appendix B: 0.15).
-        lengths: ``geometric``, ``uniform`` or ``empirical``
-        (`transforms.suggestions.span_lengths`). mean_words: Mean length in tokens, of
-        ``geometric``. max_mask_words: Longest span in tokens, of ``geometric`` and ``uniform``.
-        variants: Most masks of a pair; ``empirical`` has its own.
         golden: What ``empirical`` follows, and it alone.
     """
 
-    start_probability: float = 0.15
-    lengths: str = "geometric"
-    mean_words: float = 3.0
-    max_mask_words: int = 16
-    variants: int = 1
-    golden: Histograms | None = None
+    golden: pydantic.InstanceOf[Histograms] | None = None
 
-    def __post_init__(self) -> None:
-        if not 0 < self.start_probability <= 1:
-            raise ConfigError(
-                f"start_probability must be over 0 and at most 1, got {self.start_probability}"
-            )
-        require_choice("lengths", self.lengths, LENGTHS)
-        if (self.lengths == "empirical") != (self.golden is not None):
+    @pydantic.model_validator(mode="after")
+    def _check_golden(self) -> Self:
+        if (self.kind == "empirical") != (self.golden is not None):
             raise ConfigError("lengths empirical need a golden set: give --fit_lengths FILE FILE")
-        if not 1 <= self.variants <= 100:
-            raise ConfigError(f"variants must be 1 to 100, got {self.variants}")
-        if self.golden is None:
-            length_weights(self.lengths, self.mean_words, self.max_mask_words)
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Return the distribution of lengths (`transforms.suggestions.span_lengths`)."""
+        return self.lengths or ("geometric" if self.golden is None else "empirical")
 
 
 def draw_random(
@@ -87,7 +74,7 @@ def draw_random(
     golden = config.golden
     nothing = np.zeros(0)
     if golden is None:
-        lengths = length_weights(config.lengths, config.mean_words, config.max_mask_words)
+        lengths = length_weights(config.kind, config.mean_words, config.max_mask_words)
         positions = numbers = nothing
     else:
         lengths = cumulative(golden.words, 1, min(MOST_WORDS, max(golden.words)))

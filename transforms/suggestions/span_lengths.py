@@ -10,15 +10,13 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.masks import POSITIONS
-from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage.text_lines import read_text_lines
+from pairweave.transforms.suggestions.suggestion_options import MOST_WORDS
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 MASK = "<MASK_REP>"
 """What stands in place of the span that a suggestion is for (WeTS)."""
 
-LENGTHS = ("geometric", "uniform", "empirical")
-MOST_WORDS = 512
 SPAN_METHODS = ("random", "alignment")
 """The methods that mask a span, and not a whole sentence."""
 
@@ -81,14 +79,7 @@ def length_weights(kind: str, mean_words: float, max_words: int) -> np.ndarray:
         mean_words: Mean of the geometric distribution before it is cut off.
         max_words: Longest span.
 
-    Raises:
-        ConfigError: A setting is out of range.
     """
-    require_choice("lengths", kind, LENGTHS[:2])
-    if not mean_words >= 1:
-        raise ConfigError(f"mean_words must be 1 or more, got {mean_words}")
-    if not 1 <= max_words <= MOST_WORDS:
-        raise ConfigError(f"max_mask_words must be 1 to {MOST_WORDS}, got {max_words}")
     if kind == "uniform":
         return np.arange(1, max_words + 1, dtype=np.float64)
     # By repeated multiplication and addition, which round alike on every machine.

@@ -2,63 +2,44 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
+import pydantic
 
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.mask_borders import DELETE
 from pairweave.transforms.suggestions.masks import METHODS, Masks
+from pairweave.transforms.suggestions.suggestion_options import FilterOptions, ScoreLimitOptions
 
 RANDOM, ALIGNMENT, PARALLEL = range(len(METHODS))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FilterConfig:
-    """Limits of an example. A word here is a token of `transforms.text.tokens`.
+class FilterConfig(ScoreLimitOptions, FilterOptions, Config):
+    """Limits of an example.
 
-    Attributes:
-        min_source_words: Fewest words of the source (Zhu et al., section 4, have 50 to 200).
-        max_source_words: Most words of the source.
-        min_suggestion_words: Fewest words of a suggestion; a deletion has none and is exempt.
-        max_suggestion_words: Most words of a suggestion.
-        max_masked_share: Largest share of the masked text's words, or as many suggested ones,
-            under the mask; one word may always be.
-        keep_punctuation: Whether a suggestion may hold no letter and no digit.
-        min_confidence: Least probability of the links that a mask rests on: those inside it and
-            those of the kept words beside it. A mask that rests on none passes if this is 0.
-        min_score: Least score, of the pair (`transforms.reading.given_scores`) or of the example
-            (`transforms.suggestions.suggestion_scores`); None for any, and for none.
-        max_score: Largest score; inf for any, and for none.
+    Zhu et al., section 4, have sources of 50 to 200 words. A deletion suggests no word and is
+    exempt from their least number; one word may always be masked. The confidence is that of the
+    links that a mask rests on: those inside it and those of the kept words beside it; a mask that
+    rests on none passes if 0 is asked for. The score is the pair's
+    (`transforms.reading.given_scores`) or the example's
+    (`transforms.suggestions.suggestion_scores`).
     """
 
-    min_source_words: int = 1
-    max_source_words: int = 250
-    min_suggestion_words: int = 1
-    max_suggestion_words: int = 32
-    max_masked_share: float = 0.5
-    keep_punctuation: bool = False
-    min_confidence: float = 0.0
-    min_score: float | None = None
-    max_score: float = np.inf
-
-    def __post_init__(self) -> None:
+    @pydantic.model_validator(mode="after")
+    def _check_order(self) -> Self:
         for side in ("source", "suggestion"):
             least, most = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
-            if not 1 <= least <= most:
+            if not least <= most:
                 raise ConfigError(
                     f"min_{side}_words must be 1 to max_{side}_words ({most}), got {least}"
                 )
-        if not 0 < self.max_masked_share <= 1:
-            raise ConfigError(
-                f"max_masked_share must be over 0 and at most 1, got {self.max_masked_share}"
-            )
-        if not 0 <= self.min_confidence <= 1:
-            raise ConfigError(f"min_confidence must be 0 to 1, got {self.min_confidence}")
-        least = -np.inf if self.min_score is None else self.min_score
-        if not least <= self.max_score:
+        if not (-np.inf if self.min_score is None else self.min_score) <= self.max_score:
             raise ConfigError(
                 f"min_score must be at most max_score ({self.max_score}), got {self.min_score}"
             )
+        return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,20 +3,22 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping
+from typing import Literal, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pydantic
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_lists import chunk_of
 from pairweave.transforms.arrow.flat_texts import text_column
+from pairweave.transforms.config import Seeded
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
 from pairweave.transforms.kernels.masks.masks import JUDGED_SAME
 from pairweave.transforms.kernels.text import spans
-from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.aligned_masks import (
     NOT_ASKED,
@@ -38,6 +40,7 @@ from pairweave.transforms.suggestions.suggestion_filters import (
     first_rules,
     outside_scores,
 )
+from pairweave.transforms.suggestions.suggestion_options import MaskOptions
 from pairweave.transforms.suggestions.suggestion_scores import Scorer, score_examples
 from pairweave.transforms.suggestions.token_view import TokenView, view_tokens
 from pairweave.transforms.text.segmenter import NONE
@@ -48,15 +51,10 @@ _NAMES = pa.array(METHODS)
 _OPERATIONS = pa.array(OPERATIONS)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class SuggestionConfig:
+class SuggestionConfig(Seeded, MaskOptions):
     """How examples are made.
 
     Attributes:
-        methods: Some of `transforms.suggestions.masks.METHODS`: ``random`` masks spans of the
-            reference, ``alignment`` what the machine translation has otherwise, ``parallel`` the
-            whole reference.
-        mix: Examples of ``parallel`` to one other example; 0 for none, inf for no other.
         random: How masks are drawn.
         aligned: Which differences are masked.
         filters: Which examples stay.
@@ -64,31 +62,20 @@ class SuggestionConfig:
         words: How a source's words are counted: ``words`` or ``whitespace``.
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`), which
             no mask parts.
-        seed: The run's seed.
     """
 
-    methods: tuple[str, ...] = METHODS
-    mix: float = 1.0
-    random: RandomConfig = dataclasses.field(default_factory=RandomConfig)
-    aligned: AlignedConfig = dataclasses.field(default_factory=AlignedConfig)
-    filters: FilterConfig = dataclasses.field(default_factory=FilterConfig)
-    hints: HintConfig = dataclasses.field(default_factory=HintConfig)
-    words: str = "words"
+    random: RandomConfig = RandomConfig()
+    aligned: AlignedConfig = AlignedConfig()
+    filters: FilterConfig = FilterConfig()
+    hints: HintConfig = HintConfig()
+    words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE
-    seed: int = 1
 
-    def __post_init__(self) -> None:
-        if not self.methods:
-            raise ConfigError(f"methods must be some of {', '.join(METHODS)}, got none")
-        for method in self.methods:
-            require_choice("methods", method, METHODS)
+    @pydantic.model_validator(mode="after")
+    def _check_methods(self) -> Self:
         if len(set(self.methods)) < len(self.methods):
             raise ConfigError(f"methods are named twice: {', '.join(self.methods)}")
-        if not self.mix >= 0:
-            raise ConfigError(f"mix must be 0 or more, got {self.mix}")
-        require_choice("words", self.words, ("words", "whitespace"))
-        if not 0 <= self.seed < 1 << 63:
-            raise ConfigError(f"seed must be 0 to {(1 << 63) - 1}, got {self.seed}")
+        return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ The hypothesis of Hanneman and Dinu (2020, section 3.1): if a piece of the sourc
 context, is found in the target, the two correspond. Unlike there, what is found must be found once.
 """
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,23 +11,21 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_lists import fields_of, list_column
 from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.indexed_tag import MOST_TAGS
+from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.hmm import fragments as kernel
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text import words as word_kernels
 from pairweave.transforms.markup.own_markup import Phrases, keep_whole
-from pairweave.transforms.option_values import require_choice
+from pairweave.transforms.tags.injection_options import FragmentOptions
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import pair_cuts
-
-NESTINGS = ("proper", "free")
 
 CHUNK_PAIRS = 8_192
 """Pairs whose fragments are in memory at a time, and are translated in common batches."""
@@ -38,40 +35,19 @@ _LAST_STEP = 64
 """Fragments of a pair that are translated at a time: twice as many each time, up to this."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FragmentConfig:
+class FragmentConfig(FragmentOptions, Seeded):
     """Which fragments are sought.
 
     Attributes:
-        max_words: Longest fragment, in words (Hanneman and Dinu 2020, section 5.1: 6).
-        max_tags: Fragments taken of a pair at most (there: 2).
-        nesting: ``proper``: two fragments are apart on both sides, or one holds the other on both.
-            ``free``: they may cross.
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
         punctuation: Let the place in the target hold neither a letter nor a digit.
         share: Share of the pairs that shall have fragments. Pairs come in the order of a hash, and
             one that has none is made good by the next, so a smaller share's are among a larger's.
-        seed: The run's seed.
     """
 
-    max_words: int = 6
-    max_tags: int = 2
-    nesting: str = "proper"
     segmenter: str = NONE
     punctuation: bool = False
-    share: float = 1.0
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.max_words <= 64:
-            raise ConfigError(f"max_words of a fragment must be 1 to 64, got {self.max_words}")
-        if not 1 <= self.max_tags <= MOST_TAGS:
-            raise ConfigError(f"max_tags must be 1 to {MOST_TAGS}, got {self.max_tags}")
-        require_choice("nesting", self.nesting, NESTINGS)
-        if not 0 <= self.share <= 1:
-            raise ConfigError(f"the share of tagged pairs must be 0 to 1, got {self.share}")
-        if not 0 <= self.seed < 1 << 63:
-            raise ConfigError(f"seed must be 0 to {(1 << 63) - 1}, got {self.seed}")
+    share: Share = Field(1.0, title="the share of tagged pairs")
 
 
 class Translations(NamedTuple):

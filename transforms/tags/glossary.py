@@ -8,7 +8,7 @@ import dataclasses
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,13 @@ import regex
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_lists import links_of, list_column
+from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.indexed_tag import MOST_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.markup.own_markup import Phrases, keep_whole
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage.text_lines import read_text_lines
+from pairweave.transforms.tags.injection_options import MaxTagsOptions
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.stemming import word_key
 from pairweave.transforms.text.tokens import TokenConfig, pair_cuts, tokenize
@@ -56,24 +57,19 @@ class Glossary:
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TermConfig:
+class TermConfig(MaxTagsOptions, Seeded):
     """Which terms are tagged.
 
     Attributes:
-        max_tags: Terms tagged in a pair at most.
         share: Share of the pairs that may be tagged, picked by a hash: a smaller share's pairs are
             among a larger one's.
         words: ``words`` or ``whitespace``: what the words of terms and texts are.
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        seed: The run's seed.
     """
 
-    max_tags: int = MOST_TAGS
-    share: float = 1.0
-    words: str = "words"
+    share: Share = 1.0
+    words: Literal["words", "whitespace"] = "words"
     segmenter: str = NONE
-    seed: int = 1
 
 
 def read_glossary(path: str, match: str = "stem", *, punctuation: bool = False) -> Glossary:

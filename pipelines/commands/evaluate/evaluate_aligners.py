@@ -22,6 +22,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.pharaoh import format_links
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -254,7 +255,7 @@ def evaluate(
     linked = aligner.align(table)
     seconds = time.perf_counter() - started
     linked = linked.slice(0, texts.gold.num_rows).combine_chunks()
-    links = symmetrize(linked, SymmetrizeConfig(options.heuristic)).column("links")
+    links = symmetrize(linked, pick(SymmetrizeConfig, options)).column("links")
     scores = _compare("".join(f"{line}\n" for line in format_links(links).to_pylist()), options)
     learns = name.learns
     settings = {

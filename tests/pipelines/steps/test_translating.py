@@ -1,7 +1,5 @@
 """The step that translates inside a job, with a translator that needs no model."""
 
-import dataclasses
-
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
@@ -116,7 +114,7 @@ def test_a_translation_that_is_made_is_screened_as_one_that_is_read():
         row("a short text", "ein kurzer Text"),
         row("a text of quite a few words too many", "ein Text mit zu vielen Wörtern"),
     )
-    config = dataclasses.replace(SCREEN, max_tokens=9)
+    config = SCREEN.changed(max_tokens=9)
     made = translated(shard, config)
     kept, rejected, table = made.kept, made.rejected, made.table
     # The first has its own translation, which the screen saw when it was read.

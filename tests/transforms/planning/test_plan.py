@@ -389,7 +389,7 @@ def test_corpora_that_contradict_each_other_or_lack_a_language_are_refused(tmp_p
         make_plan([single(path)], unit_rows=0)
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(ReadLimits)])
+@pytest.mark.parametrize("field", list(ReadLimits.model_fields))
 def test_limits_out_of_range_are_refused(field):
     with pytest.raises(ConfigError, match=f"{field} must be"):
         ReadLimits(**{field: -1})

@@ -310,7 +310,7 @@ def test_no_pair_gives_no_row():
         (lambda: FilterConfig(min_confidence=2), "min_confidence"),
         (lambda: FilterConfig(min_score=2, max_score=1), "min_score"),
         (lambda: HintConfig("letter"), "did you mean 'letters'"),
-        (lambda: HintConfig(letters=0), "hint_letters"),
+        (lambda: HintConfig(hint_letters=0), "hint_letters"),
     ],
 )
 def test_settings_are_checked_when_made(make, message):

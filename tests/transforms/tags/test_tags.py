@@ -1,4 +1,3 @@
-import dataclasses
 import math
 from collections import Counter
 
@@ -160,7 +159,7 @@ def test_injection_equals_its_slow_twin(table, config):
 
 @given(linked_pairs(), configs, st.booleans())
 def test_a_row_without_its_tags_is_the_original(table, config, shift):
-    config = dataclasses.replace(config, whitespace_shift=shift)
+    config = config.changed(whitespace_shift=shift)
     originals = {pair["id"]: pair for pair in table.to_pylist()}
     for row in inject_tags(table, config)[0].to_pylist():
         for side in ("source", "target"):
@@ -181,7 +180,7 @@ def test_tags_of_a_crowded_text_nest_and_stand_where_the_column_says(table, conf
 
 @given(linked_pairs(), configs)
 def test_tags_nest_stay_under_the_share_and_hold_whole_phrases(table, config):
-    config = dataclasses.replace(config, mix=INFINITE)
+    config = config.changed(mix=INFINITE)
     pairs = {pair["id"]: pair for pair in table.to_pylist()}
     for row in inject_tags(table, config)[0].to_pylist():
         pair = pairs[row["id"]]
@@ -212,7 +211,7 @@ def test_tags_nest_stay_under_the_share_and_hold_whole_phrases(table, config):
 @given(st.one_of(linked_pairs(), crowded_pairs()), configs)
 def test_shifted_rows_are_the_shifted_text(table, config):
     straight = inject_tags(table, config)[0].to_pylist()
-    shifted = inject_tags(table, dataclasses.replace(config, whitespace_shift=True))[0].to_pylist()
+    shifted = inject_tags(table, config.changed(whitespace_shift=True))[0].to_pylist()
     assert [row["tags"] for row in shifted] == [row["tags"] for row in straight]
     for one, other in zip(shifted, straight, strict=True):
         for side in ("source", "target"):
@@ -357,7 +356,7 @@ def test_a_tag_holds_a_letter_or_digit_on_both_sides(draw):
         spans = spans_of(inject_tags(DOTTED, config)[0], DOTTED, side)
         assert {",", "."}.isdisjoint(spans)
         assert len(spans) == 8
-        old = inject_tags(DOTTED, dataclasses.replace(config, punctuation_tags=True))[0]
+        old = inject_tags(DOTTED, config.changed(punctuation_tags=True))[0]
         assert {",", "."} <= spans_of(old, DOTTED, side)
 
 

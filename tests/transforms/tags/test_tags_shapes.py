@@ -1,4 +1,3 @@
-import dataclasses
 import itertools
 import math
 import re
@@ -103,7 +102,7 @@ def test_shaped_tags_nest_and_stand_where_the_column_says(table, config):
 @given(st.one_of(linked_pairs(), crowded_pairs()), configs())
 def test_shaped_rows_with_shifted_white_space_are_the_shifted_text(table, config):
     straight = inject_tags(table, config)[0].to_pylist()
-    shifted = inject_tags(table, dataclasses.replace(config, whitespace_shift=True))[0].to_pylist()
+    shifted = inject_tags(table, config.changed(whitespace_shift=True))[0].to_pylist()
     assert [row["tags"] for row in shifted] == [row["tags"] for row in straight]
     for one, other in zip(shifted, straight, strict=True):
         for side in ("source", "target"):
@@ -266,7 +265,7 @@ _ID = r'id="([0-9]+)"'
 def test_xliff_ids_are_drawn_from_1_to_the_largest():
     table = some_pairs(300)
     config = TagConfig(mix=INFINITE, tag_share=0.9, representation="xliff")
-    drawn = inject_tags(table, dataclasses.replace(config, max_id=20))[0].to_pylist()
+    drawn = inject_tags(table, config.changed(max_id=20))[0].to_pylist()
     counted = inject_tags(table, config)[0].to_pylist()
     ids = [list(dict.fromkeys(re.findall(_ID, row["source"]))) for row in drawn]
     found = Counter(itertools.chain(*ids))
@@ -279,10 +278,10 @@ def test_xliff_ids_are_drawn_from_1_to_the_largest():
             )
             assert texts == others
             assert said == [row[int(number) - 1] for number in numbers]
-    listed = symbols(dataclasses.replace(config, max_id=20))
+    listed = symbols(config.changed(max_id=20))
     assert '<g id="20">' in listed
     assert '<g id="21">' not in listed
-    alone = inject_tags(table[7:9], dataclasses.replace(config, max_id=20))[0].to_pylist()
+    alone = inject_tags(table[7:9], config.changed(max_id=20))[0].to_pylist()
     assert all(row in drawn for row in alone)
 
 

@@ -1,0 +1,188 @@
+"""An option is declared once, beside its step: one default, one check, one help text."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import typing
+
+import pydantic
+import pytest
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Options
+from pairweave.transforms.config import Config, SeedOptions, StepOptions, pick
+from pairweave.transforms.errors import ConfigError
+
+ROOMS = (
+    "pipelines.options",
+    "pipelines.commands.tags.tag_options",
+    "transforms",
+    "models.finetune.finetune_config",
+    "models.translators.translator",
+)
+
+RESOLVED = {
+    "segmenter": "the option names a way, the configuration the segmenter that it led to",
+    "representation": "the option names a template, the configuration holds its forms",
+    "objectives": "the option is a text with commas",
+    "tokens": "the option is a text, the configuration says how it is cut",
+}
+"""What a configuration derives of an option of the same name."""
+
+OWN_DEFAULTS = {
+    "AlignOptions": {"max_tokens", "max_ratio", "max_token_chars"},
+    "SuggestOptions": {"max_tokens", "max_ratio"},
+    "FragmentOptions": {"max_tags"},
+    "FinetuneConfig": {"threads"},
+}
+"""Options for which a job or a step has another default; the check is the first one's."""
+
+ALIGNERS = {
+    *("FitSettings", "AlignerSettings", "AlignerOptions"),
+    *("EncoderConfig", "HeadConfig", "ExternalConfig", "HmmConfig"),
+}
+"""Classes whose options are declared twice."""
+
+
+def subclasses(kind):
+    for child in kind.__subclasses__():
+        yield child
+        yield from subclasses(child)
+
+
+def load(name):
+    module = importlib.import_module(f"pairweave.{name}")
+    for _, below, _ in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        load(f"{name}.{below}")
+
+
+@pytest.fixture(scope="module")
+def classes():
+    for room in ROOMS:
+        load(room)
+    found = {kind for kind in subclasses(StepOptions) if kind.__module__.startswith("pairweave.")}
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def declaring(model, name):
+    """Return the classes that a model has an option from, the first one first."""
+    return [kind for kind in reversed(model.__mro__) if name in inspect.get_annotations(kind)]
+
+
+def own_default(kind, name):
+    return name in OWN_DEFAULTS.get(kind.__name__, ())
+
+
+def test_a_model_declares_an_option_once(classes):
+    twice = {
+        (model.__name__, name)
+        for model in classes
+        for name in model.model_fields
+        for kind in declaring(model, name)[1:]
+        if not own_default(kind, name) and not ALIGNERS & {k.__name__ for k in model.__mro__}
+    }
+    assert twice == set()
+
+
+def test_a_step_s_configuration_and_a_job_s_options_have_an_option_from_one_line(classes):
+    configs = [kind for kind in classes if issubclass(kind, Config)]
+    jobs = [kind for kind in classes if issubclass(kind, Options)]
+    assert len(configs) > 10
+    twice = set()
+    for config in configs:
+        for job in jobs:
+            common = set(config.__mro__) & set(job.__mro__) - set(SeedOptions.__mro__)
+            if not common:
+                continue  # the job has no such step
+            for name in (config.model_fields.keys() & job.model_fields.keys()) - RESOLVED.keys():
+                if declaring(config, name)[0] is not declaring(job, name)[0]:
+                    twice.add((config.__name__, job.__name__, name))
+    assert twice == {("FragmentConfig", "AugmentOptions", "max_words")}  # a limit of its own
+
+
+def test_a_default_of_its_own_keeps_the_check(classes):
+    for kind in classes:
+        for name in OWN_DEFAULTS.get(kind.__name__, ()):
+            first = declaring(kind, name)[0]
+            assert kind.model_fields[name].metadata == first.model_fields[name].metadata
+            assert kind.model_fields[name].annotation == first.model_fields[name].annotation
+
+
+def test_no_configuration_is_a_dataclass_with_the_names_of_options(classes):
+    options = {name for kind in classes if issubclass(kind, Options) for name in kind.model_fields}
+    seen = {}
+    for kind in {
+        value
+        for module in importlib.sys.modules.values()
+        if getattr(module, "__name__", "").startswith("pairweave.")
+        for value in vars(module).values()
+        if isinstance(value, type) and dataclasses.is_dataclass(value)
+    }:
+        if kind.__name__.endswith("Config") and kind.__name__ not in ALIGNERS:
+            names = {field.name for field in dataclasses.fields(kind)} & options
+            seen |= {kind.__name__: names} if names else {}
+    assert seen == {
+        "TokenConfig": {"model"},  # a SentencePiece model that an option named
+        "TranslatorConfig": {"beam_size", "device", "max_tokens", "model", "precision", "revision"},
+        "WriteConfig": {"output", "translator"},  # the directory's absolute path; a digest
+    }
+
+
+class ToyOptions(StepOptions):
+    """A step's options."""
+
+    size: int = Field(3, ge=1, le=9, description="size")
+    way: typing.Literal["near", "far"] = Field("near", description="way")
+
+
+class ToyConfig(ToyOptions, Config):
+    """And its configuration."""
+
+    seed: int = 1
+
+
+class JobOptions(ToyOptions, Options):
+    """A job."""
+
+    seed: int = 5
+
+
+def test_a_configuration_is_picked_from_the_options_that_it_shares():
+    options = JobOptions(size=4, way="far", seed=7)
+    assert pick(ToyConfig, options) == ToyConfig(size=4, way="far", seed=1)
+    assert pick(ToyConfig, options, seed=2).seed == 2
+    assert pick(ToyConfig, ToyConfig(size=5, seed=8)).seed == 8
+
+
+def test_a_configuration_takes_values_in_order_and_is_frozen_and_hashable():
+    config = ToyConfig(2, "far", seed=9)
+    assert config == ToyConfig(size=2, way="far", seed=9)
+    assert len({config, config.changed(size=2), config.changed(size=3)}) == 2
+    with pytest.raises(pydantic.ValidationError, match="frozen"):
+        config.size = 3
+    with pytest.raises(ConfigError, match="size must be 1 to 9, got 10"):
+        config.changed(size=10)
+
+
+@pytest.mark.parametrize(
+    ("values", "named", "message"),
+    [
+        ((0,), {}, "size must be 1 to 9, got 0"),
+        (("4",), {}, "size must be a whole number, 1 to 9, got '4'"),
+        ((True,), {}, "size must be a whole number, 1 to 9, got True"),
+        ((), {"way": "fra"}, "way 'fra' is unknown; did you mean 'far'? It is one of near, far"),
+        ((), {"sizes": 1}, "sizes: extra inputs are not permitted"),
+    ],
+)
+def test_a_configuration_says_what_a_value_may_be(values, named, message):
+    with pytest.raises(ConfigError) as caught:
+        ToyConfig(*values, **named)
+    assert str(caught.value) == message
+
+
+def test_values_are_not_given_twice():
+    with pytest.raises(TypeError, match="given twice"):
+        ToyConfig(1, size=2)
+    with pytest.raises(TypeError, match="too many"):
+        ToyConfig(1, "far", 3, 4)

@@ -1,0 +1,153 @@
+"""What a step is told: options, declared once beside their step, and configurations made of them.
+
+The options of a step are a model of their own (``PhraseOptions``): a line for each, with default,
+check and help. They lie in a module without Numba, Beam or torch, since ``--help`` reads it. A job
+inherits them, and from there come its flag and its YAML key. The step's configuration
+(``PhraseConfig``) inherits them too, and adds what no person sets, such as the run's segmenter::
+
+    class PhraseOptions(StepOptions):
+        max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
+
+    class PhraseConfig(PhraseOptions, Config):
+        segmenter: str = NONE
+
+    class AugmentOptions(PhraseOptions, ..., JobOptions):
+        ...
+
+    config = pick(PhraseConfig, options, segmenter=run.segmenter)
+
+An option that several jobs have with other help or another default is declared again by the job
+that differs; its check is a type that both name.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Self, TypeVar, get_args
+
+import pydantic
+from pydantic import Field, JsonValue
+from pydantic.fields import FieldInfo
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.option_values import unknown_choice
+
+Made = TypeVar("Made", bound="Config")
+
+UNSAID: dict[str, JsonValue] = {"unsaid": True}
+"""Marks an option that a plan leaves out while it has its default."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+PositiveShare = Annotated[float, Field(gt=0, le=1)]
+Variants = Annotated[int, Field(ge=1, le=100)]
+Mix = Annotated[float, Field(ge=0)]
+
+
+class StepOptions(pydantic.BaseModel):
+    """Options of one step: frozen, complete, no unknown key."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=True)
+
+
+class Config(StepOptions):
+    """The configuration of one step, checked when it is made.
+
+    Values may be given in order, without their names. They must have the right type: no text is
+    read as a number here.
+    """
+
+    model_config = pydantic.ConfigDict(strict=True, arbitrary_types_allowed=True)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        """Check every value.
+
+        Raises:
+            ConfigError: One is missing, unknown or outside its limits.
+        """
+        given = {**dict(zip(type(self).model_fields, values, strict=False)), **named}
+        if len(given) < len(values) + len(named):
+            raise TypeError(f"{type(self).__name__}: a value is given twice, or there are too many")
+        try:
+            super().__init__(**given)
+        except pydantic.ValidationError as error:
+            problem = error.errors()[0]
+            raise ConfigError(_refusal(type(self), problem)) from error
+
+    def changed(self, **values: object) -> Self:
+        """Return the same configuration with other values, checked likewise."""
+        return type(self)(**{**dict(self), **values})
+
+
+class SeedOptions(StepOptions):
+    """What all draws of a run depend on."""
+
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of all random draws")
+
+
+class Seeded(SeedOptions, Config):
+    """The configuration of a step that draws."""
+
+
+def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
+    """Make a step's configuration of a job's options.
+
+    Args:
+        config: The configuration.
+        options: Options that inherit the step's.
+        derived: What else the configuration needs, and no person sets as such. It goes before an
+            option of the same name.
+
+    Returns:
+        The configuration, with the value of every option that both inherit.
+    """
+    shared = {
+        name
+        for kind in config.__mro__
+        if issubclass(kind, StepOptions) and isinstance(options, kind)
+        for name in kind.model_fields
+    }
+    return config(**{**{name: getattr(options, name) for name in shared}, **derived})
+
+
+def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
+    """Say what is wrong with a value, what it may be, and what it was."""
+    name, value = str(problem["loc"][0]) if problem["loc"] else "", problem["input"]
+    field = config.model_fields.get(name)
+    name = field.title if field is not None and field.title else name
+    if field is None or problem["type"] == "missing":
+        return f"{name}: {problem['msg'].lower()}"
+    if problem["type"] == "literal_error":
+        return unknown_choice(name, value, _choices(field.annotation))
+    if problem["type"] == "too_short":
+        return f"{name} must be some of {', '.join(_choices(field.annotation))}, got none"
+    if problem["type"] == "string_pattern_mismatch":
+        return f"{name} must be {field.description}, got {value!r}"
+    kind = "a whole number, " if isinstance(value, str | bool | None) else ""
+    return f"{name} must be {kind}{_range(field) or problem['msg'].lower()}, got {value!r}"
+
+
+def _choices(annotation: object) -> list[str]:
+    """Return the words of a Literal, of a list of them, or of one that may be None."""
+    found: list[str] = []
+    for part in get_args(annotation):
+        found += [part] if isinstance(part, str) else _choices(part)
+    return found
+
+
+_BOUNDS: Mapping[str, Callable[[object], str]] = {
+    "ge": lambda least: f"{least} or more",
+    "gt": lambda least: f"over {least}",
+    "le": lambda most: f"at most {most}",
+    "lt": lambda most: f"under {most}",
+}
+
+
+def _range(field: FieldInfo) -> str:
+    """Return in words what numbers a field takes; nothing where it has no bounds."""
+    bounds = {
+        bound: getattr(limit, bound)
+        for limit in field.metadata
+        for bound in _BOUNDS
+        if hasattr(limit, bound)
+    }
+    if bounds.keys() == {"ge", "le"}:
+        return f"{bounds['ge']} to {bounds['le']}"
+    return " and ".join(_BOUNDS[bound](limit) for bound, limit in bounds.items())

@@ -1,0 +1,51 @@
+"""Options of what is made of links: one set of links of two, phrase pairs, and their scores."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.transforms.config import UNSAID, Share, StepOptions
+
+Heuristic = Literal[
+    "intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+"""Och and Ney 2003; Koehn et al. 2005; in the visiting order of fast_align's ``atools``."""
+
+
+UnalignedWords = Literal["forbid", "allow"]
+
+
+class SymmetrizeOptions(StepOptions):
+    """How the two directions of links become one."""
+
+    heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
+
+
+class PhraseOptions(StepOptions):
+    """Which phrase pairs are extracted."""
+
+    max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
+    unaligned_words: UnalignedWords = Field(
+        "forbid", description="whether a phrase may hold unaligned words"
+    )
+
+
+class LeastConfidence(StepOptions):
+    """Which phrase pairs may be tagged."""
+
+    min_confidence: Share = Field(
+        0.0,
+        description="least score of a phrase pair, by what the aligner believes of its links; 0 "
+        "takes all",
+        json_schema_extra=UNSAID,
+    )
+
+
+class DrawOptions(StepOptions):
+    """How phrase pairs are drawn."""
+
+    draw: Literal["uniform", "confident"] = Field(
+        "uniform",
+        description="how phrase pairs are drawn: alike, or by the odds of their scores",
+        json_schema_extra=UNSAID,
+    )

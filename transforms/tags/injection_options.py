@@ -1,0 +1,118 @@
+"""Options of the tags that are put into pairs."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
+from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+
+MOST_IDS = 10_000
+"""Ids that symbols can be listed of."""
+
+MostTags = Annotated[int, Field(ge=1, le=MOST_TAGS)]
+_UnsaidShare = Annotated[Share, Field(json_schema_extra=UNSAID)]
+"""A share that settings name only where it is not the default."""
+
+
+class MaxIdOptions(StepOptions):
+    """Which ids tags have."""
+
+    max_id: int | None = Field(
+        None,
+        ge=INDICES,
+        le=MOST_IDS,
+        description="with --representation xliff: draw each row's ids from 1 to this, instead of "
+        "counting them from 1",
+    )
+
+
+class MaxTagsOptions(StepOptions):
+    """How many tags a pair has (Ryu et al. 2022, section 3.4: 9)."""
+
+    max_tags: MostTags = Field(MOST_TAGS, description="most tags in a pair")
+
+
+class NestingOptions(StepOptions):
+    """How tags lie to each other.
+
+    ``proper``: two tags are apart on both sides, or one holds the other on both. ``free``: they
+    may cross (Ryu et al. 2022: "violating HTML syntax").
+    """
+
+    nesting: Literal["proper", "free"] = Field(
+        "proper", description="proper: tags nest as markup must; free: they may cross"
+    )
+
+
+class TagShareOptions(StepOptions):
+    """How many words there are to a tag (Ryu et al. 2022, section 2.3: 0.3)."""
+
+    tag_share: PositiveShare = Field(0.3, description="tags stay under this share of the words")
+
+
+class TaggedRowOptions(StepOptions):
+    """How many rows have tags, and how these stand in their text."""
+
+    mix: Mix = Field(1.0, description="tagged rows to one plain row; 0 plain only, inf tagged only")
+    variants: Variants = Field(1, description="tagged rows made of a picked pair")
+    whitespace_shift: bool = Field(
+        default=False,
+        description="move the space before a tag behind it, and put one behind tags that begin a "
+        "text, so that SentencePiece cuts words as it does without tags (tags vocabulary --train)",
+    )
+    punctuation_tags: bool = Field(
+        default=False,
+        description="let a tag hold neither a letter nor a digit on a side, such as the full stop "
+        "alone",
+    )
+
+
+class ShapeOptions(StepOptions):
+    """Which forms tags have (Hanneman and Dinu 2020, sections 3.1 and 5.1)."""
+
+    self_closing_share: _UnsaidShare = Field(
+        0.0, description="share of tags that are self-closing instead of a pair"
+    )
+    damage_share: _UnsaidShare = Field(
+        0.0, description="share of pairs of tags of which one half is skipped"
+    )
+    empty_share: _UnsaidShare = Field(
+        0.0, description="share of whole pairs of tags with nothing inside"
+    )
+    split_share: _UnsaidShare = Field(
+        0.0,
+        description="share of whole pairs of tags in two parts on one side, where phrases allow it",
+    )
+
+
+class FragmentOptions(NestingOptions, MaxTagsOptions):
+    """Which fragments are tagged; the defaults are those of Hanneman and Dinu 2020, section 5.1."""
+
+    max_words: int = Field(6, ge=1, le=64, title="max_words of a fragment")
+    max_tags: MostTags = Field(2)
+
+
+FRAGMENT_DEFAULTS = {
+    **{name: FragmentOptions.model_fields[name].default for name in ("max_words", "max_tags")},
+    "self_closing_share": 0.27,
+    "damage_share": 0.10,
+}
+"""What ``--method fragment`` does if nothing else is said (there)."""
+
+
+class GlossaryOptions(StepOptions):
+    """Which terms are tagged."""
+
+    glossary: str | None = Field(
+        None,
+        min_length=1,
+        description="method glossary: file of terms, source TAB target a line [.gz .zst]",
+        json_schema_extra={**UNSAID, "metavar": "FILE"},
+    )
+    glossary_match: Literal["stem", "exact"] = Field(
+        "stem",
+        description="method glossary: a word of a term is any word of its stem, in languages that "
+        "have a stemmer, or the same word; case does not matter",
+        json_schema_extra=UNSAID,
+    )
