@@ -20,7 +20,7 @@ class Aligner(Protocol):
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the links."""
+        """Return the hex SHA-256 of everything that determines the links."""
         ...
 
     def align(self, table: pa.Table) -> pa.Table:

@@ -104,7 +104,7 @@ class AttentionAligner:
             raise InputError(
                 "line_count_mismatch",
                 self._source.path,
-                f"has attention of {len(self)} lines, and none of line {line}",
+                f"has attention of {len(self)} lines, but not for line {line}",
             )
         method = self._source.method
         found = self._attention.links(line - 1, len(source), len(target), method)

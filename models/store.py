@@ -169,7 +169,7 @@ def _load(reference: ModelReference) -> FittedAligner:
             f"found {about.get('aligner')} of format {about.get('format')}; fit it again"
         )
     if "tokens" not in about:
-        raise ConfigError(f"{directory}/{ABOUT}: does not say how text is cut; fit it again")
+        raise ConfigError(f"{directory}/{ABOUT}: does not say how text is tokenized; fit it again")
     contents: dict[str, bytes] = {}
     for name, digest in about["files"].items():
         contents[name] = _read(directory, name)

@@ -44,7 +44,7 @@ class TerAligner:
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the links."""
+        """Return the hex SHA-256 of everything that determines the links."""
         named = {
             "aligner": "ter",
             "version": VERSION,

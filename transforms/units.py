@@ -138,7 +138,7 @@ class CorpusInput:
             raise ConfigError(f"{label}: target_lang is missing")
         for lang in (self.source_lang, self.target_lang):
             if lang is not None and not _LANGUAGE.fullmatch(lang):
-                raise ConfigError(f"{label}: {lang!r} is no language tag such as en or pt-BR")
+                raise ConfigError(f"{label}: {lang!r} is not a language tag such as en or pt-BR")
         if self.field_count is not None and self.field_count < 2:
             raise ConfigError(f"{label}: field_count must be 2 or more, got {self.field_count}")
         if self.inline_syntax is not None:
@@ -154,11 +154,12 @@ class CorpusInput:
                 raise ConfigError(f"{label}: {name} must be one of {names}, got {value!r}")
         if unknown := set(self.xliff_take) - set(XLIFF_STATES):
             raise ConfigError(
-                f"{label}: xliff_take knows {' and '.join(XLIFF_STATES)}, got {min(unknown)!r}"
+                f"{label}: xliff_take must be some of {', '.join(XLIFF_STATES)}, got "
+                f"{min(unknown)!r}"
             )
         if unknown := set(self.po_take) - set(PO_STATES):
             raise ConfigError(
-                f"{label}: po_take knows {' and '.join(PO_STATES)}, got {min(unknown)!r}"
+                f"{label}: po_take must be some of {', '.join(PO_STATES)}, got {min(unknown)!r}"
             )
 
     @property
@@ -176,17 +177,18 @@ class CorpusInput:
         given = self.given_links
         if len(given) > 1 and given != ("forward_links", "reverse_links"):
             raise ConfigError(
-                f"{label}: {' and '.join(given)} each say where links are; give one of links, "
-                "forward_links with reverse_links, attention, links_field"
+                f"{label}: {' and '.join(given)} all say where links come from; give one of "
+                "links, forward_links with reverse_links, attention, links_field"
             )
         if given in (("forward_links",), ("reverse_links",)):
             raise ConfigError(
-                f"{label}: forward_links and reverse_links belong together; links is for one set"
+                f"{label}: forward_links and reverse_links belong together; links is for a "
+                "single set"
             )
         if given == ("links_field",) and not self.input:
             raise ConfigError(
-                f"{label}: links_field {self.links_field}: line-parallel text has no columns; give "
-                "a file of links by links"
+                f"{label}: links_field {self.links_field}: line-parallel text has no columns; "
+                "give a file of links with links"
             )
         if self.input:
             self.check_no_link_files()
@@ -201,8 +203,8 @@ class CorpusInput:
         if given and given != ("links_field",):
             raise ConfigError(
                 f"{self.label}: {given[0]} goes with source_input and target_input of "
-                "line-parallel text; TSV, JSONL and Parquet hold links in a column, named by "
-                "links_field"
+                "line-parallel text; TSV, JSONL and Parquet have links in a column; give its name "
+                "with links_field"
             )
 
 

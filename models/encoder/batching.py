@@ -1,4 +1,4 @@
-"""Batches: sorted by length, within a budget of padded pieces, and how they are worked off."""
+"""Batches: sorted by length, within a budget of padded pieces, and how they are processed."""
 
 import dataclasses
 import os
@@ -55,7 +55,7 @@ def cut_batches(lengths: np.ndarray, budget: int, multiple: int = 1) -> list[Bat
 
 
 class Budget:
-    """The most that one batch may hold; it shrinks when memory runs out, and stays so.
+    """The maximum size of a batch; it shrinks when memory runs out, and stays smaller.
 
     Attributes:
         limit: Padded pieces (or cells) in a batch.
@@ -81,11 +81,11 @@ class Budget:
         work: Callable[[np.ndarray], None],
         free: Callable[[], None],
     ) -> None:
-        """Do the work of a batch, in halves where memory runs out.
+        """Do the work of a batch, in halves if memory runs out.
 
         Args:
             members: Sequences of the batch.
-            row_size: What one of them counts against the limit.
+            row_size: How much one of them counts towards the limit.
             work: Does some of the members, and leaves its results where they belong.
             free: Gives unused memory back to the device.
 

@@ -1,4 +1,4 @@
-"""Blocks of pairs: as many as have their hidden states held at once."""
+"""Blocks of pairs whose hidden states are held at once."""
 
 import dataclasses
 from collections.abc import Iterator

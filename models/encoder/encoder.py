@@ -28,8 +28,8 @@ OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError, Memory
 _NO_CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 
 _CPU_BUDGET = 512
-"""Pieces at a time on a CPU: more leaves its caches. A figure and no measurement, so that the
-same links do not hang on how busy the machine was."""
+"""Pieces at a time on a CPU: more do not fit its caches. A constant instead of a measurement, so
+that links do not depend on how busy the machine was."""
 
 _MOST_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
@@ -225,8 +225,8 @@ def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401
     outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     if len(outermost) != 1:
         raise ConfigError(
-            f"{type(model).__name__}: cannot find its layers; it can align by its last alone "
-            "(layer -1), and cannot be tuned"
+            f"{type(model).__name__}: cannot find its layers; it can align only with its last "
+            "layer (layer -1), and cannot be fine-tuned"
         )
     return lists[outermost[0]]
 
@@ -300,7 +300,7 @@ def _load_model(
     )
     if model.main_input_name != "input_ids":
         raise ConfigError(
-            f"{files.directory}: a {full.model_type} is no encoder of text: it reads "
+            f"{files.directory}: a {full.model_type} is not a text encoder: it reads "
             f"{model.main_input_name}"
         )
     _check_numbers(model, files, config.precision)
@@ -311,8 +311,8 @@ def _load_model(
         return _quantized(model)
     if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
         _log.warning(
-            "this CPU has no bf16 instructions: weights are rounded to bf16, the arithmetic stays "
-            "fp32 at its speed; int8 is faster here"
+            "this CPU has no bf16 instructions: weights are rounded to bf16, but the "
+            "arithmetic stays fp32 and is no faster; int8 is faster here"
         )
         model = model.float()
     return model.to(device)

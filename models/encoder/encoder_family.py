@@ -1,4 +1,4 @@
-"""What a model's configuration says: whether it is an encoder that can align, and its layers."""
+"""A model's configuration: whether it is an encoder that can align, and its layers."""
 
 import json
 from typing import Any
@@ -14,9 +14,9 @@ from pairweave.transforms.errors import ConfigError
 _HANG_ON_OTHERS = (
     *("convbert", "funnel", "mobilebert"),  # mix neighbours without a mask
     *("fnet", "nystromformer", "yoso"),  # mix or sample the whole width of a batch
-    *("big_bird", "mra", "reformer"),  # attend at random, or as what came before was attended to
+    *("big_bird", "mra", "reformer"),  # attend at random, or depending on earlier attention
 )
-"""Families whose vectors of a text hang on what else is encoded."""
+"""Families whose vectors depend on the rest of the batch."""
 
 NO_LAST_NORM = ("albert", "flaubert", "xlm")
 """Families that do nothing after their last layer, and have no list of layers to watch."""
@@ -26,7 +26,7 @@ _BOTH_WAYS = ("bert-generation",)
 
 
 def read_family(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers configuration
-    """Read a model's configuration, and refuse what is no encoder of text.
+    """Read a model's configuration, and refuse models that are not text encoders.
 
     Raises:
         ConfigError: It cannot be read, or the model cannot align.
@@ -35,7 +35,7 @@ def read_family(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers conf
     try:
         given = json.loads(path.read_bytes())
     except ValueError as error:
-        raise ConfigError(f"{path}: no JSON: {error}") from error
+        raise ConfigError(f"{path}: not JSON: {error}") from error
     if not isinstance(given, dict):
         raise ConfigError(f"{path}: expected a JSON object, found {type(given).__name__}")
     try:
@@ -45,7 +45,8 @@ def read_family(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers conf
             )
     except Exception as error:  # libraries raise any kind
         raise ConfigError(
-            f"{path}: no encoder that transformers knows: {one_line(error)}{_own_code(given)}"
+            f"{path}: not an encoder that transformers supports: "
+            f"{one_line(error)}{_own_code(given)}"
         ) from error
     _check(full, files)
     return full
@@ -68,22 +69,22 @@ def layer_number(config: EncoderConfig, full: Any) -> int:  # noqa: ANN401
 
 
 def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
-    """Refuse a configuration that is no encoder's, or of weights that cannot be read as numbers."""
+    """Refuse a configuration that is not an encoder's, or whose weights are quantised."""
     family = full.model_type
     if full.is_encoder_decoder or getattr(full, "is_decoder", False) or _writes(full):
         raise ConfigError(
-            f"{files.directory}: a {family} is no encoder that can align; use one that learned to "
-            "fill masks, such as BERT or XLM-R"
+            f"{files.directory}: a {family} cannot align; use an encoder trained to fill in "
+            "masks, such as BERT or XLM-R"
         )
     if family in _HANG_ON_OTHERS:
         raise ConfigError(
-            f"{files.directory}: a {family} encodes a text in another way beside other texts, so "
-            "links would hang on what is aligned with a pair; use another encoder"
+            f"{files.directory}: a {family} encodes a text differently depending on the rest of "
+            "the batch, so links would depend on other pairs; use another encoder"
         )
     for name in ("num_hidden_layers", "hidden_size", "vocab_size"):
         if not isinstance(getattr(full, name, None), int):
             raise ConfigError(
-                f"{files.directory}: a {family} is no encoder of text: config.json has no {name}"
+                f"{files.directory}: a {family} is not a text encoder: config.json has no {name}"
             )
     if getattr(full, "quantization_config", None) is not None:
         raise ConfigError(
@@ -93,7 +94,7 @@ def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
 
 
 def _writes(full: Any) -> bool:  # noqa: ANN401
-    """Tell whether a family is one that writes text on: its pieces see only what stands before."""
+    """Tell whether a family is generative: its pieces see only those before them."""
     family = full.model_type
     if family in _BOTH_WAYS or getattr(full, "use_bidirectional_attention", False):
         return False
@@ -102,7 +103,7 @@ def _writes(full: Any) -> bool:  # noqa: ANN401
 
 
 def _own_code(given: dict[str, Any]) -> str:
-    """Say that the programs of a model are not run, if it has any."""
+    """Return a message that a model's own code is not run, if it has any."""
     if "auto_map" not in given:
         return ""
-    return "; the model is a program of its own (auto_map), and pairweave never runs those"
+    return "; the model comes with its own code (auto_map), which pairweave never runs"

@@ -1,4 +1,4 @@
-"""The neural aligner of a job: what travels to workers, and how they load it.
+"""The neural aligner of a job: what is sent to workers, and how they load it.
 
 Importable without torch, which is loaded when an encoder is looked for.
 """
@@ -21,7 +21,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 @dataclasses.dataclass(frozen=True)
 class EncoderReference:
-    """Which encoder aligns and what it must be.
+    """Which encoder aligns, and the digest that it must have.
 
     Attributes:
         config: Its settings; a local directory is absolute.
@@ -40,7 +40,7 @@ def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
 
     Args:
         config: Its settings.
-        watch: Whether another model may take its place while the run goes on.
+        watch: Whether another model may take its place during the run.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed, a hub model is to be watched, or see
@@ -69,7 +69,7 @@ def check_device(reference: EncoderReference) -> None:
 
 
 def stamp(directory: str) -> Stamp:
-    """Return what changes when a directory's files do, without reading them; empty if it is gone.
+    """Return a value that changes with a directory's files, unread; empty if it is gone.
 
     A symbolic link to a directory stands for that directory.
     """
@@ -84,7 +84,7 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder
     """Load an encoder with its head.
 
     Raises:
-        ConfigError: It cannot be loaded, or is not the one that is meant.
+        ConfigError: It cannot be loaded, or is not the intended one.
     """
     neural = _neural()
     import torch
@@ -95,8 +95,8 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder
     aligner = neural.load_aligner(reference.config, allowed_threads(reference.threads))
     if aligner.digest != reference.digest:
         raise ConfigError(
-            f"{reference.config.model}: not the encoder that the run was planned with; "
-            "its files changed, or a hub model's branch moved (name a commit by --revision)"
+            f"{reference.config.model}: not the encoder that the run was planned with; its "
+            "files changed, or a hub model's branch moved (give a commit with --revision)"
         )
     return aligner
 

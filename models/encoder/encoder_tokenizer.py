@@ -1,4 +1,4 @@
-"""An encoder's tokenizer: reading it, and what must hold for links to be read off its pieces."""
+"""An encoder's tokenizer: reading it, and what alignment requires of it."""
 
 import importlib
 import sys
@@ -15,11 +15,11 @@ _SENTENCEPIECE = "sentencepiece.sentencepiece_model_pb2"
 
 
 def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
-    """Read a tokenizer; only the kind that knows offsets will do.
+    """Read a tokenizer, which must be of the kind that gives offsets.
 
     Args:
         files: The model's.
-        embeddings: Pieces that the model has a vector of.
+        embeddings: Number of pieces for which the model has a vector.
 
     Raises:
         ConfigError: There is none, it has no offsets or no padding, or it makes pieces that the
@@ -41,7 +41,7 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
             f"{files.directory}: {type(tokenizer).__name__} gives no offsets; the model needs a "
             "fast tokenizer (tokenizer.json)"
         )
-    # Without its file transformers makes a tokenizer that knows no word at all.
+    # Without its file, transformers makes a tokenizer without any words.
     if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
         raise ConfigError(
             f"{files.directory}: no tokenizer: its vocabulary is empty; tokenizer.json or the "
@@ -49,21 +49,21 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
         )
     if tokenizer.pad_token_id is None:
         raise ConfigError(
-            f"{files.directory}: the tokenizer has no padding token; name it as pad_token in "
+            f"{files.directory}: the tokenizer has no padding token; set pad_token in "
             "tokenizer_config.json"
         )
     # A piece without a vector fails its pair on a CPU, and the whole process on a GPU.
     most = max(tokenizer.get_vocab().values())
     if most >= embeddings:
         raise ConfigError(
-            f"{files.directory}: the tokenizer is of another model: it makes pieces up to number "
-            f"{most}, and config.json says vocab_size {embeddings}"
+            f"{files.directory}: the tokenizer belongs to another model: it makes pieces up to "
+            f"number {most}, and config.json says vocab_size {embeddings}"
         )
     return tokenizer
 
 
 def backend_of(tokenizer: Any) -> Any:  # noqa: ANN401
-    """Return the `tokenizers.Tokenizer` inside a tokenizer, made neither to cut nor to pad."""
+    """Return the `tokenizers.Tokenizer` inside a tokenizer, set neither to truncate nor to pad."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -86,11 +86,11 @@ def special_pieces(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: AN
 
 
 def _let_sentencepiece_be_read() -> None:
-    """Let transformers read a SentencePiece model, where mDeBERTa and others have nothing else.
+    """Let transformers read a SentencePiece model, for mDeBERTa and others that have no other file.
 
     The messages that come with SentencePiece may want a newer release of Protocol Buffers than
-    Beam allows, and transformers asks for no others. Its own are of the same file format and work
-    with any release, so they take the place of those that cannot be imported.
+    Beam allows, and transformers asks for no others. Its own messages have the same file format and
+    work with any release, so they replace those that cannot be imported.
     """
     from google.protobuf.runtime_version import VersionError
 

@@ -1,4 +1,4 @@
-"""Finding the pairs on which an aligner fails, so that they alone are rejected."""
+"""Find the pairs on which an aligner fails, so that only these are rejected."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,14 +10,14 @@ from pairweave.transforms.errors import PairweaveError, WorkerError
 
 ALIGNER_FAILED = "aligner_failed"
 
-LEAST_MOST = 8
-"""So many pairs of a shard may fail, however few it has."""
+ALWAYS_ALLOWED = 8
+"""This many pairs of a shard may fail, however few it has."""
 
-MOST_SHARE = 0.01
-"""The share of a shard's pairs that may fail; beyond it the model is at fault and not the pairs."""
+ALLOWED_SHARE = 0.01
+"""The share of a shard's pairs that may fail; beyond it the model is at fault, not the pairs."""
 
 MOST_DETAIL = 200
-"""Characters of an error that a rejected pair is given."""
+"""Characters of an error in the detail of a rejected pair."""
 
 Rejected = dict[int, tuple[str, str]]
 Align = Callable[[pa.Table], tuple[pa.Table, Rejected]]
@@ -29,20 +29,21 @@ def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Tabl
 
     Where the whole table fails, the pairs that fail by themselves are found by halving it, and
     the others are aligned once more together: their links are those of a table without the
-    failing pairs. A pair is given up only if it fails alone, and fails alone again when the
-    aligner has shown that it is sound; so a fault of the moment rejects nothing.
+    failing pairs. A pair is rejected only if it fails alone, and fails alone again after the
+    aligner has been shown to work; so a transient fault rejects nothing.
 
     Args:
         align: Turns these into LINKED rows and rejected ones, by row.
         table: Pairs with tokens (`transforms.schemas.TOKENS`), or without (`PAIRS`) if the aligner
             cuts them itself.
-        fatal: Errors that are no pair's fault, such as exhausted memory; raised as they are.
+        fatal: Errors that are not a pair's fault, such as exhausted memory; raised unchanged.
 
     Returns:
         What ``align`` does, the failing pairs among the rejected.
 
     Raises:
-        WorkerError: So many pairs fail that it is not theirs, or what fails is not a pair.
+        WorkerError: Too many pairs fail for the fault to be theirs, or something other than a pair
+            fails.
     """
     together = _failure(align, table, fatal)
     if not isinstance(together, str):
@@ -52,7 +53,7 @@ def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Tabl
     kept[list(failed)] = False
     rest = _failure(align, table.filter(pa.array(kept)), fatal)
     if isinstance(rest, str):
-        raise WorkerError(f"{int(kept.sum())} pairs fail together and not alone: {rest}")
+        raise WorkerError(f"{int(kept.sum())} pairs fail together but not alone: {rest}")
     check_sound(align, table.column_names, fatal)
     for row in failed:
         if not isinstance(_failure(align, table.slice(row, 1), fatal), str):
@@ -83,12 +84,12 @@ def check_sound(align: Align, columns: Sequence[str], fatal: Kinds) -> None:
 
 
 def _failing_alone(align: Align, table: pa.Table, fatal: Kinds) -> dict[int, str]:
-    """Return why pairs fail that fail by themselves, by row, in order.
+    """Return the errors of the pairs that fail on their own, by row, in order.
 
     Raises:
         WorkerError: There are too many of them.
     """
-    most = max(LEAST_MOST, int(MOST_SHARE * table.num_rows))
+    most = max(ALWAYS_ALLOWED, int(ALLOWED_SHARE * table.num_rows))
     failed: dict[int, str] = {}
     parts = _halves(0, table.num_rows)  # that the whole fails is known
     while parts:
@@ -102,21 +103,21 @@ def _failing_alone(align: Align, table: pa.Table, fatal: Kinds) -> dict[int, str
         failed[start] = failure
         if len(failed) > most:
             raise WorkerError(
-                f"{len(failed)} of the first {stop} pairs of {table.num_rows} fail, so it is the "
-                f"aligner and not the pairs; first pair {table['id'][min(failed)]}: "
-                f"{failed[min(failed)]}"
+                f"{len(failed)} of the first {stop} pairs of {table.num_rows} fail, so the "
+                "fault is in the aligner, not in the pairs; first pair "
+                f"{table['id'][min(failed)]}: {failed[min(failed)]}"
             )
     return failed
 
 
 def _halves(start: int, stop: int) -> list[tuple[int, int]]:
-    """Return the second and the first half of a range, less an empty one."""
+    """Return the second and the first half of a range, without empty ones."""
     middle = (start + stop) // 2
     return [part for part in ((middle, stop), (start, middle)) if part[0] < part[1]]
 
 
 def _failure(align: Align, table: pa.Table, fatal: Kinds) -> str | tuple[pa.Table, Rejected]:
-    """Align; an error becomes its line of text, so that its traceback keeps no memory alive."""
+    """Align; an error becomes one line of text, so that its traceback keeps no memory alive."""
     try:
         return align(table)
     except fatal:

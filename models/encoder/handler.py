@@ -42,7 +42,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
     """Loads the encoder on a worker and aligns shards with it, each a batch of its own."""
 
     def __init__(self, reference: EncoderReference, hosting: Hosting) -> None:
-        """Keep what is to be loaded; nothing is, before a worker needs it."""
+        """Keep the settings; nothing is loaded before a worker needs it."""
         super().__init__(
             min_batch_size=1,
             max_batch_size=1,
@@ -62,7 +62,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         model: HostedAligner,
         inference_args: dict[str, Any] | None = None,  # noqa: ARG002 - Beam's signature
     ) -> list[Shard]:
-        """Align shards; what cannot be aligned moves to their rejected rows.
+        """Align shards; pairs that cannot be aligned move to their rejected rows.
 
         ``model`` is a proxy where processes share it: then tables travel as Arrow streams, since
         anything else would be pickled.
@@ -86,7 +86,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         return "pairweave"
 
     def get_resource_hints(self) -> dict[str, str]:
-        """Ask for the accelerator; Beam hands this on to the step that holds the model alone."""
+        """Ask for the accelerator; Beam passes this on only to the step that holds the model."""
         accelerator = self._hosting.accelerator
         return {} if accelerator is None else {"accelerator": accelerator}
 
@@ -106,7 +106,7 @@ class AlignShards(beam.PTransform[Shards, Shards]):
         hosting: Hosting | None = None,
         metadata: beam.PCollection[ModelMetadata] | None = None,
     ) -> None:
-        """Say which encoder, and where it is held.
+        """Set which encoder to use, and where it is held.
 
         Args:
             reference: Which encoder.
@@ -135,7 +135,7 @@ class AlignShards(beam.PTransform[Shards, Shards]):
 
 
 def _with_alignment(shard: Shard, alignment: Alignment) -> Shard:
-    """Reject what was given up, and note which model made the links.
+    """Reject the failed pairs, and record which model made the links.
 
     Kept rows, rejected rows and working table stay in step.
     """

@@ -1,4 +1,4 @@
-"""Links read off the hidden states of sentence pairs, many pairs at once.
+"""Links from the hidden states of sentence pairs, many pairs at once.
 
 Every head takes padded batches with their lengths and works on the device, without a loop over
 cells. Heads of two directions give both; the others give one set of links twice.
@@ -23,7 +23,7 @@ class PieceLinks:
     Attributes:
         forward: Links seen from the source, bool ``[pair, source, target]``.
         reverse: Links seen from the target, bool ``[pair, source, target]``.
-        forward_probability: How sure the head is of each, float32, in [0, 1].
+        forward_probability: Probability of each, float32, in [0, 1].
         reverse_probability: The same of the reverse links.
     """
 
@@ -142,7 +142,7 @@ def column_best(similarity: Tensor) -> Tensor:
 def first_best(similarity: Tensor, dim: int) -> Tensor:
     """Return the first place of the greatest value along a dimension, which is kept.
 
-    `torch.argmax` leaves open which of equal values it names, and devices differ.
+    `torch.argmax` does not define which of equal values it returns, and devices differ.
     """
     places = torch.arange(similarity.shape[dim], device=similarity.device)
     places = places.view([-1 if axis == dim else 1 for axis in range(similarity.dim())])

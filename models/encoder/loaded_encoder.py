@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Alignment(NamedTuple):
-    """What became of one shard's pairs.
+    """The results for one shard's pairs.
 
     Attributes:
         linked: The LINKED rows (`transforms.schemas`), in order, without the rejected ones.
@@ -35,15 +35,15 @@ class Alignment(NamedTuple):
 class HostedAligner:
     """The encoder of a worker; what Beam shares between threads, or by a proxy between processes.
 
-    One call at a time: the device's memory is planned for one. Where the model's directory is
-    watched, another model is taken up when a call begins and never during one.
+    One call at a time: the device's memory is planned for one. If the model's directory is watched,
+    a new model is loaded when a call begins, never during one.
     """
 
     def __init__(self, reference: EncoderReference) -> None:
         """Load the encoder, and check that it can align anything.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the intended one.
             WorkerError: It fails on whatever it is given.
         """
         self._reference = reference
@@ -102,7 +102,7 @@ class HostedAligner:
             raise WorkerError(f"{self._model}: {error}") from None
 
     def _refresh(self) -> None:
-        """Take up what is published in the watched directory, if that is another model.
+        """Load the model that is published in the watched directory, if it is another one.
 
         While its files are being written, the model in use stays.
         """
@@ -117,7 +117,7 @@ class HostedAligner:
             if before == encoder_store.stamp(watched):
                 if self._aligner is None or found.digest != self._aligner.digest:
                     self._take(found)
-                    _log.info("%s: aligning with %s from here on", watched, found.digest)
+                    _log.info("%s: aligning with %s from now on", watched, found.digest)
                 self._stamp = before
                 return
         except ConfigError:
@@ -125,6 +125,6 @@ class HostedAligner:
                 raise
         if self._aligner is None:
             raise WorkerError(
-                f"{watched}: changes while it is read; publish a model by moving a link or "
+                f"{watched}: changed while it was read; publish a model by moving a link or "
                 "renaming a directory"
             )

@@ -30,7 +30,7 @@ from pairweave.transforms.arrow import flat_lists
 from pairweave.transforms.errors import WorkerError
 
 VERSION = 1
-"""Rises when the same model and settings give other links."""
+"""Increased when the same model and settings give other links."""
 
 _BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
 """Text whose hidden states are held at once: about 0.2 GB in fp32 on a CPU."""
@@ -53,8 +53,8 @@ class EncoderAligner:
         Args:
             config: The settings.
             encoder: The encoder.
-            threads: Batches that a CPU works on at once, each on one thread, so that no sum
-                hangs on their number. A GPU takes one.
+            threads: Batches that a CPU works on at once, each on one thread, so that no sum depends
+                on their number. A GPU takes one.
         """
         self.config = config
         self.encoder = encoder
@@ -66,7 +66,7 @@ class EncoderAligner:
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the links.
+        """Return the hex SHA-256 of everything that determines the links.
 
         Where and in what batches the encoder runs is left out: it moves links by no more than
         the precision does.
@@ -98,7 +98,7 @@ class EncoderAligner:
 
         Raises:
             WorkerError: A side has more tokens than links can number, or the encoder made
-                something that is no number.
+                something that is not a number.
         """
         if self.config.tokens == "pieces":
             table = add_piece_tokens(table, self.encoder.tokenizer)
@@ -132,10 +132,10 @@ class EncoderAligner:
 
     @inference()
     def find_links(self, block: Block) -> FoundLinks:
-        """Encode a block and read its links off.
+        """Encode a block and find its links.
 
         Raises:
-            WorkerError: The encoder made something that is no number, as fp16 may.
+            WorkerError: The encoder made something that is not a number, as fp16 may.
         """
         hidden = self.encode(block)
         if not bool(torch.isfinite(hidden).all()):

@@ -1,4 +1,4 @@
-"""Text as an encoder's pieces, pieces as tokens, and windows over what is too long."""
+"""Text as an encoder's pieces, pieces as tokens, and windows over long texts."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.piece_numbers import PieceNumbers
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
-"""The reason of a pair that the encoder cannot take whole and must not cut."""
+"""The reason of a pair that the encoder cannot take whole and must not split."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _numbered(table: pa.Table, side: str, tokenizer: Any) -> PieceNumbers:  # no
     tokens, numbers = _merged(table[side], tokenizer)
     if not tokens.equals(flat_lists.chunk_of(table[f"{side}_tokens"])):
         raise WorkerError(
-            f"the {side} pieces of {table.num_rows} pairs were cut by another tokenizer: the "
+            f"the {side} pieces of {table.num_rows} pairs were split by another tokenizer: the "
             "encoder changed while they were aligned; align them again"
         )
     return numbers
@@ -153,7 +153,7 @@ def tokens_of(pieces: Pieces, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
 def pieces_of(
     first: np.ndarray, last: np.ndarray, piece_offsets: np.ndarray, token_offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Turn the tokens of each piece round: list the pieces of each token.
+    """Invert the tokens of each piece: list the pieces of each token.
 
     Args:
         first: First token of each piece, counted inside its text ``[piece]``.
@@ -177,8 +177,8 @@ def pieces_of(
 def cut_windows(offsets: np.ndarray, limit: int, overlap: int) -> Sequences:
     """Cut texts over a limit into overlapping windows; shorter ones stay whole.
 
-    All windows of a text are full: the last is moved back to end with the text. A piece that is
-    in two windows keeps its vector from the one where it lies further from an edge.
+    All windows of a text are full: the last is moved back to end with the text. A piece that is in
+    two windows gets its vector from the one where it is further from an edge.
 
     Args:
         offsets: Where each text's pieces start ``[text + 1]``; a text without pieces gives no

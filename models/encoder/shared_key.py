@@ -1,4 +1,4 @@
-"""The key by which the processes of one run know each other when they share an encoder.
+"""The key by which the processes of one run recognize each other when they share an encoder.
 
 Beam lets processes share an object through a port of the loopback, and guards it by a key that is
 the same for everyone. In the run's private temporary directory lies a key of its own.
@@ -13,7 +13,7 @@ from pairweave.transforms.storage import temporary_files
 
 
 def use() -> None:
-    """Let this process show and ask for the run's own key, where there is one."""
+    """Make this process use and require the run's own key, if there is one."""
     path = Path(tempfile.gettempdir(), temporary_files.KEY)
     # Where the temporary directory is everybody's, so would a file of that name be.
     if path.is_file() and path.parent.stat().st_mode & 0o077 == 0:

@@ -4,11 +4,11 @@ Source: Arase, Bao and Yokoi (2023), "Unbalanced Optimal Transport for Unbalance
 Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of all three problems.
 
 Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
-authors' program. It differs in what surrounds them: it can encode both sides as one sequence and
-takes the mean of all vectors off each, where here each side is encoded alone and left as it is; it
-solves the balanced and the partial problem without entropy unless told otherwise, here they always
-have it; it stops at a change of 1e-6, here at 1e-9; and it searches ``tau`` (`relaxation` and
-`moved_mass`) and the threshold on a development set, here they have defaults.
+authors' program. The rest differs: OTAlign can encode both sides as one sequence and takes the mean
+of all vectors off each, where here each side is encoded alone and left as it is; it solves the
+balanced and the partial problem without entropy unless told otherwise, here they always have it; it
+stops at a change of 1e-6, here at 1e-9; and it searches ``tau`` (`relaxation` and `moved_mass`) and
+the threshold on a development set, here they have defaults.
 """
 
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def balanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) -
 
 
 def unbalanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) -> Tensor:
-    """Move mass where it pays, at a Kullback-Leibler price for what is left or made up.
+    """Move mass where it pays, with a Kullback-Leibler cost for mass left over or created.
 
     The entropy is taken against the product of the two masses, as in POT since its version 0.9.
     Arguments are those of `balanced`.
@@ -184,9 +184,9 @@ def _iterate(
     state: tuple[Tensor, ...],
     config: HeadConfig,
 ) -> tuple[Tensor, ...]:
-    """Repeat a round until every pair stands still; a pair that does is left alone.
+    """Repeat a round until every pair has converged; a converged pair is no longer changed.
 
-    Were it not, how far a pair is carried would depend on the pairs beside it.
+    Otherwise, the number of rounds for a pair would depend on the other pairs.
     """
     active = torch.ones(len(state[0]), dtype=torch.bool, device=state[0].device)
     for done in range(1, config.max_iterations + 1):

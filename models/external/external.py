@@ -69,7 +69,7 @@ class ExternalAligner:
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the links."""
+        """Return the hex SHA-256 of everything that determines the links."""
         return self._digest
 
     def align(self, table: pa.Table) -> pa.Table:

@@ -60,7 +60,7 @@ ABOUT: dict[str, About] = {
         "eflomal-align",
         "eflomal",
         "pip install eflomal, in an environment of its own: it is under the GPL",
-        "it samples links at random and takes no seed, so that the same shard would not give the "
+        "it samples links at random and takes no seed, so the same shard would not give the "
         "same bytes twice",
     ),
     "awesome-align": About(
@@ -86,8 +86,8 @@ ABOUT: dict[str, About] = {
         "GIZA++",
         None,
         "build GIZA++ and mkcls from github.com/moses-smt/giza-pp",
-        "it is trained on the very pairs that it aligns, so that a pair's links would depend on "
-        "the other pairs of its shard",
+        "it is trained on the pairs that it aligns, so a pair's links would depend on the "
+        "other pairs of its shard",
     ),
 }
 PROGRAMS = tuple(ABOUT)
@@ -172,5 +172,5 @@ class ExternalConfig:
         if about.vocabulary is not None and not (path / about.vocabulary).is_file():
             raise ConfigError(
                 f"--model {self.model}: --program {self.program} reads the vocabulary from "
-                f"{about.vocabulary}, and there is none; fetch it from where the model is from"
+                f"{about.vocabulary}, but there is none; get it from where the model comes from"
             )

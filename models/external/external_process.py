@@ -60,8 +60,8 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
         given = shutil.which(config.path)
         if given is None:
             raise ConfigError(
-                f"--program_path {config.path}: no such program that may be run; "
-                f"{config.program}: {about.install}"
+                f"--program_path {config.path}: no such executable program; {config.program}: "
+                f"{about.install}"
             )
         path = Path(given).absolute()
         return str(path) if executable is None else str(path.with_name(executable))
@@ -69,7 +69,7 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
         if not _has_module((about.package or "").replace("-", "_")):
             raise ConfigError(
                 f"--program {config.program}: this Python has no package {about.package}; "
-                f"{about.install}, or name the Python that has it by --program_path"
+                f"{about.install}, or give the Python that has it with --program_path"
             )
         return sys.executable
     if executable is None and about.module is not None and _has_module(about.module):
@@ -77,8 +77,8 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
     found = shutil.which(name)
     if found is None:
         raise ConfigError(
-            f"--program {config.program}: no {name} on the search path; {about.install}, or say "
-            "where it is by --program_path"
+            f"--program {config.program}: no {name} on the search path; {about.install}, or "
+            "give its path with --program_path"
         )
     return str(Path(found).absolute())
 
@@ -154,7 +154,7 @@ def run(
         out, said = process.communicate(stdin, timeout=timeout_seconds)
     except subprocess.TimeoutExpired as error:
         raise WorkerError(
-            f"{name}: not done after {timeout_seconds} s and killed; give a larger "
+            f"{name}: not done after {timeout_seconds} s, so it was killed; give a larger "
             "--program_timeout or smaller --shard_pairs"
         ) from error
     finally:

@@ -56,8 +56,9 @@ def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
         packed = hashed_files.read(directory)
     except WorkerError as error:
         raise ConfigError(
-            f"--model {directory}: nothing that {config.program} learned ({error}); leave --model "
-            f"out to let it learn from the input, which keeps it under models/{config.program}"
+            f"--model {directory}: contains nothing that {config.program} learned ({error}); "
+            "leave --model out to let it learn from the input, which keeps it under "
+            f"models/{config.program}"
         ) from error
     about = hashed_files.parse_about(packed.pop(hashed_files.ABOUT))
     if about.get("aligner") != ALIGNER or about.get("program") != config.program:

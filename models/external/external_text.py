@@ -133,7 +133,7 @@ def linked_table(
         try:
             flat_lists.links_of(linked, column)
         except WorkerError as error:
-            raise WorkerError(f"{name} linked words that are not there: {error}") from error
+            raise WorkerError(f"{name} linked words that do not exist: {error}") from error
     given_up = {int(text.rows[line]): why for line, why in found.given_up.items()}
     if given_up:
         kept = np.ones(table.num_rows, np.bool_)
@@ -164,7 +164,7 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
         links = parse_links(lines, Path(name))
     except InputError as error:
         raise WorkerError(
-            f"{name} answered with what is no link: line {error.line}: {error.message}"
+            f"{name} printed something that is not a link: line {error.line}: {error.message}"
         ) from error
     if len(links) != len(text):
         raise WorkerError(f"{name}: {len(text)} pairs in, {len(links)} lines of links out")

@@ -143,15 +143,15 @@ def load_trainee(model: str, revision: str | None, config: FinetuneConfig) -> Lo
     encoder = dataclasses.replace(encoder, model=None)
     if encoder.layer < 1:
         raise ConfigError(
-            f"layer {config.layer}: the embeddings alone cannot be tuned; choose 1 up"
+            f"layer {config.layer}: the embeddings alone cannot be tuned; choose 1 or higher"
         )
     files = find_model(model, revision)
     guesses = bool({"mlm", "tlm"} & set(config.objectives))
     mask = _mask_piece(files, model) if guesses else None
     if "psi" in config.objectives and not len(encoder.prefix):
         raise ConfigError(
-            f"{model}: objective psi reads the special piece before a text, and its tokenizer puts "
-            "none there; leave psi out"
+            f"{model}: objective psi reads the special piece before a text, and its tokenizer "
+            "adds none; leave psi out"
         )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)

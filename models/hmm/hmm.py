@@ -39,7 +39,7 @@ class HmmModel:
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the links."""
+        """Return the hex SHA-256 of everything that determines the links."""
         return digest_of(self._files[HEADER])
 
     @property
@@ -58,9 +58,9 @@ class HmmModel:
         return dict(json.loads(self._files[HEADER])["fit"])
 
     def with_threshold(self, threshold: float) -> "HmmModel":
-        """Return the same model, linking whatever has at least this posterior probability.
+        """Return the same model with another threshold for the posterior probability of links.
 
-        Nothing is copied. A low threshold gives all that the model believes of the links.
+        Nothing is copied. A low threshold gives nearly all links that the model considers.
 
         Raises:
             ConfigError: The threshold is out of its range (`models.hmm.hmm_config`).

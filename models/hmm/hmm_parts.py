@@ -1,4 +1,4 @@
-"""All that a fitted statistical aligner is, in memory."""
+"""The parts of a fitted statistical aligner, in memory."""
 
 import dataclasses
 from typing import Any
@@ -43,7 +43,7 @@ def know_words(
     prior: float,
     stem_mass: np.ndarray | None = None,
 ) -> Words:
-    """Put together what is known of the words of one side.
+    """Collect the statistics of the words of one side.
 
     Args:
         vocabulary: The words.

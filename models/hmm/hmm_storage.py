@@ -18,7 +18,7 @@ from pairweave.transforms.kernels.hmm.hmm import JUMPS
 from pairweave.transforms.kernels.hmm.model1 import Words
 
 VERSION = 1
-"""Rises when the meaning of a file changes."""
+"""Increased when the meaning of a file changes."""
 
 HEADER = "model.json"
 

@@ -1,7 +1,7 @@
 """Training of the statistical aligner: vocabulary, lexicon, then rounds of expectation.
 
-Threads share nothing but what they read. Counts are whole numbers, jumps and likelihoods are
-summed chunk by chunk in order: so no bit depends on how many threads there are.
+Threads share only what they read. Counts are integers, and jumps and likelihoods are summed chunk
+by chunk in order, so no bit depends on the number of threads.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ CHUNK_PAIRS = 1024
 """Pairs whose jumps and likelihood are summed before they join the others'."""
 
 MOST_COUNTER_BYTES = 4 << 30
-"""Each thread needs counters of its own; so many threads count as these bytes hold."""
+"""Each thread needs its own counters; this many bytes limit the number of threads."""
 
 NULL_PRIOR = 100.0
 """Occurrences that a word's frequency is worth in its probability given nothing (flat)."""
@@ -269,7 +269,7 @@ def _expect(
         state.null_target += more[1]
         state.null_source += more[2]
     if not len(state.jumps):
-        # Model 1 finds a partner for nearly every word: what it leaves alone says little.
+        # Model 1 finds a partner for nearly every word: those without one say little.
         state.null_target[:] = 0
         state.null_source[:] = 0
     state.log_likelihoods.append([float(sum(column)) for column in logs.T.tolist()])

@@ -92,7 +92,7 @@ def extend_sentencepiece(model: bytes, symbols: Sequence[str]) -> bytes:
             continue
         if piece.HasField("type") and piece.type != NORMAL:
             raise ConfigError(
-                f"{symbol!r} has a meaning of its own to the SentencePiece model, as <s> has; "
+                f"{symbol!r} has a special meaning in the SentencePiece model, as <s> does; "
                 "choose another representation"
             )
         piece.type = USER_DEFINED
@@ -112,7 +112,7 @@ def _load(model: bytes) -> Any:  # noqa: ANN401 - sentencepiece has no types
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=model)
     except (RuntimeError, OSError) as error:
-        raise ConfigError(f"this is no SentencePiece model: {error}") from error
+        raise ConfigError(f"this is not a SentencePiece model: {error}") from error
 
 
 def check_whole(
@@ -156,10 +156,12 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
             split somewhere.
     """
     if not Path(directory).is_dir():
-        raise ConfigError(f"{directory}: is no directory with a tokenizer")
+        raise ConfigError(f"{directory}: is not a directory with a tokenizer")
     require_regular(Path(directory))
     if Path(directory).resolve() == Path(output).resolve():
-        raise ConfigError(f"{output}: is the tokenizer's own directory; name another to write to")
+        raise ConfigError(
+            f"{output}: is the tokenizer's own directory; give another one to write to"
+        )
     try:
         from transformers import AddedToken, AutoTokenizer
     except ImportError as error:
@@ -169,11 +171,11 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{directory}: holds no tokenizer: {error}") from error
+        raise ConfigError(f"{directory}: contains no tokenizer: {error}") from error
     special = sorted({*tokenizer.all_special_tokens} & {*symbols})
     if special:
         raise ConfigError(
-            f"{special[0]!r} has a meaning of its own to the tokenizer {directory}; choose another "
+            f"{special[0]!r} has a special meaning in the tokenizer {directory}; choose another "
             "representation"
         )
     added = tokenizer.add_tokens(

@@ -33,7 +33,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 _SHORT = {name: short for short, names in reversed(_NAMES.items()) for name in names}
 
-# What a tag without a script means where a model knows several.
+# The script of a tag without one, if a model knows several.
 _SCRIPTS = {"zh": "Hans", "sr": "Cyrl"}
 _REGION_SCRIPTS = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
 
@@ -54,7 +54,7 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
         option: The option that gave the tag, for the message.
 
     Raises:
-        ConfigError: No code fits, or several do; names those that are near.
+        ConfigError: No code fits, or several do; names the closest ones.
 
     >>> find_code("zh-TW", ["eng_Latn", "zho_Hans", "zho_Hant"], "target_lang")
     'zho_Hant'
@@ -65,8 +65,8 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
     fitting = [code for code in known if _parts(code)[0] in names]
     if not fitting:
         raise ConfigError(
-            f"--{option} {tag}: the translator does not know this language; "
-            f"near are {', '.join(_nearest(names, known)) or 'none'} of its {len(known)} codes"
+            f"--{option} {tag}: the translator does not know this language; the closest are "
+            f"{', '.join(_nearest(names, known)) or 'none'} of its {len(known)} codes"
         )
     # A code may leave out a script or a region, but not have another one than the tag names.
     fitting = [
@@ -88,8 +88,8 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
     near = [code for code in known if _parts(code)[0] in names]
     what = "fits several codes of" if best else "fits none of the codes of"
     raise ConfigError(
-        f"--{option} {tag}: {what} the translator: {', '.join(near)}; "
-        "name the script or the region, as in zh-Hant or pt-BR"
+        f"--{option} {tag}: {what} the translator: {', '.join(near)}; give the script or the "
+        "region, as in zh-Hant or pt-BR"
     )
 
 

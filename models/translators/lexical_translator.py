@@ -23,7 +23,7 @@ MOST_TRANSLATIONS = 16
 
 
 class LexicalTranslator:
-    """Translates fragments as wholes, then by the best translations of their words, combined.
+    """Translates fragments as a whole, then by the best translations of their words, combined.
 
     A fragment that the phrase table has is translated by it first (`models.hmm.phrase_table`).
     A word's translation weighs as much as the geometric mean of its probability given the word and
@@ -73,7 +73,7 @@ class LexicalTranslator:
         source_lang: str,
         target_lang: str,  # noqa: ARG002 - the model has one
     ) -> Translations:
-        """Return the translations of each fragment, then those put together of its words."""
+        """Return the translations of each fragment, then those composed of its words."""
         texts = pa.array(fragments, pa.string())
         words, begins, letters = hash_words(texts, tokenize(texts, self._tokens, source_lang))
         known_numbers = self._source.number(begins, letters)

@@ -1,4 +1,4 @@
-"""Texts to translations by way of pieces: limits, batches, what has no translation. No torch."""
+"""Texts to translations through pieces: limits, batches, texts without a translation. No torch."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -101,7 +101,7 @@ class PieceTranslator:
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the translations."""
+        """Return the hex SHA-256 of everything that determines the translations."""
         return self._digest
 
     @property
@@ -128,7 +128,7 @@ class PieceTranslator:
 
         def work(members: np.ndarray) -> None:
             batch = [sources[member] for member in members]
-            # One more than may stay, so that what just fits is told from what goes on.
+            # One more than allowed, to tell a translation that just fits from one that continues.
             found = self._engine.search(batch, prefix, self._config.beam_size, longest + 1)
             for member, one in zip(members.tolist(), found, strict=True):
                 results[member] = self._checked(one, longest)
@@ -169,7 +169,7 @@ class PieceTranslator:
         run_batches(batches, self.budget, work, self._engine.free, self._engine.threads)
 
     def _checked(self, found: Found, longest: int) -> str | Rejection:
-        """Return the text of a translation, or why it is none."""
+        """Return the text of a translation, or why it is invalid."""
         if not found.ended or len(found.pieces) > longest:
             return Rejection(
                 Reject.UNFINISHED_TRANSLATION, f"goes on after {longest} pieces, the limit"

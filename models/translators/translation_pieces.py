@@ -25,7 +25,7 @@ OPENNMT = "sentencepiece.model"
 ABOUT = "tokenizer_config.json"
 
 FILES = (*MARIAN, FAIRSEQ, TOKENIZER, OPENNMT, ABOUT)
-"""What a model's directory may hold of this."""
+"""The files of this kind that a model's directory may have."""
 
 _FORMS = (
     re.compile(r">>(\S+)<<"),
@@ -165,7 +165,7 @@ class TokenizerPieces:
 
 
 def load_pieces(directory: Path) -> PieceModel:
-    """Load what cuts text for the model in a directory.
+    """Load the tokenizer of the model in a directory.
 
     Raises:
         ConfigError: The directory has no such file, or a broken one.
@@ -178,8 +178,9 @@ def load_pieces(directory: Path) -> PieceModel:
         if (directory / name).is_file():
             return SentencePieces(directory / name, directory / name)
     raise ConfigError(
-        f"{directory}: nothing that cuts text into the model's pieces; copy beside the model, from "
-        f"where it was converted, {' and '.join(MARIAN)}, or {FAIRSEQ}, {TOKENIZER} or {OPENNMT}"
+        f"{directory}: no tokenizer for the model's pieces; copy it next to the model from the "
+        f"model that was converted: {' and '.join(MARIAN)}, or {FAIRSEQ}, {TOKENIZER} or "
+        f"{OPENNMT}"
     )
 
 
@@ -219,7 +220,7 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: no JSON: {error}") from error
+        raise ConfigError(f"{path}: not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a JSON object, found {type(value).__name__}")
     return value
@@ -229,4 +230,4 @@ def _processor(path: Path) -> sentencepiece.SentencePieceProcessor:
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
-        raise ConfigError(f"{path}: no SentencePiece model: {error}") from error
+        raise ConfigError(f"{path}: not a SentencePiece model: {error}") from error

@@ -43,7 +43,7 @@ class Translator(Protocol):
 
     @property
     def digest(self) -> str:
-        """Return the hex SHA-256 of all that decides the translations."""
+        """Return the hex SHA-256 of everything that determines the translations."""
         ...
 
     def translate(

@@ -67,7 +67,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
     require_regular(directory)
     if not (directory / _WEIGHTS).is_file() or not (directory / "config.json").is_file():
         raise ConfigError(
-            f"{directory}: no model of CTranslate2 (model.bin, config.json); make one with "
+            f"{directory}: not a CTranslate2 model (model.bin, config.json); make one with "
             "ct2-transformers-converter --model MODEL --output_dir DIR --copy_files source.spm "
             "target.spm"
         )
@@ -141,8 +141,8 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
             version = number("I")
             if version < 4:
                 raise ConfigError(
-                    f"{path}: made by an old CTranslate2 (format {version}); "
-                    "convert the model again"
+                    f"{path}: made by an old version of CTranslate2 (format {version}); convert "
+                    "the model again"
                 )
             text()
             number("I")
@@ -158,7 +158,7 @@ def read_shapes(path: Path) -> dict[str, tuple[int, ...]]:
                 alias = text()
                 shapes[alias] = shapes[text()]
     except (struct.error, UnicodeDecodeError, KeyError) as error:
-        raise ConfigError(f"{path}: no model of CTranslate2, or a damaged one: {error}") from error
+        raise ConfigError(f"{path}: not a CTranslate2 model, or a damaged one: {error}") from error
     return shapes
 
 

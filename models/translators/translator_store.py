@@ -106,8 +106,8 @@ def _load(reference: TranslatorReference) -> Translator:
     translator: Translator = backend.load(config, allowed_threads(reference.threads))
     if translator.digest != reference.digest:
         raise ConfigError(
-            f"{config.model}: not the translator that the run was planned with; its files changed, "
-            "or a hub model's branch moved (name a commit by --translator_revision)"
+            f"{config.model}: not the translator that the run was planned with; its files "
+            "changed, or a hub model's branch moved (give a commit with --translator_revision)"
         )
     _loaded[reference.digest] = translator
     return translator

@@ -64,7 +64,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
             files.directory, trust_remote_code=False, local_files_only=True
         )
     except (OSError, ValueError, KeyError) as error:
-        raise ConfigError(f"{files.directory}: no model of transformers: {error}") from error
+        raise ConfigError(f"{files.directory}: not a transformers model: {error}") from error
     if settings.model_type not in FAMILIES:
         raise ConfigError(
             f"{files.directory}: a {settings.model_type} model; translators are MarianMT, M2M-100 "

@@ -39,13 +39,13 @@ def looks_pickled(path: Path) -> bool:
 def refuse_file(path: Path) -> ConfigError:
     """Return the error for a file that was given in place of a model's directory."""
     if path.suffix in (*OF_TORCH, *_OF_OTHERS) or looks_pickled(path):
-        return _refusal([path], "it holds pickled data, which can run any code")
+        return _refusal([path], "it contains pickled data, which can run arbitrary code")
     return ConfigError(f"{path}: expected a model's directory, found a file; give {path.parent}")
 
 
 def refuse_named(paths: Sequence[Path]) -> ConfigError:
     """Return the error for files that an index of safetensors names, and that are none."""
-    return _refusal(paths, "the index names weights that are no safetensors")
+    return _refusal(paths, "the index names weights that are not safetensors")
 
 
 def refuse_directory(directory: Path, files: Sequence[Path]) -> ConfigError:
@@ -60,12 +60,14 @@ def refuse_directory(directory: Path, files: Sequence[Path]) -> ConfigError:
     # One file, or its parts: what else lies there is another form of the same weights.
     saved = [path for path in saved if path.name.startswith("pytorch_model")] or saved[:1]
     if saved:
-        return _refusal(saved, "only pickled weights, which can run any code when they are read")
+        return _refusal(
+            saved, "only pickled weights, which can run arbitrary code when they are read"
+        )
     others = [path for path in files if path.suffix in _OF_OTHERS]
     if others:
         return ConfigError(
-            f"{others[0]}: no weights of PyTorch; pairweave reads safetensors only. Load the model "
-            "with the library that saved it, and save it as safetensors"
+            f"{others[0]}: not PyTorch weights; pairweave reads safetensors only. Load the "
+            "model with the library that saved it, and save it as safetensors"
         )
     return ConfigError(f"{directory}: no model.safetensors")
 

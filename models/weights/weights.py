@@ -52,7 +52,7 @@ def find_model(name: str, revision: str | None = None) -> ModelFiles:
         raise refuse_file(path)
     if not path.is_dir():
         if not _HUB_NAME.fullmatch(name) or name.startswith(("./", "../")):
-            raise ConfigError(f"{name}: no such directory, and no hub name (OWNER/MODEL)")
+            raise ConfigError(f"{name}: neither a directory nor a hub name (OWNER/MODEL)")
         path = _download(name, revision)
     elif revision is not None:
         raise ConfigError(f"{name}: a local directory has no revision, got {revision!r}")
@@ -109,7 +109,7 @@ def _weight_files(directory: Path) -> tuple[Path, ...]:
     try:
         names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{index}: no index of weights: {error!r}") from error
+        raise ConfigError(f"{index}: not an index of weights: {error!r}") from error
     for name in names:
         if not isinstance(name, str) or "/" in name or name.startswith("."):
             raise ConfigError(f"{index}: names a file outside the model: {name!r}")
@@ -135,17 +135,17 @@ def _check_safetensors(path: Path) -> None:
             expected = 8 + size + _data_bytes(path, file.read(size))
             if bytes_there != expected:
                 raise ConfigError(
-                    f"{path}: damaged: it should be of {expected:,} bytes and is of "
+                    f"{path}: damaged: it should have {expected:,} bytes but has "
                     f"{bytes_there:,}; copy or fetch it again"
                 )
             return
     if looks_pickled(path):
         raise ConfigError(
-            f"{path}: named safetensors, but its content is pickled, which can run any code; "
-            "get the weights from where they were made, as safetensors"
+            f"{path}: named safetensors, but its content is pickled, which can run arbitrary "
+            "code; get the weights as safetensors from where they were made"
         )
     if _begins(path, b"version https://git-lfs"):
-        raise ConfigError(f"{path}: a pointer of Git LFS and no weights; run: git lfs pull")
+        raise ConfigError(f"{path}: a Git LFS pointer instead of weights; run: git lfs pull")
     raise ConfigError(
         f"{path}: damaged: it does not begin with a safetensors header; copy or fetch it again"
     )

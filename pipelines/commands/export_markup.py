@@ -83,7 +83,7 @@ def export_markup(
     paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
     for path in paths:
         if files.exists(path):
-            raise ConfigError(f"{path}: is there already; give another --output, or delete it")
+            raise ConfigError(f"{path}: already exists; give another --output, or delete it")
     shifted = bool(configuration.get("whitespace_shift"))
     batches = select(
         lambda: wanted_batches(directory, found, selection), selection, data_bytes(found)

@@ -1,1 +1,1 @@
-"""What each engine needs of Beam and of this machine."""
+"""What each engine needs from Beam and from this machine."""

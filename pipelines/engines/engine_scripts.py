@@ -13,8 +13,8 @@ from pairweave.pipelines.engines import server_process
 def worker_processes(scratch: Path) -> list[str]:
     """Let the runner start our workers as programs.
 
-    `LOOPBACK` would run one in this process, for which Beam opens a port on every interface;
-    whoever reaches it can have code run here.
+    `LOOPBACK` would run one in this process, for which Beam opens a port on every interface; anyone
+    who can reach it can run code here.
     """
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
     boot = _script(
@@ -30,7 +30,7 @@ def worker_processes(scratch: Path) -> list[str]:
 
 
 def attach(script: Path, program: str, *arguments: str) -> Path:
-    """Write a script that runs a program and ends it when whoever called the script ends.
+    """Write a script that runs a program and ends it when the script's caller ends.
 
     Arguments given here come before those of the script.
 
@@ -45,7 +45,7 @@ def attach(script: Path, program: str, *arguments: str) -> Path:
 
 
 def exit_of(script: Path, seconds: float = 0.0) -> int | None:
-    """Return the exit status of a program that ended although nobody had asked for it.
+    """Return the exit status of a program that ended without being asked to.
 
     Args:
         script: What `attach` wrote.

@@ -1,7 +1,7 @@
-"""What each engine needs of Beam and of this machine.
+"""What each engine needs from Beam and from this machine.
 
-An engine is a name for a set of Beam options. Whatever the user says with Beam's own options wins.
-Nothing is ever downloaded: what is missing is an error that names the command to run.
+An engine is a name for a set of Beam options. Beam's own options, given by the user, override it.
+Nothing is ever downloaded: anything missing is an error that names the command to run.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ JAVA_VERSIONS = range(11, 22)
 """What Flink 1.19 runs on; 21 is experimental there."""
 
 RESTARTS = 3
-"""How often the Flink mini cluster starts a failed job again; without a strategy it never does."""
+"""How often the Flink mini cluster restarts a failed job; without a strategy it never does."""
 
 SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
 """The scripts that start the runners' own programs, and what these are called."""
@@ -39,7 +39,7 @@ OUT_OF_MEMORY = {"java": 3}
 """The exit status of those that tell when memory runs out (``-XX:+ExitOnOutOfMemoryError``)."""
 
 EXIT_SECONDS = 2.0
-"""How long a program that no longer answers is given to turn out to have ended."""
+"""How long to wait for a program that no longer answers to end."""
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
@@ -79,11 +79,11 @@ class EngineState:
 def beam_options(
     engine: str, workers: int, job_name: str, extra: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Give the Beam flags of an engine, and what they point to for as long as the job runs.
+    """Yield the Beam flags of an engine, and keep what they point to while the job runs.
 
     Args:
         engine: `local`, `prism` or `flink`.
-        workers: Processes that work at once; on `prism` a wish.
+        workers: Processes that work at once; on `prism` only a request.
         job_name: What the runner calls the job.
         extra: Beam options of the user. They win, one by one.
 
@@ -261,8 +261,8 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
     return [
         f"--flink_job_server_jar={jar}",
         f"--job_server_java_launcher={launcher}",
-        # Tables come and go through buffers outside the heap. Where these may take no more than
-        # the heap (Java's default), 1 GB was too little for a job of 1 GB: it waited for ever.
+        # Tables pass through buffers outside the heap. If these may take no more than the heap
+        # (Java's default), 1 GB was too little for a job of 1 GB: it hung forever.
         f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={_memory_bytes() // 2}",
         "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
     ]
@@ -276,7 +276,7 @@ def _flink_conf(scratch: Path) -> Path:
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": str(RESTARTS),
         "restart-strategy.fixed-delay.delay": "1 s",
-        # What the shuffle spills goes when the job does.
+        # The shuffle's spilled files are removed with the job.
         "io.tmp.dirs": str(scratch),
         # What Flink itself binds, where the run has no network of its own; not what Beam binds.
         "rest.bind-address": "localhost",
@@ -306,9 +306,10 @@ def _warn_of_open_ports(engine: str) -> None:
 def _next_prime(number: int) -> int:
     """Return the smallest prime above a number.
 
-    Flink's runner deals its worker processes out in turn to each slot of each step that it opens.
-    With as many processes as slots, both slots of one step can fall to the same process, as was
-    seen; with a prime number of them, slots opened in any regular order fall to different ones.
+    Flink's runner assigns its worker processes in turn to each slot of each step that it opens.
+    With as many processes as slots, both slots of one step can get the same process (this was
+    observed); with a prime number of processes, slots opened in any regular order get different
+    ones.
     """
     return next(
         candidate
@@ -326,7 +327,7 @@ def _find_prism() -> Path | None:
 
 
 def _is_beam_prism(path: Path) -> bool:
-    """Tell Beam's prism from other programs of that name."""
+    """Tell whether a program is Beam's prism and not another of that name."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return False

@@ -1,4 +1,4 @@
-"""How a failed run reads: one message, not the stack traces of a runner and its workers."""
+"""The message of a failed run, instead of the stack traces of a runner and its workers."""
 
 import re
 import signal
@@ -16,13 +16,13 @@ _FRAME = re.compile(r"^(Traceback \(|  |\s*$|During handling|The above exception
 
 
 def failure_message(error: BaseException) -> tuple[str, bool]:
-    """Find what a failed run has to say, without the runner's stack traces.
+    """Find the message of a failed run, without the runner's stack traces.
 
-    A runner hands back the worker's traceback as text inside an exception of its own. The
-    first error of ours in it is the one to show; else the first error at all.
+    A runner hands back the worker's traceback as text inside an exception of its own. The first
+    error of this package in it is the one to show; otherwise the first error.
 
     Returns:
-        The message, and whether the user must mend something (`ConfigError`) before another run.
+        The message, and whether the user must fix something (`ConfigError`) before another run.
     """
     seen: BaseException | None = error
     while seen is not None:
@@ -47,7 +47,7 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
 
 
 def _lost_worker(text: str) -> str | None:
-    """Explain what a runner says of a worker that is gone."""
+    """Explain a runner's message about a worker that has died."""
     if "Channel closed prematurely" not in text:
         return None
     return (
@@ -57,7 +57,7 @@ def _lost_worker(text: str) -> str | None:
 
 
 def _lost_server(text: str) -> str | None:
-    """Explain what gRPC says of an engine's own program that is gone."""
+    """Explain gRPC's message about an engine's own program that has died."""
     if _LOST_SERVER not in text:
         return None
     found = _DETAILS.search(text)

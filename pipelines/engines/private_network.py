@@ -1,9 +1,9 @@
-"""A network of one run's own, in which Beam's servers can listen without being reached.
+"""A private network for one run, in which Beam's servers can listen without being reachable.
 
 The servers of Prism and Flink listen on every interface of the machine, have no authentication, and
 run the code that they are sent. Neither has an option that closes all of their ports. Linux lets a
-process leave the machine's network for one that holds a loopback and nothing else, shared only with
-the processes that it starts. Nobody else can connect to a port there: no other machine, and no
+process leave the machine's network for one that contains only a loopback interface, shared only
+with the processes that it starts. Nobody else can connect to a port there: no other machine, and no
 other user of this one.
 """
 
@@ -80,7 +80,7 @@ def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _yaml_settings(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the top-level keys of a YAML file; what is wrong with it is found later, and told."""
+    """Yield the top-level keys of a YAML file; errors in it are reported later."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -104,7 +104,7 @@ def enter() -> None:
         OSError: The system does not allow it; the process is where it was.
     """
     global _entered
-    # Half way in, a process has no user; so a fork tries first.
+    # Halfway through, a process has no user, so a fork tries first.
     child = os.fork()
     if not child:
         number = 0
@@ -126,7 +126,7 @@ def _move() -> None:
     try:
         _unshare(_CLONE_NEWNET)
     except PermissionError:
-        # Only root may. Others may in a namespace for users, in which they stay who they are.
+        # Only root may. Others may in a user namespace, in which they keep their ids.
         _unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
         _write("setgroups", "deny")
         _write("uid_map", f"{user} {user} 1")

@@ -1,10 +1,10 @@
-"""Runs a server that ends with its caller: `python -I -S attached.py CALLER NOTE PROGRAM WORD ...`.
+"""Runs a server that ends with its caller: `server_process.py CALLER NOTE PROGRAM WORD ...`.
 
-Beam stops its servers with SIGINT and, five seconds later, with SIGKILL; if Beam is killed itself
-it leaves them behind. A shell script cannot mend that: it cannot catch a signal that was ignored
-when it started, as SIGINT is below ``nohup pairweave … &`` in a script, nor SIGKILL. For Linux.
+Beam stops its servers with SIGINT and, five seconds later, with SIGKILL; if Beam itself is killed,
+they keep running. A shell script cannot fix that: it cannot catch a signal that was ignored when it
+started, as SIGINT is below ``nohup pairweave … &`` in a script, nor SIGKILL. For Linux.
 
-A server that ends although nobody asked for it leaves a note of its exit status, since Beam reports
+A server that ends without being asked to leaves a note of its exit status, because Beam reports
 only that it no longer answers.
 """
 
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 
 WATCH_SECONDS = 1.0
-"""How often the caller is looked for."""
+"""How often to check for the caller."""
 
 GRACE_SECONDS = 5.0
 """How long a server may take to end when it is told to, before it is killed."""
@@ -27,7 +27,7 @@ _AWAITED = (*_ASKED, signal.SIGCHLD)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a program until it ends, or its caller asks for its end or has ended.
+    """Run a program until it ends, or until its caller ends or asks it to end.
 
     Args:
         arguments: Process id of the caller; the file that gets the exit status of a program that
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     this = os.getpid()
 
     def end_with_this() -> None:
-        """Make the new process die with this one, however this one dies."""
+        """Make the new process end with this one, however this one ends."""
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != this:
             os._exit(1)

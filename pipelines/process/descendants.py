@@ -1,4 +1,4 @@
-"""The processes below this one, found and ended by way of ``/proc``. For Linux."""
+"""Find and end the descendants of this process through ``/proc``. For Linux."""
 
 import contextlib
 import ctypes
@@ -38,7 +38,8 @@ def of(ancestor: int) -> list[int]:
         if entry.name.isdecimal():
             # It may end at any time.
             with contextlib.suppress(OSError, ValueError):
-                # The name, in brackets, may hold anything; the parent is the second word after it.
+                # The name, in brackets, may contain anything; the parent is the second word after
+                # it.
                 words = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 below[int(words[1])].append(int(entry.name))
     found = [ancestor]
@@ -48,7 +49,7 @@ def of(ancestor: int) -> list[int]:
 
 
 def end_all(seconds: float) -> None:
-    """Kill every process below this one and wait until they are gone, at most so many seconds.
+    """Kill every process below this one and wait until they are gone, up to a time limit.
 
     This process must adopt orphans, or those whose parents die first are missed.
     """

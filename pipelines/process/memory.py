@@ -1,4 +1,4 @@
-"""Whether there is memory to work in, found out before anything fails for want of it."""
+"""Check for enough memory before anything fails for lack of it."""
 
 import os
 import resource
@@ -6,10 +6,10 @@ import resource
 from pairweave.transforms.errors import ConfigError
 
 LEAST_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
-"""What a job takes at least with one worker: libraries alone map 2 GiB."""
+"""The least memory of a job with one worker: libraries alone map 2 GiB."""
 
 REMEDY = "give the run more memory, fewer --workers, or a smaller --shard_pairs"
-"""What helps where memory ran out."""
+"""What helps when memory runs out."""
 
 _RAN_OUT = (
     *("MemoryError", "ArrowMemoryError", "std::bad_alloc", "can't start new thread"),
@@ -21,7 +21,8 @@ def require_memory() -> None:
     """Check that a job can start at all.
 
     Raises:
-        ConfigError: The process may not have, or the machine has not, what a job takes at least.
+        ConfigError: The process may not use, or the machine does not have, the memory that a job
+            needs.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

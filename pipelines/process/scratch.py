@@ -1,9 +1,9 @@
 """The private temporary directory of one run of the command.
 
-Everything that a run and its helpers keep in the temporary directory (spilled shuffles, sockets,
-the files that Beam stages, a Java server's own) goes into one directory that only its user can
-enter, so that removing it leaves nothing behind. A lock shows whether its run still lives: the
-system drops it with the last process that holds it, however that process ended.
+All temporary files of a run and its helpers (spilled shuffles, sockets, the files that Beam stages,
+a Java server's own) go into one directory that only its user can enter, so that removing it removes
+everything. A lock shows whether its run is still alive: the system releases it when the last
+process that holds it ends, however that process ends.
 """
 
 import contextlib
@@ -32,13 +32,13 @@ def make() -> Path:
     lock = os.open(directory / _UNLOCKED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     (directory / temporary_files.KEY).write_bytes(os.urandom(KEY_BYTES))
-    # Nobody may see the file unlocked under its own name: it would look like a dead run's.
+    # The file must never be visible unlocked under its own name: it would look like a dead run's.
     (directory / _UNLOCKED).rename(directory / LOCK)
     return directory
 
 
 def use(directory: Path) -> None:
-    """Make it the temporary directory of this process and of those that it starts."""
+    """Make it the temporary directory of this process and its child processes."""
     os.environ["TMPDIR"] = str(directory)
     tempfile.tempdir = None
 
@@ -50,7 +50,7 @@ def base() -> str:
 
 
 def remove(directory: Path) -> None:
-    """Remove a private directory; what cannot be removed stays."""
+    """Remove a private directory; files that cannot be removed stay."""
     shutil.rmtree(directory, ignore_errors=True)
 
 

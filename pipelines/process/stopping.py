@@ -1,7 +1,7 @@
-"""How a run is asked to stop: an exception in the main thread, and a word for those who catch it.
+"""How a run is asked to stop: an exception in the main thread, and a check for its handlers.
 
 Runners and libraries turn an exception that is raised inside a step into one of their own, so that
-a stop would look like a step that failed. Whoever handles failures asks here first.
+a stop would look like a failed step. Code that handles failures checks here first.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What asks a program to stop; a terminal that is closed sends the last."""
+"""The signals that ask a program to stop; closing the terminal sends the last one."""
 
 _asked: int | None = None
 
@@ -33,7 +33,7 @@ def message(number: int) -> str:
     """Say what signal ended a run, and that it can be continued.
 
     >>> message(signal.SIGTERM)
-    'ended by SIGTERM; the same command again goes on'
+    'ended by SIGTERM; run the same command again to continue'
     """
     words = f"ended by {signal.Signals(number).name}"
     if number == signal.SIGINT:
@@ -76,17 +76,17 @@ def stop(number: int, _frame: object = None) -> None:
 
 
 def check() -> None:
-    """Raise a stop that was asked for and that other code has taken for an error or dropped.
+    """Raise a stop that was requested but that other code has treated as an error or dropped.
 
     Raises:
-        Stopped: A stop was asked for.
+        Stopped: A stop was requested.
     """
     if _asked is not None:
         raise Stopped(_asked)
 
 
 def fall_silent() -> None:
-    """Show nothing more on standard error: what fails while a run is being stopped is no news."""
+    """Show nothing more on standard error: failures while a run is being stopped are expected."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -1,19 +1,20 @@
 """Runs the command in a process that can always be stopped, and removes what it leaves behind.
 
 Python handles a signal between two of its own instructions, in the main thread: not while a kernel
-compiles or a library trains a model, and what the handler raises can be caught by whatever runs at
-that moment. So the work is done in a process of its own, and two small ones look after it:
+compiles or a library trains a model, and the exception that the handler raises can be caught by any
+code that runs at that moment. So the work is done in a separate process, and two small ones
+supervise it:
 
-- the *launcher*, which the user started and whose exit status counts. It passes on what asks for a
-  stop. If it is killed, the overseer notices;
+- the *launcher*, which the user started and whose exit status counts. It passes on signals that ask
+  for a stop. If it is killed, the overseer notices;
 - the *overseer*, its child in another process group. It adopts orphans, so it finds every process
   of the run. When the work is over, or must be, it kills whatever is left and removes the run's
   private temporary directory. If it is killed, the launcher does the same;
 - the *worker*, the overseer's child in the launcher's process group, where the terminal's keys and
   input reach it.
 
-A stop first asks the worker, so that half-written files are taken away and remote jobs are told.
-After `ASKED_SECONDS` everything is killed, and at once if a stop is asked for twice.
+A stop first asks the worker, so that half-written files are removed and remote jobs are cancelled.
+After `ASKED_SECONDS` everything is killed, or at once if a stop is requested twice.
 """
 
 import contextlib
@@ -40,16 +41,16 @@ END_SECONDS = 5.0
 """How long killed processes are waited for; only a hung file system makes them take so long."""
 
 POLL_SECONDS = 0.5
-"""How often both look round even if no signal tells them of anything."""
+"""How often both check even without a signal."""
 
-# Signals of the real-time range are taken up after all others that wait.
+# Signals of the real-time range are delivered after all other pending ones.
 _KILL_NOW = signal.SIGRTMIN
 _LAUNCHER_ENDED = signal.SIGRTMIN + 1
 _STOP = signal.SIGUSR1
 
 
 def run(work: Callable[[], int]) -> int:
-    """Do some work in a process that is looked after, and return its exit status.
+    """Do some work in a supervised process, and return its exit status.
 
     This returns in two processes: in the launcher, and in the worker with what the work returned. A
     run that a signal ended has 128 and the signal's number as its status, as in a shell.
@@ -89,7 +90,7 @@ def run(work: Callable[[], int]) -> int:
 
 
 def _pass_on(number: int, _frame: object) -> None:
-    """Tell the overseer of a signal that reached the worker: it asks for a stop in its own way."""
+    """Tell the overseer of a signal that reached the worker; it handles the stop itself."""
     os.kill(os.getppid(), number)
 
 
@@ -160,7 +161,7 @@ def _ask(worker: int) -> None:
 
 
 def _status_of(worker: int) -> int | None:
-    """Take up every process that has ended; return the worker's status if it is among them."""
+    """Reap every process that has ended; return the worker's status if it is among them."""
     found = None
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -171,7 +172,7 @@ def _status_of(worker: int) -> int | None:
 
 
 def _leave(work: Callable[[], int]) -> NoReturn:
-    """End this fork when the work is done, past whatever its parent would do at its end."""
+    """End this fork when the work is done, without its parent's cleanup code."""
     status = 1
     try:
         status = work()
@@ -182,7 +183,7 @@ def _leave(work: Callable[[], int]) -> NoReturn:
 
 
 def _say_how_it_ended(code: int) -> None:
-    """Tell on standard error what signal ended a run, and that it can be continued."""
+    """Report on standard error which signal ended a run, and that it can be continued."""
     if code <= 128:
         return
     with contextlib.suppress(OSError, ValueError):  # the terminal is gone

@@ -1,4 +1,4 @@
-"""What the program writes for people to read: nothing in it commands a terminal."""
+"""Output for people to read, without control sequences for a terminal."""
 
 import logging
 import sys
@@ -23,7 +23,7 @@ def _write(stream: TextIO, text: str) -> None:
 
 
 class ShownFormatter(logging.Formatter):
-    """Formats log records so that no name in them commands a terminal."""
+    """Formats log records so that no name in them can control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as it is shown."""

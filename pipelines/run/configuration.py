@@ -1,4 +1,4 @@
-"""What a plan says of a job's settings: all that decides an output byte, and nothing else."""
+"""The settings of a job in its plan: exactly those that determine an output byte."""
 
 import hashlib
 import math
@@ -24,7 +24,7 @@ from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.tokens import TokenConfig
 
-# Where a job runs and where its files lie: none of it may change an output byte.
+# Where a job runs and where its files are: none of this may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
     *("model", "revision", "translator_revision", "allow_empty", "fit_lengths"),
@@ -48,7 +48,7 @@ def resolved_configuration(
     segmenter: str,
     glossary: Glossary | None,
 ) -> dict[str, object]:
-    """Return the settings of a job as its plan names them; models and files by their digests.
+    """Return the settings of a job as in its plan, with digests for models and files.
 
     Args:
         options: The job's options.

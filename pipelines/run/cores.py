@@ -11,7 +11,7 @@ from pairweave.pipelines.run.scorer_choice import PairScorer
 
 
 def share_cores(run: Run) -> Run:
-    """Give each copy of a neural model the cores that no other process of the run would use.
+    """Give each copy of a neural model the cores that no other process of the run uses.
 
     A shard is the work of one process. Where there are fewer shards than workers, or where workers
     share copies of an encoder, a copy works on several batches of its shard at once.
@@ -31,7 +31,7 @@ def share_cores(run: Run) -> Run:
 
 
 def _copies(options: JobOptions) -> int | None:
-    """Return how many copies of the encoder the workers of a machine share, if they do."""
+    """Return how many copies of the encoder the workers of a machine share, if any."""
     if not isinstance(options, AlignerSettings):
         return None
     return options.model_copies or (1 if options.large_model else None)

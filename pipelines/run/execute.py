@@ -41,7 +41,7 @@ def execute(
             way of a job that writes pairs.
 
     Raises:
-        ConfigError: The user must mend something.
+        ConfigError: The user must fix something.
         WorkerError: The run failed on every attempt.
     """
     output = files.absolute(run.options.output)
@@ -75,7 +75,7 @@ def execute(
 
 
 def check_start(run: Run, extra: Sequence[str]) -> None:
-    """Find out, before a directory is claimed, what would stop a run as it starts.
+    """Check, before a directory is claimed, for anything that would stop a run at its start.
 
     Args:
         run: The planned job.
@@ -103,7 +103,7 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
         How often a graph was run.
 
     Raises:
-        ConfigError: The user must mend something.
+        ConfigError: The user must fix something.
         WorkerError: The run failed on every attempt.
     """
     for attempt in range(1, run.options.attempts + 1):
@@ -113,7 +113,7 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
         try:
             _attempt(run, graph, extra)
         except Exception as error:
-            stopping.check()  # a stop is no failure, whatever it was turned into on its way here
+            stopping.check()  # a stop is not a failure, whatever exception it became
             message, mendable = engines.failure_message(error)
             if mendable:
                 raise ConfigError(message) from error
@@ -140,5 +140,5 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
             with progress:
                 pipeline.run().wait_until_finish()
         finally:
-            # Beam deletes it at the end of a run, and forgets it where a run never began.
+            # Beam deletes it at the end of a run, but not if the run never began.
             shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)

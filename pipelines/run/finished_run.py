@@ -1,4 +1,4 @@
-"""A finished run's directory, opened to be looked at."""
+"""Opening the directory of a finished run."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from pairweave.transforms.output.names import data_name
 from pairweave.transforms.storage import files
 
 JOBS = ("augment", "align", "suggest")
-"""The jobs whose runs hold pairs to look at."""
+"""The jobs whose runs contain pairs to show."""
 
 
 def open_manifest(directory: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _check_shards(found: dict[str, Any], path: str) -> None:
 
 
 def run_of(path: str) -> str | None:
-    """Return the directory of the run that a file at a path would lie in; None if in none.
+    """Return the directory of the run that contains a path; None if there is none.
 
     In an object store only the directory itself is looked at.
     """

@@ -1,4 +1,4 @@
-"""What a plan says of the files and corpora that it reads."""
+"""The files and corpora of a run in its plan."""
 
 import dataclasses
 import hashlib
@@ -12,7 +12,7 @@ from pairweave.transforms.units import Columns, InputFile, Plan
 
 
 def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
-    """Return what a plan says of files that options name: no path, so that they may move."""
+    """Return the plan's entry for files that options name: no path, so that they may move."""
     return [
         {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
         for pattern in patterns
@@ -25,7 +25,7 @@ def _sha256(path: str) -> str:
 
 
 def corpora_facts(plan: Plan, options: JobOptions) -> list[dict[str, object]]:
-    """Return what a plan says of its corpora, each once."""
+    """Return the plan's entry for each corpus."""
     licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}
     for unit in plan.units:
@@ -73,7 +73,7 @@ def _columns_facts(columns: Columns) -> dict[str, object]:
 
 
 def input_facts(file: InputFile) -> dict[str, object]:
-    """Return what the manifest says of an input file; its path is nobody's business."""
+    """Return the manifest's entry for an input file; its path stays private."""
     facts = dataclasses.asdict(file)
     del facts["path"], facts["text_bytes"]
     return facts

@@ -1,4 +1,4 @@
-"""What a person is told before and after a run."""
+"""What is printed before and after a run."""
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -106,11 +106,11 @@ def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None
 _ORDER = ("read", "kept", "rejected")
 
 MUCH = 0.2
-"""The share of the pairs above which their rejection for one reason asks for an explanation."""
+"""If more than this share of the pairs is rejected for their length ratio, a hint is printed."""
 
 
 def say_where(output: str) -> None:
-    """Print what came out of a run and where it lies."""
+    """Print the results of a run and where they are."""
     found = run_files.read_json(files.join(output, run_files.MANIFEST))
     rows = found["rows"]
     ordered = {name: rows[name] for name in _ORDER if name in rows} | rows

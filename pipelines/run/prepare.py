@@ -49,7 +49,7 @@ def shard_count(plan: Plan, shard_pairs: int) -> int:
 
 
 def fits_model(job: str, options: JobOptions, reference: Reference | None) -> bool:
-    """Tell whether a run fits an aligner beside its rows."""
+    """Tell whether a run fits an aligner in addition to its rows."""
     aligns = not isinstance(options, AugmentOptions) or options.mix > 0
     return reference is None and job != run_files.FIT and aligns
 

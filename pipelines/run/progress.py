@@ -1,4 +1,4 @@
-"""What a run shows while it runs, on every engine: read from the receipts it leaves."""
+"""The progress of a run, on every engine: read from the receipts that it writes."""
 
 import logging
 import sys
@@ -17,7 +17,7 @@ LOCAL_SECONDS = 0.5
 REMOTE_SECONDS = 15.0
 LOG_SECONDS = 10.0
 SPEED_SECONDS = 1.0
-"""No speed is told of a shorter time: it would be chance."""
+"""No speed is shown for a shorter time: it would be random."""
 
 
 class Progress:
@@ -36,7 +36,7 @@ class Progress:
             units: Units to read.
             shards: Shards to write.
             pairs: Pairs in all of them.
-            model: A file that is there once the run's model is fitted; None if none is fitted.
+            model: A file that exists once the run's model is fitted; None if none is fitted.
         """
         self._directory = files.join(output, RECEIPTS)
         self._model = model

@@ -16,7 +16,7 @@ from pairweave.transforms.storage import files
 def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
     """Write ``_run.json``: what differs between runs that make the same bytes.
 
-    A command that found everything done says nothing of the run that did it.
+    A command that found everything done writes nothing about the run that did it.
     """
     if not attempts and files.exists(files.join(output, run_files.RUN)):
         return

@@ -1,4 +1,4 @@
-"""Which two models score the examples of a job: from options to what workers load."""
+"""The two models that score the examples of a job: from options to what workers load."""
 
 import dataclasses
 from collections.abc import Sequence

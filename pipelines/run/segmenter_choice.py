@@ -1,4 +1,4 @@
-"""Whether a run needs to know the words of text without spaces, and what finds them."""
+"""Whether a run needs to find the words of text without spaces, and how."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspa
 from pairweave.transforms.units import ReadLimits, Unit
 
 UNKNOWN = "und"
-"""The language of text whose language nobody said."""
+"""The language of text without a language tag."""
 
 _LOOK_ROWS = 1_000
-"""Rows of a file without a language that are looked at."""
+"""Rows that are examined in a file without a language."""
 
 
 def choose(options: JobOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
@@ -33,7 +33,7 @@ def choose(options: JobOptions, units: Iterable[Unit], limits: ReadLimits) -> st
 
 
 def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) -> str | None:
-    """Return what of the wanted sides needs a segmenter; None if nothing does."""
+    """Return why one of the wanted sides needs a segmenter; None if none does."""
     looked = set()
     for unit in units:
         tags = {"source": unit.source_lang, "target": unit.target_lang}

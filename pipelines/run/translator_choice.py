@@ -45,7 +45,7 @@ def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorR
 
 
 def unused_translator_options(options: JobOptions) -> set[str]:
-    """Return the options that say nothing where a job has no translator."""
+    """Return the options that have no effect if a job has no translator."""
     if not isinstance(options, TranslatorOptions) or options.translator is not None:
         return set()
     return set(TranslatorOptions.model_fields)

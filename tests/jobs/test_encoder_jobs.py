@@ -167,7 +167,7 @@ def test_another_directory_and_place_of_the_encoder_give_the_same_bytes(director
     ("arguments", "message"),
     [
         (("--layer", "9"), "has 2 layers"),
-        (("--model", "nowhere/at/all"), "no such directory, and no hub name"),
+        (("--model", "nowhere/at/all"), "neither a directory nor a hub name"),
         (("--model", "."), "no config.json"),
         (("--revision", "main"), "has no revision"),
     ],

@@ -139,8 +139,8 @@ def test_pairs_that_a_program_cannot_take_are_rejected(directory):
         (("--decode", "viterbi"), "does not know --decode; leave it out, or give --aligner hmm"),
         (("--tokens", "pieces"), "has none"),
         (("--tokens", "sentencepiece"), "a model is trained for --aligner hmm alone"),
-        (("--model", "encoder"), "nothing that fast_align learned"),
-        (("--program_path", "bin/no_such_program"), "no such program that may be run"),
+        (("--model", "encoder"), "contains nothing that fast_align learned"),
+        (("--program_path", "bin/no_such_program"), "no such executable program"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_written(directory, more, message):

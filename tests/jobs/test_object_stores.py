@@ -86,7 +86,7 @@ def test_what_reads_a_disk_alone_names_no_extra(pairs, arguments):
     if arguments[0] == "finetune":
         pytest.importorskip("torch", reason="needs the extra `neural`")
     line = refused(pairs, arguments, "s3://bucket", runs.run)
-    assert "is read from a disk alone; copy it there" in line
+    assert "can only be read from a disk; copy it there" in line
 
 
 @pytest.mark.parametrize("scheme", ["foo", "http", "hdfs"])

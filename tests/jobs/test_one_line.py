@@ -170,7 +170,7 @@ def test_a_manifest_that_names_another_file(capsys, tmp_path, command):
 
 def test_a_directory_where_a_file_is_to_be_written(tmp_path):
     (tmp_path / "part").mkdir()
-    with pytest.raises(ConfigError, match="part: a directory stands where a file"):
+    with pytest.raises(ConfigError, match="part: a directory is in the place of a file"):
         files.write_bytes(str(tmp_path / "part"), b"data")
     assert list(tmp_path.iterdir()) == [tmp_path / "part"]
 
@@ -183,7 +183,7 @@ def test_a_directory_where_a_part_or_a_receipt_is_to_be_written(capsys, tmp_path
     words = ("align", "--input", path, *LANGUAGES, "--output", tmp_path / "out")
     assert cli.main([str(word) for word in words]) == 2
     errors = capsys.readouterr().err
-    assert f"{name}: a directory stands where a file is to be written" in errors
+    assert f"{name}: a directory is in the place of a file to be written" in errors
 
 
 def test_a_read_only_file_system(capsys, tmp_path, monkeypatch):

@@ -114,7 +114,7 @@ def test_the_resume_of_a_run_with_shards_beside_its_manifest_is_refused(tmp_path
         claim(str(tmp_path), plan)
     (line,) = str(caught.value).splitlines()
     assert line.startswith(f"{tmp_path} has part-0000")
-    assert "beside its manifest" in line
+    assert "next to its manifest" in line
     assert "data/" in line
     assert "another --output" in line
     assert sorted(path.name for path in tmp_path.rglob("*")) == before

@@ -57,10 +57,14 @@ def test_a_tag_is_the_code_that_a_person_would_take(tag, codes, code):
 @pytest.mark.parametrize(
     ("tag", "codes", "message"),
     [
-        ("gd", M2M, "--target_lang gd: the translator does not know this language; near are "),
-        ("dee", NLLB, "near are .*deu_Latn.* of its 21 codes"),
+        (
+            "gd",
+            M2M,
+            "--target_lang gd: the translator does not know this language; the closest are ",
+        ),
+        ("dee", NLLB, "the closest are .*deu_Latn.* of its 21 codes"),
         ("sr-Latn", NLLB, "fits none of the codes of the translator: srp_Cyrl"),
-        ("ks", NLLB, "fits several codes of the translator: kas_Arab, kas_Deva; name the script"),
+        ("ks", NLLB, "fits several codes of the translator: kas_Arab, kas_Deva; give the script"),
         ("pt", ["pt_BR", "pt_PT"], "several codes of the translator: pt_BR, pt_PT"),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_model_that_changes_while_it_is_read_is_left_for_later(publisher):
 
 def test_a_first_model_that_changes_while_it_is_read_is_an_error_that_passes(publisher):
     publisher.stamps = [1, 2]
-    with pytest.raises(WorkerError, match="changes while it is read"):
+    with pytest.raises(WorkerError, match="changed while it was read"):
         watch()
     publisher.stamps = [2]
     assert watch().align(None).digest == "first"

@@ -88,7 +88,7 @@ def unwritable(error: OSError, size: int) -> WorkerError:
     """Return the error for temporary files that have no space for more bytes of a shuffle."""
     return WorkerError(
         f"{tempfile.gettempdir()}: cannot hold {size:,} more bytes of the shuffle: "
-        f"{error.strerror}; make room there, or name another directory in TMPDIR"
+        f"{error.strerror}; free some space there, or set TMPDIR to another directory"
     )
 
 

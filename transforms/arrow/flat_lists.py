@@ -67,8 +67,8 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
     )
     if bad >= 0:
         raise WorkerError(
-            f"pair {table.column('id')[bad]}: the links in column {name} do not lie inside its "
-            "tokens, or do not ascend by (source, target)"
+            f"pair {table.column('id')[bad]}: the links in column {name} are outside its "
+            "tokens, or not in ascending order of (source, target)"
         )
     return offsets, fields
 

@@ -56,9 +56,9 @@ def _check_layout(output: str) -> None:
     for name in files.list_names(output):
         if OLD_SHARD.fullmatch(name):
             raise ConfigError(
-                f"{output} has {name} beside its manifest, as an earlier version of pairweave "
-                f"wrote shards; this one writes them to {DATA}/. Give another --output, or finish "
-                "that run with the version that began it"
+                f"{output} has {name} next to its manifest, where an earlier version of "
+                f"pairweave wrote shards; this version writes them to {DATA}/. Give another "
+                "--output, or finish that run with the version that began it"
             )
 
 
@@ -75,8 +75,8 @@ def check_unclaimed(output: str, plan: Mapping[str, object]) -> None:
     # Another launcher may have claimed the directory since; then its plan decides.
     if found is not None and not files.exists(path):
         raise ConfigError(
-            f"{output} already has {found}, which the run would overwrite, and no {PLAN} that "
-            "says it is this run's; give another --output or an empty directory"
+            f"{output} already has {found}, which the run would overwrite, but no {PLAN} that "
+            "identifies it as this run's; give another --output or an empty directory"
         )
 
 

@@ -57,8 +57,8 @@ class Attention:
             raise InputError(
                 "bad_attention",
                 str(path),
-                "expected an array [line, target, source], perhaps with [head] or [layer, head] "
-                f"behind the line; found {self._file.ndim} dimensions",
+                "expected an array [line, target, source], optionally with [head] or [layer, "
+                f"head] after the line; found {self._file.ndim} dimensions",
             )
 
     def __len__(self) -> int:
@@ -95,8 +95,8 @@ class Attention:
             if wanted is None and name == "layer" and there is not None and there > 1:
                 raise ConfigError(
                     f"{self._path}: has attention of {there} layers; choose one, 0 to "
-                    f"{there - 1}, by --attention_layer, in evaluate aligners by layer=N or "
-                    "layer=all"
+                    f"{there - 1}, with --attention_layer, or in evaluate aligners with layer=N "
+                    "or layer=all"
                 )
             if wanted is not None and there is None:
                 raise ConfigError(

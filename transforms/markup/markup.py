@@ -169,7 +169,7 @@ def find_syntax(name: str) -> Syntax:
         ConfigError: There is none.
     """
     if name not in SYNTAXES:
-        raise ConfigError(f"no syntax is called {name!r}; there are {', '.join(sorted(SYNTAXES))}")
+        raise ConfigError(f"unknown syntax {name!r}; choose from {', '.join(sorted(SYNTAXES))}")
     return SYNTAXES[name]
 
 

@@ -193,7 +193,7 @@ class TagTable:
             if exact is not None and len(exact) != 2:
                 raise ValueError("exact holds a text with symbols and a text")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"this is no table of tags: {error!r}") from error
+            raise ConfigError(f"this is not a table of tags: {error!r}") from error
         marks = [tuple(map(mark_of, skeleton.tags)) for skeleton in (order, own)]
         table = cls(entries, marks[0], literals, plain, marks[1], led, exact)
         table._check(order.text + own.text)
@@ -206,11 +206,11 @@ class TagTable:
         }
         for order in (self.order, self.own or self.order):
             if between or len(set(order)) != len(order) or not wanted <= set(order):
-                raise ConfigError("this is no table of tags: its order is not that of its tags")
+                raise ConfigError("this is not a table of tags: its order is not that of its tags")
         for kind, number in wanted:
             if not isinstance(self.entries[number].raw(kind), str):
                 tag = indexed_tag(kind, number)
-                raise ConfigError(f"this is no table of tags: {tag} has no text")
+                raise ConfigError(f"this is not a table of tags: {tag} has no text")
 
 
 def _skeleton(marks: Iterable[Mark]) -> str:

@@ -145,7 +145,7 @@ def draw_sheet(
     drawn = run_samples.drawn_from_all(directory, manifest, pairs, seed)
     rows = [row for pair in drawn for row in rows_of(pair)]
     if not rows:
-        raise ConfigError(f"{directory}: no row of this run has tags; nothing is to be judged")
+        raise ConfigError(f"{directory}: no row of this run has tags, so there is nothing to judge")
     return rows
 
 
@@ -175,7 +175,7 @@ def write_sheet(path: str, rows: Sequence[SheetRow]) -> None:
     writer.writerow(COLUMNS)
     writer.writerows(dataclasses.astuple(row) for row in rows)
     if not files.create(path, text.getvalue().encode()):
-        raise ConfigError(f"{path}: is there already and may hold judgements; name another file")
+        raise ConfigError(f"{path}: already exists and may contain judgements; give another file")
 
 
 def read_sheets(paths: Sequence[str]) -> list[Sheet]:

@@ -66,8 +66,8 @@ class XmlConfig:
             raise ConfigError("Moses words depend on the language; give --target_lang")
         if self.words == "moses" and self.language in _SEGMENTED_BY_SCRIPT:
             raise ConfigError(
-                f"Moses does not cut {self.language} into words (the corpus's script calls KyTea "
-                "there, which is no part of this program); give --bleu_words char or zh"
+                f"Moses does not split {self.language} into words (the corpus's script calls "
+                "KyTea for it, which is not part of this program); give --bleu_words char or zh"
             )
 
 
@@ -132,7 +132,7 @@ def score_xml(
                 "bad_reference",
                 name,
                 f"the tags of reference {number} are broken, so nothing can be measured against "
-                f"it: {reference[:80]!r}; mend it, or choose another --syntax",
+                f"it: {reference[:80]!r}; fix it, or choose another --syntax",
             )
         found = find_structure(hypothesis.strip(), config.rule)
         said = split_at_tags(hypothesis.strip(), config.rule)

@@ -89,7 +89,7 @@ def export(
     paths = tuple(files.join(output, name + ending) for ending in how.endings)
     for path in paths:
         if files.exists(path):
-            raise ConfigError(f"{path}: is there already; give another --output, or delete it")
+            raise ConfigError(f"{path}: already exists; give another --output, or delete it")
     source = _Fitting(directory, manifest, how, unfit, selection)
     rows = 0
     finish = _finisher(directory, manifest, words)

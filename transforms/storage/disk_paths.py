@@ -21,5 +21,5 @@ def on_disk(path: str) -> Path:
         ConfigError: It names an object store.
     """
     if is_uri(path):
-        raise ConfigError(f"{path}: is read from a disk alone; copy it there and give that path")
+        raise ConfigError(f"{path}: can only be read from a disk; copy it there and give that path")
     return Path(path)

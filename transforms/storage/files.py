@@ -66,8 +66,8 @@ def _file_systems(path: str) -> type:
             raise
         if package is None:
             raise ConfigError(
-                f"{path}: nothing here reads or writes {scheme}://; give a path on a disk, or one "
-                "that begins with gs:// or s3://"
+                f"{path}: {scheme}:// is not supported; give a path on a disk, or one that "
+                "begins with gs:// or s3://"
             ) from error
         raise ConfigError(
             f"{path}: {scheme}:// needs packages that are not installed: pip install '{package}'"
@@ -192,7 +192,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     except IsADirectoryError as error:
         temporary.unlink(missing_ok=True)
         raise ConfigError(
-            f"{path}: a directory stands where a file is to be written; move it away"
+            f"{path}: a directory is in the place of a file to be written; move it away"
         ) from error
     except OSError:
         temporary.unlink(missing_ok=True)

@@ -158,8 +158,8 @@ def read_in_step(*paths: str) -> Iterator[tuple[Line, ...]]:
             raise InputError(
                 "line_count_mismatch",
                 short,
-                f"ends after line {number}, but {paths[lines.index(present[0])]} goes on; each "
-                "must have one line for each sentence pair",
+                f"ends after line {number}, but {paths[lines.index(present[0])]} continues; "
+                "each must have one line for each sentence pair",
             )
         number += 1
         yield present

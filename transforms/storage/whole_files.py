@@ -23,7 +23,7 @@ def require_apart(paths: Sequence[str]) -> None:
     for path in paths:
         place = os.path.realpath(path)
         if place in seen:
-            raise ConfigError(f"{path}: is named twice; give each file a name of its own")
+            raise ConfigError(f"{path}: is named twice; give each file its own name")
         seen.add(place)
 
 

@@ -81,8 +81,8 @@ def find_differences(
     bad = first_bad_pair(link_offsets, *sides, translation.counts, reference.counts)
     if bad >= 0:
         raise WorkerError(
-            f"pair {table.column('id')[bad]}: its links do not lie inside its tokens, or do not "
-            "ascend by (source, target)"
+            f"pair {table.column('id')[bad]}: its links are outside its tokens, or not in "
+            "ascending order of (source, target)"
         )
     arguments: tuple[Any, ...] = (
         link_offsets,

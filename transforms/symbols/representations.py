@@ -89,7 +89,7 @@ def find_representation(name: str | Sequence[str], syntax: Syntax = XML) -> Repr
     if name == "raw":
         return Raw(syntax)
     if name not in _BY_NAME:
-        raise ConfigError(f"no representation is called {name!r}; there are {', '.join(NAMES)}")
+        raise ConfigError(f"unknown representation {name!r}; choose from {', '.join(NAMES)}")
     return _BY_NAME[name]
 
 

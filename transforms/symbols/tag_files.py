@@ -40,7 +40,8 @@ class EncodeFiles:
         target = (self.target_input, self.target_output, self.target_table)
         if any(target) and not all(target):
             raise ConfigError(
-                "target_input, target_output and target_table go together: give all three or none"
+                "target_input, target_output and target_table belong together: give all three "
+                "or none"
             )
         require_apart([path for path in dataclasses.astuple(self) if path])
 
@@ -131,7 +132,9 @@ def decode_files(
     """
     other = table or source
     if other is None or (table is not None and source is not None):
-        raise ConfigError("give either --table, which encoding made, or --source, which it read")
+        raise ConfigError(
+            "give either --table, which tags encode wrote, or --source, which it read"
+        )
     require_apart([path, output, other])
     names = ("lines", "tags", "dropped", "spurious", "moved", "spaces", "repaired_lines")
     count = dict.fromkeys(names, 0)
@@ -160,7 +163,9 @@ def _read_table(text: str, path: str, line: int, syntax: Syntax) -> tuple[Coding
     try:
         value = orjson.loads(text)
         if not isinstance(value, Mapping) or not isinstance(value.get("whitespace_shift"), bool):
-            raise ConfigError("this is no table of tags: expected an object that tags encode wrote")
+            raise ConfigError(
+                "this is not a table of tags: expected an object that tags encode wrote"
+            )
         representation = find_representation(value.get("representation", ""), syntax)
         return Coding(representation, syntax, value["whitespace_shift"]), TagTable.from_json(value)
     except (ConfigError, TypeError, orjson.JSONDecodeError) as error:

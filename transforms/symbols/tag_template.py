@@ -39,8 +39,8 @@ class Template:
         for one, other in itertools.permutations(self.forms, 2):
             if other.startswith(one):
                 raise ConfigError(
-                    f"template {one!r} is {other!r} or its beginning: a reader could not tell the "
-                    "tags apart; let them differ"
+                    f"template {one!r} is {other!r} or its beginning, so the tags could not be "
+                    "told apart; make them differ"
                 )
 
     @classmethod
@@ -79,19 +79,21 @@ class Template:
 
 def _check_form(form: str, forms: Sequence[str]) -> None:
     if form.count(INDEX) != 1:
-        raise ConfigError(f"template {form!r} must hold {INDEX} once, in the place of the number")
+        raise ConfigError(
+            f"template {form!r} must contain {INDEX} exactly once, in the place of the number"
+        )
     before, behind = form.split(INDEX)
     if not before or not behind:
         raise ConfigError(
-            f"template {form!r} needs something before {INDEX} and something behind it; "
-            "else text with digits could not be told from it"
+            f"template {form!r} needs something before {INDEX} and something after it, or text "
+            "with digits could be taken for a tag"
         )
     fixed = before + behind
     if re.search(r"[\s\d]", fixed):
-        raise ConfigError(f"template {form!r} must hold neither white space nor digits")
+        raise ConfigError(f"template {form!r} must contain neither white space nor digits")
     first = form[0]
     if first.isalnum() or any(first in other[1:] for other in forms):
         raise ConfigError(
-            f"template {form!r} must begin with a sign, no letter, that stands nowhere else in any "
-            f"of the forms {', '.join(forms)}"
+            f"template {form!r} must begin with a character, not a letter, that occurs nowhere "
+            f"else in any of the forms {', '.join(forms)}"
         )

@@ -68,8 +68,8 @@ class TagConfig(
         if self.profile is None or not self.profile.names.counts:
             others = ", ".join(name for name in NAMES if name != "raw")
             raise ConfigError(
-                "injected tags have no names of their own: raw needs a tag profile that has; give "
-                f"one, or choose {others} or a template"
+                "injected tags have no names: raw needs a tag profile with names; give one, or "
+                f"choose {others} or a template"
             )
         if self.profile.names.syntax not in ("xml", "html"):
             raise ConfigError(

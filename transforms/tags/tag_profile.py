@@ -51,7 +51,7 @@ class TagProfile:
         found = dict(self.counts)
         for feature in ("tags", "form"):
             if not any(found.get(f"{feature} {name}", 0) for name in FEATURES[feature]):
-                raise ConfigError("a tag profile must count one tag at least; this has none")
+                raise ConfigError("a tag profile must count at least one tag; this one counts none")
 
     @property
     def split_share(self) -> float:
@@ -95,13 +95,13 @@ class TagProfile:
                 )
             )
         except (KeyError, TypeError, AttributeError) as error:
-            raise ConfigError(f"this is no tag profile: {error!r}") from error
+            raise ConfigError(f"this is not a tag profile: {error!r}") from error
         numbers = [*(number for *_, number in (*counts, *names)), *split]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         if len(split) != 2 or not whole or not {name for name, _ in counts} <= known:
-            raise ConfigError("this is no tag profile: its counts are not those of tag shapes")
+            raise ConfigError("this is not a tag profile: its counts are not those of tag shapes")
         if not {form for form, *_ in names} <= {*FORMS}:
-            raise ConfigError(f"this is no tag profile: names are of {', '.join(FORMS)}")
+            raise ConfigError(f"this is not a tag profile: names are of {', '.join(FORMS)}")
         return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
 
 

@@ -153,9 +153,9 @@ def choose_segmenter(wanted: str, reason: str | None) -> str:
     name = installed_name()
     if name is None:
         raise ConfigError(
-            f"{reason or '--segmenter dictionary'}: words without spaces between them are found "
-            f"with dictionaries that are not installed; {EXTRA}, or give --segmenter none to let "
-            "tags stand between any two characters and masks begin at any"
+            f"{reason or '--segmenter dictionary'}: words in text without spaces are found with "
+            f"dictionaries that are not installed; {EXTRA}, or give --segmenter none to allow "
+            "tags between any two characters and masks that begin at any character"
         )
     return name
 

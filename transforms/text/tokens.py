@@ -333,7 +333,7 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=model)
     except (RuntimeError, OSError) as error:
-        raise ConfigError(f"this is no SentencePiece model: {error}") from error
+        raise ConfigError(f"this is not a SentencePiece model: {error}") from error
 
 
 def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool = True) -> Spans:

@@ -2,11 +2,11 @@
 
     python -m pairweave.pipelines.engines.flink.worker_pool --port 50000
 
-One runs beside each task manager (a sidecar), which asks it for workers:
+One runs next to each task manager (as a sidecar), which asks it for workers:
 `--environment_type=EXTERNAL --environment_config=localhost:50000`. Unlike Beam's own pool it
 listens on this machine only, starts workers with the interpreter it runs on, and does not mix up
-two task managers that share it: each names its first worker `1-1`, so a request to stop `1-1` says
-too little, and a worker ends when its own task manager closes the connection instead.
+two task managers that share it: each names its first worker `1-1`, so a request to stop `1-1` is
+ambiguous, and a worker ends when its own task manager closes the connection instead.
 """
 
 import argparse

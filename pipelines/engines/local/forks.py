@@ -37,7 +37,7 @@ class Fork:
     """
 
     def __init__(self, pid: int) -> None:
-        """Stand for a process that runs."""
+        """Represent a running process."""
         self.pid = pid
         self.returncode: int | None = None
         self._ended = threading.Event()
@@ -58,7 +58,7 @@ class Fork:
 
     def kill(self) -> None:
         """End it now."""
-        # It may have ended, and the word of that be on its way.
+        # It may have ended, with the notice still on its way.
         with contextlib.suppress(ProcessLookupError):
             if self.returncode is None:
                 os.kill(self.pid, signal.SIGKILL)
@@ -79,7 +79,7 @@ class ForkServer:
             run: What a fork does with its arguments; it returns the exit status.
         """
         own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # What is there now is not collected in a fork, so its pages stay shared.
+        # Existing objects are not garbage-collected in a fork, so their pages stay shared.
         gc.freeze()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -151,7 +151,7 @@ _started_by: int | None = None
 
 
 def allow() -> None:
-    """Let this process be forked: it is a program of ours, and no other code lives in it."""
+    """Allow forks of this process: it is our own program, and no other code runs in it."""
     global _allowed
     _allowed = True
 
@@ -176,7 +176,7 @@ def parent() -> int:
 
 
 def _leave(work: Callable[[], int]) -> NoReturn:
-    """End this fork when the work is done, past whatever its parent would do at its end."""
+    """End this fork when the work is done, without its parent's cleanup code."""
     status = 1
     try:
         status = work()
@@ -186,7 +186,7 @@ def _leave(work: Callable[[], int]) -> NoReturn:
         sys.excepthook(*sys.exc_info())
     finally:
         for stream in (sys.stdout, sys.stderr):
-            # Whoever read it may be gone. An error here would go on as this process's parent.
+            # The reader may be gone. An error here would continue as this process's parent.
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(status)

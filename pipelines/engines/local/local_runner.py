@@ -1,16 +1,17 @@
 """The `local` engine: Beam's own in-memory runner, with the bundles and the shuffle of a real one.
 
-Beam's `FnApiRunner` makes one bundle a worker of each stage and holds all that is shuffled in
-memory several times over: about six times its size was measured, and elements that are sent
-together must stay under 2 GiB. Here
+Beam's `FnApiRunner` makes one bundle per worker of each stage and holds all shuffled data in memory
+several times over: about six times its size was measured, and elements that are sent together must
+stay under 2 GiB. Here
 
 - a bundle is one group of the shuffle (one unit to read, one shard to make), or a few small ones;
-- a worker takes the next bundle when it is done with its last, so a slow shard holds nobody up;
+- a worker takes the next bundle when it has finished its last one, so a slow shard does not delay
+others;
 - shuffled values wait in unnamed temporary files, of which nothing is left after a kill; tables in
   one that all workers share, so that only their places pass through here
   (`transforms.arrow.exchange`);
-- what a worker is sent is never cut by a clock. Beam's own servers do so each second, from another
-  thread and without a lock, and what is written meanwhile is lost;
+- what is sent to a worker is never flushed by a clock. Beam's own servers do this every second,
+  from another thread and without a lock, and lose what is written in the meantime;
 - workers are processes that end with their launcher, forked where that is safe
   (`pipelines.engines.local.forks`), and no port is open: they talk over sockets in a folder that
   only their user can enter.
@@ -46,13 +47,13 @@ from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import WorkerError
 
 BUNDLES = 256
-"""A stage has about so many bundles at most: each costs some milliseconds."""
+"""The approximate maximum number of bundles of a stage: each costs some milliseconds."""
 
 BUNDLE_BYTES = 64 << 20
-"""A bundle of several groups is closed when it holds so much."""
+"""A bundle of several groups is closed when it reaches this size."""
 
 MEMORY_BYTES = 64 << 20
-"""What one shuffle keeps in memory before it goes to its file."""
+"""How much one shuffle keeps in memory before it writes to its file."""
 
 WORKER_URN = "pairweave:env:worker:v1"
 """The environment of a worker process."""
@@ -69,7 +70,7 @@ Piece = list[bytes]
 
 
 class SpilledGroups:
-    """What one GroupByKey was given, grouped: values in a file, their places in memory.
+    """The grouped input of one GroupByKey: values in a file, their places in memory.
 
     It takes the place of Beam's `GroupingBuffer`, from which it has the coders.
     """
@@ -111,7 +112,7 @@ class SpilledGroups:
                 self._end += len(encoded)
 
     def extend(self, other: object) -> None:
-        """Add what another buffer holds; only an empty one of another kind ever comes."""
+        """Add another buffer's content; a buffer of another kind is always empty."""
         if isinstance(other, SpilledGroups) and other is not self:
             for group in other:
                 self.append(group)
@@ -138,7 +139,7 @@ class SpilledGroups:
             yield stream.get()
 
     def partition(self, parts: int) -> list[Piece]:
-        """Deal the groups out; here only for Beam's own callers."""
+        """Divide the groups; here only for Beam's own callers."""
         groups = list(self)
         return [groups[part::parts] for part in range(parts)]
 
@@ -165,7 +166,7 @@ def pieces(buffer: Any, workers: int) -> Iterator[Piece]:
 
 
 def _bundles(groups: Iterable[bytes], most: int) -> Iterator[Piece]:
-    """Put so many pieces at most into a bundle, or fewer if they are large."""
+    """Put at most this many pieces into a bundle, or fewer if they are large."""
     bundle: Piece = []
     size = 0
     for group in groups:
@@ -189,7 +190,7 @@ class Bundles(fn_runner.BundleManager):
         expected_output_timers: Any,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - Beam's
     ) -> tuple[beam_fn_api_pb2.InstructionResponse, list[Any]]:
-        """Run the stage and return what its bundles say, as if it had been one."""
+        """Run the stage and return the results of its bundles, as if it had been one."""
         context = self.bundle_context_manager
         handlers = context.worker_handlers
         bundles = (
@@ -276,7 +277,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
     """One worker process, started by the launcher and ended with it."""
 
     def __init__(self, file: bytes, *args: Any) -> None:
-        """Stand for a worker that shares an open file, whose number is given, with others."""
+        """Represent a worker that shares an open file, given by its number, with others."""
         super().__init__(*args)
         self._file = int(file)
         self._process: subprocess.Popen[bytes] | forks.Fork | None = None
@@ -292,7 +293,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
         if self._stopping:
             return
         error = WorkerError(f"worker process {process.pid} {_ending(code)}")
-        # Whoever waits for its answer, or for data from it, wakes up with this.
+        # This wakes up any code that waits for its answer, or for data from it.
         self.control_conn.abort(error)
         self.data_conn._exception = error
 
@@ -373,7 +374,7 @@ class LocalRunner(fn_runner.FnApiRunner):
 
 @contextlib.contextmanager
 def _own_servers() -> Iterator[None]:
-    """Keep Beam's servers, which have no authentication, from others, and their data whole.
+    """Keep Beam's servers, which have no authentication, private, and their data complete.
 
     Their threads may fail when a worker dies; `ProcessHandler` says so once, and better.
     """

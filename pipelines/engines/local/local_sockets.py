@@ -2,7 +2,7 @@
 
 These servers have no authentication: whoever connects can take the place of a worker, read what
 it is sent, and end the run. A socket in a folder that only its user can enter is out of reach of
-others. Beam knows its servers by their ports; here each has a negative number in place of one.
+others. Beam identifies its servers by their ports; here each has a negative number instead.
 """
 
 # Any is what Beam says of these parts.
@@ -18,14 +18,14 @@ import grpc
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 
 LONGEST_FOLDER = 96
-"""The system takes 107 bytes for the name of a socket; so many may be its folder's, in bytes."""
+"""The system allows 107 bytes for the name of a socket; its folder's name may have this many."""
 
 _numbers = itertools.count(-1, -1)
 _port_from_worker = worker_handlers.GrpcWorkerHandler.port_from_worker
 
 
 class SocketGrpc:
-    """The `grpc` module, but a server that is told to take a port takes a socket."""
+    """The `grpc` module, except that a server that should take a port takes a socket."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(grpc, name)

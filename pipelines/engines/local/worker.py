@@ -1,7 +1,7 @@
 """One Beam worker process of `local` and `flink`, a program of its own: run as a module.
 
-Flags say whom it serves, in the way Beam's container boot program is told. It ends when the process
-that started it does. On standard error it shows what this package says and errors of others; a
+Flags name the runner that it serves, as for Beam's container boot program. It ends when the process
+that started it does. On standard error it shows this package's messages and errors of others; a
 failed bundle's traceback goes to the launcher and is not repeated here.
 """
 
@@ -29,10 +29,10 @@ REPEATED = (
 
 
 class Noise(logging.Filter):
-    """Lets pass what our modules say, and errors of others that nobody else shows."""
+    """Lets our modules' messages pass, and errors of others that are not shown elsewhere."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a record is worth a person's time."""
+        """Tell whether a record should be shown."""
         if record.name == "PrismRunner" and _is_end_of_worker(record.getMessage()):
             return False
         if record.name.partition(".")[0] == OURS:
@@ -41,12 +41,12 @@ class Noise(logging.Filter):
 
 
 def _is_end_of_worker(message: str) -> bool:
-    """Tell how Prism ends a job's worker process, which it logs as an error of it."""
+    """Recognize how Prism ends a job's worker process, which it logs as an error."""
     return message.startswith("process failed while running") and "signal: killed" in message
 
 
 def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:
-    """Write what is worth a person's time to standard error, in a layout of `logging`.
+    """Write the records that should be shown to standard error, in a layout of `logging`.
 
     Args:
         layout: How a record is written.
@@ -64,9 +64,9 @@ def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False)
 def leave_out_lost_connections(
     shown: Callable[[threading.ExceptHookArgs], object],
 ) -> Callable[[threading.ExceptHookArgs], object]:
-    """Return a `threading.excepthook` that says nothing of connections that end.
+    """Return a `threading.excepthook` that ignores connections that end.
 
-    Beam's threads fail when whoever they talk to is gone, and whoever waits for them says why.
+    Beam's threads fail when their peer is gone, and the code that waits for them says why.
     """
 
     def show(failed: threading.ExceptHookArgs) -> None:
@@ -104,8 +104,8 @@ def start(
         return forked
     path = [entry or str(Path.cwd()) for entry in sys.path]
     arguments += [f"--file={number}" for number in files]
-    # -P: a folder that is named like one of ours, where the user stands, is not imported.
-    # Its own session: Ctrl-C goes to whoever started it, who then ends it.
+    # -P: a folder in the working directory that is named like one of ours is not imported. Its own
+    # session: Ctrl-C goes to the process that started it, which then ends it.
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "pairweave.pipelines.engines.local.worker", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.update(_environment(flags))
         sdk_worker_main.main([])
     except grpc.RpcError as error:
-        # Mostly the runner is gone, and has said why.
+        # Usually the runner is gone, and has said why.
         logging.getLogger(__name__).info("the runner does not answer: %s", error.code())
         return 1
     return 0

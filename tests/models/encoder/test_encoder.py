@@ -220,7 +220,7 @@ def test_programs_beside_the_weights_are_never_run(copied):
     assert load(copied).layer == 4
     config["model_type"] = "evil"
     (copied / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ConfigError, match="no encoder that transformers knows"):
+    with pytest.raises(ConfigError, match="not an encoder that transformers supports"):
         load(copied)
 
 

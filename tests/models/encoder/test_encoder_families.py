@@ -75,7 +75,7 @@ def test_layers_that_share_weights_in_groups_are_not_cut(bert, tmp_path):
 )
 def test_a_family_whose_vectors_hang_on_other_texts_is_refused(family, bert, tmp_path):
     write_family(tmp_path, family, bert, SIZE)
-    with pytest.raises(ConfigError, match=f"a {family} encodes a text in another way beside"):
+    with pytest.raises(ConfigError, match=f"a {family} encodes a text differently depending"):
         load_aligner(EncoderConfig(str(tmp_path), layer=2, device="cpu"))
 
 

@@ -60,8 +60,8 @@ def change(directory, **entries):
     [
         (b"[1]", "config.json: expected a JSON object, found list"),
         (b'"bert"', "config.json: expected a JSON object, found str"),
-        (b'{"model_type": "bert",', "config.json: no JSON"),
-        (b"\xff\xfe\x00", "config.json: no JSON"),
+        (b'{"model_type": "bert",', "config.json: not JSON"),
+        (b"\xff\xfe\x00", "config.json: not JSON"),
     ],
 )
 def test_a_configuration_that_is_none(copied, content, message):
@@ -72,18 +72,18 @@ def test_a_configuration_that_is_none(copied, content, message):
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"num_hidden_layers": "3"}, "config.json: no encoder that transformers knows"),
-        ({"dtype": "float17"}, "config.json: no encoder that transformers knows"),
+        ({"num_hidden_layers": "3"}, "config.json: not an encoder that transformers supports"),
+        ({"dtype": "float17"}, "config.json: not an encoder that transformers supports"),
         ({"model_type": "frobnicator"}, "has model type `frobnicator`"),
         (
             {"model_type": "frobnicator", "auto_map": {"AutoConfig": "evil.C"}},
-            "a program of its own (auto_map), and pairweave never runs those",
+            "comes with its own code (auto_map), which pairweave never runs",
         ),
         (
             {"quantization_config": {"quant_method": "gptq", "bits": 4}},
             "config.json: quantization_config: the weights are quantised",
         ),
-        ({"vocab_size": 8}, "the tokenizer is of another model: it makes pieces up to number"),
+        ({"vocab_size": 8}, "the tokenizer belongs to another model: it makes pieces up to number"),
     ],
 )
 def test_a_configuration_that_cannot_be_used(copied, entries, message):
@@ -100,12 +100,12 @@ def test_a_configuration_that_no_model_is_built_of(copied, entries):
 @pytest.mark.parametrize("family", ["bloom", "gpt2", "llama"])
 def test_a_model_that_writes_is_no_encoder(family, bert, tmp_path):
     write_family(tmp_path, family, bert, DECODER)
-    assert f"a {family} is no encoder that can align; use one that learned" in refusal(tmp_path)
+    assert f"a {family} cannot align; use an encoder trained" in refusal(tmp_path)
 
 
 def test_a_model_of_images_is_no_encoder_of_text(bert, tmp_path):
     write_family(tmp_path, "vit", bert, DECODER | {"intermediate_size": 64})
-    assert "a vit is no encoder of text: it reads pixel_values" in refusal(tmp_path, load_encoder)
+    assert "a vit is not a text encoder: it reads pixel_values" in refusal(tmp_path, load_encoder)
 
 
 @pytest.mark.parametrize("family", ["clip", "blip"])

@@ -330,7 +330,7 @@ def test_a_model_that_is_written_while_the_first_is_loaded_is_tried_again(
 
     reference = encoder_store.find(config(published.parent, "current"), watch=True)
     monkeypatch.setattr(encoder_store, "load", write_and_load)
-    with pytest.raises(WorkerError, match="changes while it is read; publish a model by moving"):
+    with pytest.raises(WorkerError, match="changed while it was read; publish a model by moving"):
         loaded_encoder.HostedAligner(reference)
 
 

@@ -121,7 +121,7 @@ def test_every_piece_is_numbered_beside_the_token_that_it_belongs_to(directory, 
     other = table.set_column(
         table.schema.get_field_index("source"), "source", [["x"] * table.num_rows]
     )
-    with pytest.raises(WorkerError, match="cut by another tokenizer"):
+    with pytest.raises(WorkerError, match="split by another tokenizer"):
         number_sides(other, loaded.encoder.tokenizer)
 
 

@@ -107,7 +107,7 @@ def test_pickled_weights_alone_are_refused_with_the_command_that_converts_them(e
 def test_an_encoder_that_it_would_misread_is_refused(encoder, tmp_path):
     copy = shutil.copytree(encoder, tmp_path / "bert")
     (copy / "vocab.txt").unlink()
-    with pytest.raises(ConfigError, match=r"reads the vocabulary from vocab\.txt, and there is no"):
+    with pytest.raises(ConfigError, match=r"reads the vocabulary from vocab\.txt, but there is no"):
         ExternalAligner(config_of(copy))
     settings = json.loads((encoder / "config.json").read_text()) | {"model_type": "roberta"}
     (copy / "config.json").write_text(json.dumps(settings))
@@ -115,7 +115,7 @@ def test_an_encoder_that_it_would_misread_is_refused(encoder, tmp_path):
         ExternalAligner(config_of(copy))
     weights = copy / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-5])
-    with pytest.raises(ConfigError, match="damaged: it should be of"):
+    with pytest.raises(ConfigError, match="damaged: it should have"):
         ExternalAligner(config_of(copy))
 
 

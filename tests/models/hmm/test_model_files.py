@@ -93,7 +93,7 @@ def test_weights_of_other_libraries_get_no_command_that_cannot_work(copied, name
     (copied / WEIGHTS).unlink()
     (copied / name).write_bytes(b"\x89HDF")
     message = refusal(copied)
-    assert message.startswith(f"{copied / name}: no weights of PyTorch")
+    assert message.startswith(f"{copied / name}: not PyTorch weights")
     assert "python -c" not in message
 
 
@@ -112,7 +112,7 @@ def test_weights_that_end_early_are_told_before_they_are_loaded(copied, missing)
     path = copied / WEIGHTS
     whole = path.read_bytes()
     path.write_bytes(whole[:-missing])
-    assert f"it should be of {len(whole):,} bytes and is of" in refusal(copied)
+    assert f"it should have {len(whole):,} bytes but has" in refusal(copied)
 
 
 @pytest.mark.parametrize(

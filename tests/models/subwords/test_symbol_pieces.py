@@ -90,17 +90,17 @@ def test_symbols_that_normalization_changes_are_refused():
 
 
 def test_a_symbol_with_a_meaning_of_its_own_is_refused(model, tokenizer, tmp_path):
-    with pytest.raises(ConfigError, match="'</s>' has a meaning of its own to the SentencePiece"):
+    with pytest.raises(ConfigError, match="'</s>' has a special meaning in the SentencePiece"):
         extend_sentencepiece(model, ["<a_0>", "</s>"])
     from pairweave.models.subwords.symbol_pieces import extend_tokenizer
 
-    with pytest.raises(ConfigError, match=r"'\[UNK\]' has a meaning of its own to the tokenizer"):
+    with pytest.raises(ConfigError, match=r"'\[UNK\]' has a special meaning in the tokenizer"):
         extend_tokenizer(str(tokenizer), ["[UNK]"], str(tmp_path / "new"))
     assert not (tmp_path / "new").exists()
 
 
 def test_what_is_no_model_is_refused():
-    with pytest.raises(ConfigError, match="this is no SentencePiece model"):
+    with pytest.raises(ConfigError, match="this is not a SentencePiece model"):
         extend_sentencepiece(b"no model", ["<a_0>"])
 
 
@@ -191,8 +191,8 @@ def test_a_tokenizer_gets_each_symbol_whole(tokenizer, tmp_path, name):
 def test_a_directory_without_a_tokenizer_is_refused(capsys, tmp_path, tokenizer):
     (tmp_path / "empty").mkdir()
     for given, made, message in (
-        (tmp_path / "nothere", tmp_path / "new", "is no directory with a tokenizer"),
-        (tmp_path / "empty", tmp_path / "new", "holds no tokenizer"),
+        (tmp_path / "nothere", tmp_path / "new", "is not a directory with a tokenizer"),
+        (tmp_path / "empty", tmp_path / "new", "contains no tokenizer"),
         (tokenizer, tokenizer, "is the tokenizer's own directory"),
     ):
         status, error = run(capsys, "--tokenizer", given, "--output_tokenizer", made)

@@ -39,5 +39,5 @@ def test_one_file_may_serve_both_sides(models):
 
 def test_a_file_that_is_no_model_is_named(models, tmp_path):
     (tmp_path / "target.spm").write_bytes(b"no model")
-    with pytest.raises(ConfigError, match=r"target\.spm: no SentencePiece model"):
+    with pytest.raises(ConfigError, match=r"target\.spm: not a SentencePiece model"):
         SentencePieces(models[0], tmp_path / "target.spm")

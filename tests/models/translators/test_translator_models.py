@@ -316,16 +316,16 @@ def test_another_precision_is_another_arithmetic(load):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda path: (path / "model.bin").unlink(), "no model of CTranslate2"),
-        (lambda path: (path / "source.spm").unlink(), "nothing that cuts text"),
-        (lambda path: (path / "source.spm").write_bytes(b"x"), "no SentencePiece model"),
+        (lambda path: (path / "model.bin").unlink(), "not a CTranslate2 model"),
+        (lambda path: (path / "source.spm").unlink(), "no tokenizer for the model's pieces"),
+        (lambda path: (path / "source.spm").write_bytes(b"x"), "not a SentencePiece model"),
         (lambda path: (path / "shared_vocabulary.json").unlink(), "no vocabulary"),
         (lambda path: (path / "shared_vocabulary.json").write_text("{"), "no vocabulary"),
         (lambda path: (path / "config.json").write_text("[]"), "expected a JSON object"),
         (lambda path: (path / "model.bin").write_bytes(b"PK"), "or a damaged one"),
         (
             lambda path: (path / "model.bin").write_bytes(struct.pack("<I", 2)),
-            "made by an old CTranslate2",
+            "made by an old version of CTranslate2",
         ),
         (
             lambda path: (path / "model.bin").write_bytes(

@@ -23,7 +23,7 @@ def write_index(directory, *names):
     [
         ("../model.safetensors", "names a file outside the model"),
         (".model.safetensors", "names a file outside the model"),
-        ("model.bin", "the index names weights that are no safetensors"),
+        ("model.bin", "the index names weights that are not safetensors"),
         ("model-2.safetensors", "missing; model.safetensors.index.json names it"),
     ],
 )

@@ -35,7 +35,7 @@ def directory(tmp_path):
         ),
         (
             ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece:a.en"),
-            "--tokens sentencepiece:a.en: this is no SentencePiece model",
+            "--tokens sentencepiece:a.en: this is not a SentencePiece model",
         ),
         (("--tokens", "pieces"), "--tokens pieces: they are the pieces of an encoder"),
         (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),

@@ -183,7 +183,7 @@ def test_a_missing_model_is_refused_before_the_run(tmp_path):
     pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
     with pytest.raises(ConfigError, match="no such directory"):
         choose_translator(options("--translator", f"ctranslate2:{tmp_path}/none"), [])
-    with pytest.raises(ConfigError, match=r"no model of CTranslate2 .*ct2-transformers-converter"):
+    with pytest.raises(ConfigError, match=r"not a CTranslate2 model .*ct2-transformers-converter"):
         choose_translator(options("--translator", f"ctranslate2:{tmp_path}"), [])
 
 

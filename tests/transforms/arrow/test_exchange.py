@@ -67,7 +67,9 @@ def test_a_full_disk_is_told_with_the_directory(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(WorkerError, match=r"No space left on device; make room there, or .*TMPDIR"):
+    with pytest.raises(
+        WorkerError, match=r"No space left on device; free some space there, or .*TMPDIR"
+    ):
         TableCoder().encode(table_of(100_000))
 
 

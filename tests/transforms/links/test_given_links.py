@@ -218,12 +218,12 @@ def test_a_link_outside_the_tokens_rejects_its_pair_with_both_counts(folder):
         (("align", *SIDES, "--aligner", "given", "--forward_links", "l"), "belong together"),
         (
             ("align", *SIDES, "--aligner", "given", "--links", "l", "--attention", "l"),
-            "links and attention each say",
+            "links and attention all say",
         ),
         (("align", *SIDES, "--aligner", "given", "--links_field", "3"), "has no columns"),
         (
             ("align", "--input", "x.tsv", "--aligner", "given", "--links", "l"),
-            "named by links_field",
+            "give its name with links_field",
         ),
         (("align", *SIDES, "--aligner", "given", "--links", "no"), "no file has this name"),
         (
@@ -372,7 +372,7 @@ def test_attention_that_is_too_small_rejects_its_pair_with_both_counts(folder):
     ("lines", "choice", "message"),
     [
         (59, (), "a.npz has 59 lines"),
-        (60, (), "has attention of 2 layers; choose one, 0 to 1, by --attention_layer"),
+        (60, (), "has attention of 2 layers; choose one, 0 to 1, with --attention_layer"),
         (60, ("--attention_layer", "2"), "has 2 layers, numbered from 0 to 1"),
         (60, ("--attention_layer", "0", "--attention_head", "9"), "has 3 heads, numbered from 0"),
     ],

@@ -107,7 +107,7 @@ def test_no_phrase_splits_a_url_a_number_or_a_placeholder():
 
 
 def test_wrong_links_name_their_pair():
-    with pytest.raises(WorkerError, match=r"pair 0{31}1: the links in column links do not"):
+    with pytest.raises(WorkerError, match=r"pair 0{31}1: the links in column links are outside"):
         extract_phrases(symmetrized([(1, 1), (1, 1)], [[], [(0, 1)]]), PhraseConfig())
 
 

@@ -62,7 +62,7 @@ def test_an_empty_table_stays_empty():
 )
 def test_wrong_links_name_their_pair_and_column(links):
     table = linked([(1, 1), (2, 3)], [[], []], [[], links])
-    with pytest.raises(WorkerError, match=r"pair 0{31}1: the links in column reverse do not lie"):
+    with pytest.raises(WorkerError, match=r"pair 0{31}1: the links in column reverse are outside"):
         symmetrize(table, SymmetrizeConfig())
 
 

@@ -107,7 +107,7 @@ def test_what_is_no_tag_is_text():
 
 
 def test_an_unknown_syntax_is_refused():
-    with pytest.raises(ConfigError, match="no syntax is called 'sgml'; there are html, indexed"):
+    with pytest.raises(ConfigError, match="unknown syntax 'sgml'; choose from html, indexed"):
         find_syntax("sgml")
 
 

@@ -155,7 +155,7 @@ def test_a_sheet_without_its_header_is_refused(tmp_path):
 
 def test_a_sheet_is_never_written_over(sheets):
     path = sheets(["correct"])[0]
-    with pytest.raises(ConfigError, match="may hold judgements"):
+    with pytest.raises(ConfigError, match="may contain judgements"):
         write_sheet(path, [])
 
 

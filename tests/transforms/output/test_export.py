@@ -200,7 +200,7 @@ def test_files_in_the_way_are_not_overwritten(run, tmp_path):
     (tmp_path / "suggestions.tgt").write_text("mine")
     status, _, errors = runs.run_here("export", run, "--format", "wets", "--output", tmp_path)
     assert status == 2
-    assert "is there already" in errors
+    assert "already exists" in errors
     assert [path.name for path in tmp_path.iterdir()] == ["suggestions.tgt"]
 
 

@@ -350,9 +350,12 @@ def test_objects_in_a_store_are_named_by_their_uri_and_read_from_there(monkeypat
         ({"translation_input": ("a",)}, "belong together"),
         ({"input": ("a",), "name": ""}, "must not be empty"),
         ({"input": ("a",), "target_lang": None}, "target_lang is missing"),
-        ({"input": ("a",), "target_lang": "de_DE"}, "no language tag"),
+        ({"input": ("a",), "target_lang": "de_DE"}, "not a language tag"),
         ({"input": ("a",), "field_count": 1}, "field_count must be 2"),
-        ({"input": ("a",), "po_take": ("untranslated",)}, "po_take knows fuzzy and obsolete"),
+        (
+            {"input": ("a",), "po_take": ("untranslated",)},
+            "po_take must be some of fuzzy, obsolete",
+        ),
     ],
 )
 def test_corpora_that_contradict_themselves_are_refused(fields, message):

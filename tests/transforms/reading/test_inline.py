@@ -106,7 +106,7 @@ def test_the_syntax_says_what_is_a_tag(tmp_path, syntax, source):
     ("fields", "message"),
     [
         ({"inline_tags": "drop"}, "inline_tags must be one of raw, strip, index, reject"),
-        ({"inline_syntax": "sgml"}, "no syntax is called 'sgml'"),
+        ({"inline_syntax": "sgml"}, "unknown syntax 'sgml'"),
         ({"tags_differ": "drop"}, "tags_differ must be one of reject, keep"),
     ],
 )

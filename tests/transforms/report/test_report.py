@@ -258,7 +258,7 @@ def test_a_report_is_never_written_into_a_run(run, tmp_path):
     target = str(tmp_path / "deep" / "page.html")
     assert command.main("report", [output, "--output", target]) == 0
     assert texts(files.read_bytes(target).decode())
-    with pytest.raises(ConfigError, match="a directory stands where a file is to be written"):
+    with pytest.raises(ConfigError, match="a directory is in the place of a file to be written"):
         command.main("report", [output, "--output", str(tmp_path)])
 
 

@@ -100,7 +100,7 @@ def test_a_pipe_is_found_among_the_matches_and_no_other(tmp_path):
 
 def test_a_store_that_nothing_here_reads_is_refused_and_a_disk_is_not_asked():
     files.check_store("nosuch/file")
-    with pytest.raises(ConfigError, match="nothing here reads or writes nosuch://"):
+    with pytest.raises(ConfigError, match="nosuch:// is not supported"):
         files.check_store("nosuch://bucket/file")
 
 

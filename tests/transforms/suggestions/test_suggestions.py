@@ -282,7 +282,7 @@ def test_a_smaller_mix_is_inside_a_larger_one():
 
 def test_links_outside_the_tokens_are_refused():
     table = compared(("s", "a", "a", [(0, 1)]))
-    with pytest.raises(WorkerError, match="do not lie inside its tokens"):
+    with pytest.raises(WorkerError, match="are outside its tokens"):
         make_suggestions(table, SuggestionConfig())
 
 

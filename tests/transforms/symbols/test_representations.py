@@ -187,7 +187,7 @@ def test_a_damaged_table_is_refused():
         {**good, "tags": [{**good["tags"][0], "form": "triple"}]},
         {**good, "tags": [{**good["tags"][0], "closing": None}]},
     ):
-        with pytest.raises(ConfigError, match="this is no table of tags"):
+        with pytest.raises(ConfigError, match="this is not a table of tags"):
             TagTable.from_json(bad)
 
 
@@ -198,7 +198,7 @@ def test_a_symbol_that_the_table_does_not_know_is_not_converted():
 
 
 def test_unknown_representations_are_refused():
-    with pytest.raises(ConfigError, match="no representation is called 'bpe'; there are indexed"):
+    with pytest.raises(ConfigError, match="unknown representation 'bpe'; choose from indexed"):
         find_representation("bpe")
     with pytest.raises(ConfigError, match="raw tags have no list of symbols"):
         symbols("raw", 2)
@@ -210,15 +210,15 @@ def test_unknown_representations_are_refused():
     ("forms", "message"),
     [
         (("[{index}]", "[/{index}]"), "three forms"),
-        (("[]", "[/{index}]", "[{index}/]"), "must hold {index} once"),
-        (("[{index}{index}]", "[/{index}]", "[{index}/]"), "must hold {index} once"),
+        (("[]", "[/{index}]", "[{index}/]"), "must contain {index} exactly once"),
+        (("[{index}{index}]", "[/{index}]", "[{index}/]"), "must contain {index} exactly once"),
         (("[{index}", "[/{index}]", "[{index}/]"), "needs something before"),
         (("{index}]", "[/{index}]", "[{index}/]"), "needs something before"),
         (("[ {index}]", "[/{index}]", "[{index}/]"), "neither white space nor digits"),
         (("[1{index}]", "[/{index}]", "[{index}/]"), "neither white space nor digits"),
-        (("t{index}]", "[/{index}]", "[{index}/]"), "must begin with a sign"),
-        (("[{index}]", "[[{index}]", "[{index}/]"), "must begin with a sign"),
-        (("[{index}]", "[/{index}]", "/{index}]"), "must begin with a sign"),
+        (("t{index}]", "[/{index}]", "[{index}/]"), "must begin with a character"),
+        (("[{index}]", "[[{index}]", "[{index}/]"), "must begin with a character"),
+        (("[{index}]", "[/{index}]", "/{index}]"), "must begin with a character"),
         (("[{index}]", "[{index}]", "[{index}/]"), "is '[{index}]' or its beginning"),
         (("[{index}]", "[{index}]]", "[/{index}]"), "is '[{index}]]' or its beginning"),
     ],

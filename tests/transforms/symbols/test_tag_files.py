@@ -230,7 +230,7 @@ def test_options_that_contradict_each_other_are_refused(capsys, folder):
     paths = ("--input", folder / "src", "--output", folder / "out", "--table", folder / "table")
     decoded = ("--input", folder / "src", "--output", folder / "out")
     for arguments, message in (
-        (("encode", *paths, "--target_input", folder / "tgt"), "go together"),
+        (("encode", *paths, "--target_input", folder / "tgt"), "belong together"),
         (("encode", *paths[:4], "--table", folder / "src"), "is named twice"),
         (("encode", *paths, "--representation", "template"), "needs --template"),
         (

@@ -269,7 +269,7 @@ def test_a_run_is_exported_and_read_again(directory, form):
                 "xliff": '<bpt id="1">',
                 "xliff2": '<pc id="1"',
             }.get(form, "<b>house</b>") in written
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="already exists"):
         export_markup(str(directory / "out"), form, output)
 
 

@@ -80,7 +80,7 @@ def holds(one, other, is_earlier):
 def test_a_profile_counts_as_its_slow_twin(texts):
     expected = slow_counts(texts)
     if not expected:
-        with pytest.raises(ConfigError, match="one tag at least"):
+        with pytest.raises(ConfigError, match="at least one tag"):
             learn_profile(texts, XLIFF)
         return
     assert learn_profile(texts, XLIFF)["counts"] == dict(sorted(expected.items()))
@@ -266,7 +266,7 @@ def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
 @pytest.mark.parametrize(
     ("names", "settings", "message"),
     [
-        ({}, {}, "raw needs a tag profile that has"),
+        ({}, {}, "raw needs a tag profile with"),
         ({"pair": {"g": 1}}, {"syntax": "xliff"}, "the tag profile has xliff tags"),
         ({"open": {"b": 1}}, {}, "tags of the form pair, but no names"),
         ({"pair": {"b": 1}}, {"nesting": "free"}, "only with proper nesting"),
@@ -319,13 +319,13 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     [
         ("{", "found no JSON"),
         ("{}", "expected a tag profile of version 1"),
-        ('{"tag_profile": 1}', "this is no tag profile"),
+        ('{"tag_profile": 1}', "this is not a tag profile"),
         (
             '{"tag_profile": 1, "counts": {"tags 1": -1}, "split": [0, 0]}',
             "not those of tag shapes",
         ),
         ('{"tag_profile": 1, "counts": {"tag 1": 1}, "split": [0, 0]}', "not those of tag shapes"),
-        ('{"tag_profile": 1, "counts": {"tags 1": 1}, "split": [0, 0]}', "one tag at least"),
+        ('{"tag_profile": 1, "counts": {"tags 1": 1}, "split": [0, 0]}', "at least one tag"),
     ],
 )
 def test_a_file_that_is_no_profile_is_refused(tmp_path, content, message):

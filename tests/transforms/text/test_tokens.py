@@ -102,7 +102,7 @@ def test_a_wrong_configuration_is_refused(kind, model, message):
 
 
 def test_bytes_that_are_no_model_are_refused():
-    with pytest.raises(ConfigError, match="no SentencePiece model"):
+    with pytest.raises(ConfigError, match="not a SentencePiece model"):
         cut(["a"], TokenConfig("sentencepiece", b"not a model"))
 
 

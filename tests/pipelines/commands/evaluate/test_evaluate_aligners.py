@@ -142,7 +142,7 @@ def test_a_fitted_model_is_taken_as_it_is(directory):
         (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "not 'berkeley'"),
         (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "does not know layer"),
         (("--pairs", "pairs", "--aligners", "encoder"), "needs a model"),
-        (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such program that may be"),
+        (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such executable program"),
         (("--pairs", "pairs", "--train_source_input", "train.en"), "1 source files, but 0 target"),
         (("--source_input", "gold.en", "--target_input", "train.en"), "line_count_mismatch"),
     ],

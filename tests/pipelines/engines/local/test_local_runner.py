@@ -107,7 +107,7 @@ def test_a_full_disk_is_told_with_the_directory():
 
     groups = SpilledGroups(beams_buffer())
     groups._file = Full()
-    with pytest.raises(WorkerError, match="No space left on device; make room there"):
+    with pytest.raises(WorkerError, match="No space left on device; free some space there"):
         groups.append(encoded([(1, b"x")]))
 
 
