@@ -90,7 +90,7 @@ def test_a_long_error_is_cut():
 def test_an_aligner_that_fails_on_too_many_pairs_is_an_error(count):
     fake = Fake(range(1, count))
     with pytest.raises(
-        WorkerError, match=r"pairs of .* fail, so the fault is in the aligner .* first pair 0"
+        WorkerError, match=r"pairs of .* fail, so the fault is in the aligner.* first pair 0"
     ):
         align_isolated(fake, pairs(count), (ConfigError,))
     assert fake.calls < 150
