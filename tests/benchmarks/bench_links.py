@@ -136,8 +136,8 @@ def test_symmetrization_beside_nltk_and_a_program_in_cpp(pairs, files, program):
     nltk, _ = seconds(lambda: [grow_diag_final_and(*pair) for pair in text])
     for heuristic, extra in (("grow-diag", ()), ("grow-diag-final-and", ("and",))):
         peer, expected = child_seconds(program, *files, *extra)
-        symmetrize(*flat([[(0, 0)]]), *flat([[(0, 0)]]), 0)  # compiled before it is timed
-        kernel, _ = seconds(symmetrize, *forward, *reverse, HEURISTICS[heuristic])
+        symmetrize(flat([[(0, 0)]]), flat([[(0, 0)]]), 0)  # compiled before it is timed
+        kernel, _ = seconds(symmetrize, forward, reverse, HEURISTICS[heuristic])
         whole, output = seconds(to_text, symmetrize_files, *files, heuristic)
         assert output == expected
         words = np.mean([(len(pair[0]), len(pair[1])) for pair in pairs], axis=0)
@@ -154,7 +154,7 @@ def test_symmetrization_beside_nltk_and_a_program_in_cpp(pairs, files, program):
 
 def test_phrases_beside_nltk(pairs, tmp_path):
     forward, reverse = flat([pair[2] for pair in pairs]), flat([pair[3] for pair in pairs])
-    joined = symmetrize(*forward, *reverse, HEURISTICS["grow-diag"])
+    joined = symmetrize(forward, reverse, HEURISTICS["grow-diag"])
     links = unflat(*joined)
     lengths = [np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1)]
     text = [
@@ -166,13 +166,13 @@ def test_phrases_beside_nltk(pairs, tmp_path):
     nltk = time.process_time() - start
     for column in joined[1:]:
         column.setflags(write=False)
-    both = (*joined, *lengths, NO_CUTS, NO_CUTS, 64)
-    extract_phrases(*flat([[(0, 0)]]), *[np.ones(1, np.int64)] * 2, NO_CUTS, NO_CUTS, 64, 0)
+    both = (joined, *lengths, NO_CUTS, NO_CUTS, 64)
+    extract_phrases(flat([[(0, 0)]]), *[np.ones(1, np.int64)] * 2, NO_CUTS, NO_CUTS, 64, 0)
     allowed, found = seconds(extract_phrases, *both, 1)
     assert unflat(*found)[:NLTK_PAIRS] == expected
     strict, found = seconds(extract_phrases, *both, 0)
     every = [np.ones(int(side.sum()) + len(pairs), np.bool_) for side in lengths]
-    cut, _ = seconds(extract_phrases, *joined, *lengths, *every, 64, 0)
+    cut, _ = seconds(extract_phrases, joined, *lengths, *every, 64, 0)
     path = tmp_path / "links"
     path.write_text("".join(f"{pharaoh(pair)}\n" for pair in links))
     whole, _ = seconds(to_text, phrase_files, path, 64, "forbid")

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.links.links import Links
+
 DIRECT = [(-1, 0), (0, -1), (0, 1), (1, 0)]
 DIAGONAL = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 NO_CUTS = np.zeros(0, np.bool_)
@@ -18,14 +20,14 @@ link_sets = st.one_of(
 
 
 def flat(pairs):
-    """Return sequences of links as offsets and read-only words, as views of Arrow columns are."""
+    """Return sequences of links with read-only words, as views of Arrow columns are."""
     links = [link for pair in pairs for link in pair]
     offsets = np.cumsum([0, *(len(pair) for pair in pairs)], dtype=np.int64)
     source = np.array([link[0] for link in links], np.int16)
     target = np.array([link[1] for link in links], np.int16)
     source.setflags(write=False)
     target.setflags(write=False)
-    return offsets, source, target
+    return Links(offsets, source, target)
 
 
 def unflat(offsets, *columns):

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.kernels.links.links import first_bad_pair
+from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
 
 MOST_ITEMS = 2**31 - 1
 """What 32-bit Arrow offsets can count."""
@@ -71,6 +71,12 @@ def links_of(table: pa.Table, name: str) -> tuple[np.ndarray, dict[str, np.ndarr
             "tokens, or not in ascending order of (source, target)"
         )
     return offsets, fields
+
+
+def weighted_links_of(table: pa.Table, name: str) -> WeightedLinks:
+    """Return a checked column of links as kernels take it; raises as `links_of` does."""
+    offsets, fields = links_of(table, name)
+    return WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])
 
 
 def list_column(

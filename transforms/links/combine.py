@@ -34,23 +34,12 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
     for name in ("id", "source_tokens", "target_tokens"):
         if not first[name].equals(second[name]):
             raise WorkerError(f"two aligners' tables differ in column {name}")
-    offsets, fields = flat_lists.links_of(first, "links")
-    other_offsets, other_fields = flat_lists.links_of(second, "links")
-    *links, common = combine_links(
-        offsets,
-        fields["source"],
-        fields["target"],
-        fields["probability"],
-        other_offsets,
-        other_fields["source"],
-        other_fields["target"],
-        other_fields["probability"],
-        way == "union",
-    )
+    one, other = (flat_lists.weighted_links_of(table, "links") for table in (first, second))
+    *links, common = combine_links(one, other, way == "union")
     names = ("source", "target", "probability")
     column = flat_lists.list_column(
         links[0], dict(zip(names, links[1:], strict=True)), schemas.SYMMETRIZED.field("links").type
     )
     place = first.schema.get_field_index("links")
     combined = first.set_column(place, schemas.SYMMETRIZED.field("links"), column)
-    return combined, np.stack([np.diff(offsets), np.diff(other_offsets), common], axis=1)
+    return combined, np.stack([np.diff(one.offsets), np.diff(other.offsets), common], axis=1)

@@ -4,7 +4,12 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of, lengths_of, links_of, list_column
+from pairweave.transforms.arrow.flat_lists import (
+    fields_of,
+    lengths_of,
+    list_column,
+    weighted_links_of,
+)
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import confidence as kernel
@@ -81,21 +86,10 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
         )
     offsets, fields = fields_of(table.column("phrases"))
     boxes = np.stack([fields[field.name] for field in schemas.PHRASE][:4])
-    forward_offsets, forward = links_of(believed, "forward")
-    reverse_offsets, reverse = links_of(believed, "reverse")
-    link_offsets, links = links_of(table, "links")
     scores = kernel.score_phrases(
-        forward_offsets,
-        forward["source"],
-        forward["target"],
-        forward["probability"],
-        reverse_offsets,
-        reverse["source"],
-        reverse["target"],
-        reverse["probability"],
-        link_offsets,
-        links["source"],
-        links["target"],
+        weighted_links_of(believed, "forward"),
+        weighted_links_of(believed, "reverse"),
+        weighted_links_of(table, "links").links,
         lengths_of(table.column("source_tokens")),
         lengths_of(table.column("target_tokens")),
         offsets,

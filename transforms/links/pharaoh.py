@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.kernels.links import links as link_kernels
 from pairweave.transforms.kernels.links import pharaoh as kernel
-from pairweave.transforms.kernels.links.links import least_lengths
 from pairweave.transforms.kernels.links.phrases import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import symmetrize
 from pairweave.transforms.links.link_options import Heuristic, UnalignedWords
@@ -45,6 +45,11 @@ class Links:
         # As views of Arrow columns are: kernels are compiled for each kind of array.
         self.source.setflags(write=False)
         self.target.setflags(write=False)
+
+    @property
+    def arrays(self) -> link_kernels.Links:
+        """Return the links as kernels take them."""
+        return link_kernels.Links(self.offsets, self.source, self.target)
 
     def __len__(self) -> int:
         """Return the number of lines."""
@@ -178,9 +183,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
     code = SymmetrizeConfig(heuristic=heuristic).code
     streams = [read_links(forward), read_links(reverse)]
     for one, other in in_step([forward, reverse], streams):
-        joined = symmetrize(
-            one.offsets, one.source, one.target, other.offsets, other.source, other.target, code
-        )
+        joined = symmetrize(one.arrays, other.arrays, code)
         text, _ = kernel.format_links(*joined, 1)
         out.write(text.data)
 
@@ -215,14 +218,15 @@ def phrase_files(
     streams: list[Iterator[Any]] = [read_links(links), *(read_lengths(text) for text in texts)]
     first_line = 1
     for found, *lengths in in_step([links, *texts], streams):
-        sides = [least_lengths(found.offsets, words) for words in (found.source, found.target)]
+        sides = [
+            link_kernels.least_lengths(found.offsets, words)
+            for words in (found.source, found.target)
+        ]
         for side, text in enumerate((source_text, target_text)):
             if text is not None:
                 sides[side] = _checked_lengths(sides[side], lengths.pop(0), links, text, first_line)
         phrases = extract_phrases(
-            found.offsets,
-            found.source,
-            found.target,
+            found.arrays,
             sides[0],
             sides[1],
             _NO_CUTS,

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import lengths_of, links_of, list_column
+from pairweave.transforms.arrow.flat_lists import lengths_of, list_column, weighted_links_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import phrases as kernel
 from pairweave.transforms.links.link_options import PhraseOptions
@@ -60,12 +60,9 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
     schemas.require(table, schemas.SYMMETRIZED)
-    offsets, links = links_of(table, "links")
     source_cuts, target_cuts = pair_cuts(table, config.segmenter)
     phrase_offsets, *boxes = kernel.extract_phrases(
-        offsets,
-        links["source"],
-        links["target"],
+        weighted_links_of(table, "links").links,
         lengths_of(table.column("source_tokens")),
         lengths_of(table.column("target_tokens")),
         source_cuts.flatten().to_numpy(zero_copy_only=False),

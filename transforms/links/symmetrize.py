@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import links_of, list_column
+from pairweave.transforms.arrow.flat_lists import list_column, weighted_links_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import symmetrize as kernel
 from pairweave.transforms.links.link_options import SymmetrizeOptions
@@ -32,32 +32,12 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
     schemas.require(table, schemas.LINKED)
-    forward_offsets, forward = links_of(table, "forward")
-    reverse_offsets, reverse = links_of(table, "reverse")
-    offsets, source, target = kernel.symmetrize(
-        forward_offsets,
-        forward["source"],
-        forward["target"],
-        reverse_offsets,
-        reverse["source"],
-        reverse["target"],
-        config.code,
-    )
-    probability = kernel.mean_probabilities(
-        offsets,
-        source,
-        target,
-        forward_offsets,
-        forward["source"],
-        forward["target"],
-        forward["probability"],
-        reverse_offsets,
-        reverse["source"],
-        reverse["target"],
-        reverse["probability"],
-    )
-    fields = {"source": source, "target": target, "probability": probability}
-    links = list_column(offsets, fields, schemas.list_of(schemas.LINK))
+    forward = weighted_links_of(table, "forward")
+    reverse = weighted_links_of(table, "reverse")
+    joined = kernel.symmetrize(forward.links, reverse.links, config.code)
+    probability = kernel.mean_probabilities(joined, forward, reverse)
+    fields = {"source": joined.sources, "target": joined.targets, "probability": probability}
+    links = list_column(joined.offsets, fields, schemas.list_of(schemas.LINK))
     return table.drop_columns(["forward", "reverse"]).append_column(
         schemas.SYMMETRIZED.field("links"), links
     )

@@ -78,14 +78,14 @@ def project_tags(
     starts = np.array([element.start for element in elements], np.int64)
     ends = np.array([element.end for element in elements], np.int64)
     new_starts, new_ends, places, gains = projection.place_elements(
-        *_bounds(cut_source),
-        *_bounds(cut_target),
-        links.source,
-        links.target,
-        _thousandths(links.forward),
-        _thousandths(links.reverse),
-        _points(source.text),
-        _points(target_text),
+        projection.TokenizedText(*_bounds(cut_source), _points(source.text)),
+        projection.TokenizedText(*_bounds(cut_target), _points(target_text)),
+        projection.LinkMasses(
+            links.source,
+            links.target,
+            _thousandths(links.forward),
+            _thousandths(links.reverse),
+        ),
         _shapes(),
         starts,
         ends,

@@ -3,38 +3,31 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.links.links import WeightedLinks
+
 
 @numba.njit(nogil=True, cache=True)
 def combine_links(
-    offsets: np.ndarray,
-    sources: np.ndarray,
-    targets: np.ndarray,
-    probabilities: np.ndarray,
-    other_offsets: np.ndarray,
-    other_sources: np.ndarray,
-    other_targets: np.ndarray,
-    other_probabilities: np.ndarray,
+    first: WeightedLinks,
+    second: WeightedLinks,
     union: bool,  # noqa: FBT001
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Merge two sets of links of the same pairs.
 
-    A link of both has the mean of their probabilities, one of a single aligner keeps its own.
+    A link that both aligners found gets the mean of its two probabilities; a link that only one
+    of them found keeps its own.
 
     Args:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
-        sources: Source tokens of the links, each pair's sorted by (source, target), int16.
-        targets: Target tokens, int16 ``[link]``.
-        probabilities: float32 ``[link]``.
-        other_offsets: The same of the second aligner.
-        other_sources: The same of the second aligner.
-        other_targets: The same of the second aligner.
-        other_probabilities: The same of the second aligner.
-        union: Whether a link of one alone is kept.
+        first: The first aligner's links, each pair's sorted by (source, target).
+        second: The second aligner's links of the same pairs, sorted likewise.
+        union: Whether to keep links that only one aligner found.
 
     Returns:
         Offsets, sources, targets and probabilities of the merged links, sorted; and how many
-        links both had, int64 ``[pair]``.
+        links both aligners found, int64 ``[pair]``.
     """
+    offsets, sources, targets, probabilities = first
+    other_offsets, other_sources, other_targets, other_probabilities = second
     pairs = len(offsets) - 1
     room = len(sources) + len(other_sources) if union else min(len(sources), len(other_sources))
     made_offsets = np.zeros(pairs + 1, dtype=np.int64)

@@ -6,25 +6,61 @@ holds should be linked as well, so the product is scaled down by the least sure 
 is the mean of both directions' posteriors.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.links.links import Links, WeightedLinks
+
+
+class _Beliefs(NamedTuple):
+    """The links of one pair that at least one direction believes in.
+
+    Attributes:
+        rows: Source words, int64 ``[link]``.
+        columns: Target words, int64 ``[link]``.
+        means: Means of both directions' posteriors, float64 ``[link]``.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    means: np.ndarray
+
+
+class _WordLinks(NamedTuple):
+    """The believed links of one pair, grouped by the words of one side.
+
+    Attributes:
+        begins: Where each word's links begin in ``order``, int64 ``[word + 2]``.
+        order: The links by word, int64 ``[link]``.
+        others: Word on the other side of each link, int64 ``[link]``.
+        means: As in `_Beliefs`.
+        linked: Which words have a link in the links that were kept, bool ``[word]``.
+    """
+
+    begins: np.ndarray
+    order: np.ndarray
+    others: np.ndarray
+    means: np.ndarray
+    linked: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
 def _merge(
-    source: np.ndarray,
-    target: np.ndarray,
-    probability: np.ndarray,
-    back_source: np.ndarray,
-    back_target: np.ndarray,
-    back_probability: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    means: np.ndarray,
+    forward: WeightedLinks, reverse: WeightedLinks, pair: Integer, merged: _Beliefs
 ) -> Integer:
-    """Put both directions of one pair together, sorted by source word; return their number."""
+    """Merge both directions' links of a pair, sorted by source word; return their number."""
+    ahead_links = slice(forward.offsets[pair], forward.offsets[pair + 1])
+    source = forward.sources[ahead_links]
+    target = forward.targets[ahead_links]
+    probability = forward.probabilities[ahead_links]
+    back_links = slice(reverse.offsets[pair], reverse.offsets[pair + 1])
+    back_source = reverse.sources[back_links]
+    back_target = reverse.targets[back_links]
+    back_probability = reverse.probabilities[back_links]
+    rows, columns, means = merged
     count = 0
     at = 0
     back = 0
@@ -81,13 +117,10 @@ def _weigh(
     behind: Integer,
     other_first: Integer,
     other_behind: Integer,
-    begins: np.ndarray,
-    order: np.ndarray,
-    others: np.ndarray,
-    means: np.ndarray,
-    linked: np.ndarray,
+    words: _WordLinks,
 ) -> tuple[float, float]:
-    """Return the chance that no link of a span's words leaves, and the least sure word's belief."""
+    """Return the probability that no link leaves a span, and the belief in its least sure word."""
+    begins, order, others, means, linked = words
     stays = 1.0
     surest = 1.0
     for word in range(first, behind):
@@ -105,17 +138,9 @@ def _weigh(
 
 @numba.njit(nogil=True, cache=True)
 def score_phrases(
-    forward_offsets: np.ndarray,
-    forward_source: np.ndarray,
-    forward_target: np.ndarray,
-    forward_probability: np.ndarray,
-    reverse_offsets: np.ndarray,
-    reverse_source: np.ndarray,
-    reverse_target: np.ndarray,
-    reverse_probability: np.ndarray,
-    link_offsets: np.ndarray,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
+    forward: WeightedLinks,
+    reverse: WeightedLinks,
+    links: Links,
     source_words: np.ndarray,
     target_words: np.ndarray,
     phrase_offsets: np.ndarray,
@@ -124,26 +149,18 @@ def score_phrases(
     """Score phrase pairs by how likely it is that no link leaves them.
 
     Args:
-        forward_offsets: Where each pair's believed links begin in one direction ``[pair + 1]``;
-            they ascend by (source, target) within a pair.
-        forward_source: Their source words ``[link]``.
-        forward_target: Their target words.
-        forward_probability: Their posteriors, float32.
-        reverse_offsets: The same of the other direction.
-        reverse_source: Likewise.
-        reverse_target: Likewise.
-        reverse_probability: Likewise.
-        link_offsets: Where the links begin that the phrase pairs were read off ``[pair + 1]``.
-        link_source: Their source words; a word without any need not be sure of a partner.
-        link_target: Their target words.
-        source_words: Source words of each pair, int64 ``[pair]``.
-        target_words: Target words of each pair, int64 ``[pair]``.
+        forward: What one direction believes, sorted by (source, target) within a pair.
+        reverse: What the other direction believes, sorted likewise.
+        links: The links that the phrase pairs were extracted from; a word without any of them
+            need not be sure of a partner.
+        source_words: Number of source words, int64 ``[pair]``.
+        target_words: Number of target words, int64 ``[pair]``.
         phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
         boxes: Source start, source end, target start and target end, in words, half-open
-            ``[4, phrase pair]``, numbered as the offsets count.
+            ``[4, phrase pair]``, indexed by the offsets.
 
     Returns:
-        In [0, 1], float32 ``[phrase pair]``, counted from the first offset.
+        In [0, 1], float32 ``[phrase pair]``, from the first offset on.
     """
     pairs = len(phrase_offsets) - 1
     start = phrase_offsets[0]
@@ -151,8 +168,8 @@ def score_phrases(
     room = 0
     longest = 0
     for pair in range(pairs):
-        links = forward_offsets[pair + 1] - forward_offsets[pair]
-        room = max(room, links + reverse_offsets[pair + 1] - reverse_offsets[pair])
+        believed = forward.offsets[pair + 1] - forward.offsets[pair]
+        room = max(room, believed + reverse.offsets[pair + 1] - reverse.offsets[pair])
         longest = max(longest, source_words[pair], target_words[pair])
     rows = np.empty(room, np.int64)
     columns = np.empty(room, np.int64)
@@ -163,35 +180,22 @@ def score_phrases(
     column_begins = np.empty(longest + 2, np.int64)
     source_linked = np.empty(longest, np.bool_)
     target_linked = np.empty(longest, np.bool_)
+    merged = _Beliefs(rows, columns, means)
+    source_links = _WordLinks(row_begins, row_order, columns, means, source_linked)
+    target_links = _WordLinks(column_begins, column_order, rows, means, target_linked)
     for pair in range(pairs):
-        ahead = slice(forward_offsets[pair], forward_offsets[pair + 1])
-        back = slice(reverse_offsets[pair], reverse_offsets[pair + 1])
-        count = _merge(
-            forward_source[ahead],
-            forward_target[ahead],
-            forward_probability[ahead],
-            reverse_source[back],
-            reverse_target[back],
-            reverse_probability[back],
-            rows,
-            columns,
-            means,
-        )
+        count = _merge(forward, reverse, pair, merged)
         _group(rows[:count], source_words[pair], row_begins, row_order)
         _group(columns[:count], target_words[pair], column_begins, column_order)
         source_linked[:] = False
         target_linked[:] = False
-        for link in range(link_offsets[pair], link_offsets[pair + 1]):
-            source_linked[link_source[link]] = True
-            target_linked[link_target[link]] = True
+        for link in range(links.offsets[pair], links.offsets[pair + 1]):
+            source_linked[links.sources[link]] = True
+            target_linked[links.targets[link]] = True
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
             low, high = np.int64(boxes[0, phrase]), np.int64(boxes[1, phrase])
             left, right = np.int64(boxes[2, phrase]), np.int64(boxes[3, phrase])
-            stays, surest = _weigh(
-                low, high, left, right, row_begins, row_order, columns, means, source_linked
-            )
-            stays_back, surest_back = _weigh(
-                left, right, low, high, column_begins, column_order, rows, means, target_linked
-            )
+            stays, surest = _weigh(low, high, left, right, source_links)
+            stays_back, surest_back = _weigh(left, right, low, high, target_links)
             scores[phrase - start] = stays * stays_back * min(surest, surest_back)
     return scores

@@ -1,7 +1,44 @@
-"""What all users of links rely on, checked on flat arrays."""
+"""Links as flat arrays, and checks of what all their users rely on."""
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
+
+
+class Links(NamedTuple):
+    """The links of some pairs.
+
+    Attributes:
+        offsets: Where each pair's links begin, int64 ``[pair + 1]``.
+        sources: Source words, int16 ``[link]``.
+        targets: Target words, int16 ``[link]``.
+    """
+
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+
+
+class WeightedLinks(NamedTuple):
+    """The links of some pairs, with their probabilities.
+
+    Attributes:
+        offsets: As in `Links`.
+        sources: As in `Links`.
+        targets: As in `Links`.
+        probabilities: float32 ``[link]``.
+    """
+
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    probabilities: np.ndarray
+
+    @property
+    def links(self) -> Links:
+        """Return the links alone."""
+        return Links(self.offsets, self.sources, self.targets)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -5,11 +5,31 @@ span is the shortest that holds all links of the source span, this is so if and 
 hold the same number of links, which running sums tell in one step.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.links.links import Links
+
 _NEVER = 1 << 40
 _ONE = np.uint64(1)
+
+
+class _Reach(NamedTuple):
+    """Where the links of one pair lead, and how many there are.
+
+    Attributes:
+        first: First target word of each source word, or `_NEVER`, int64 ``[source word]``.
+        last: Last target word of each source word, or -1, int64 ``[source word]``.
+        source_sums: Links before each source word, and in all, int64 ``[source word + 1]``.
+        target_sums: Links before each target word, and in all, int64 ``[target word + 1]``.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    source_sums: np.ndarray
+    target_sums: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -19,24 +39,19 @@ def _count_links(
     source_words: int,
     target_words: int,
     unlinked_weight: int,
-    first: np.ndarray,
-    last: np.ndarray,
-    source_sums: np.ndarray,
-    target_sums: np.ndarray,
+    reach: _Reach,
 ) -> None:
-    """Note each source word's first and last target word, and sum up the links of all words.
+    """Find each source word's first and last target word, and count the links of all words.
 
     Args:
         source: Source words of one pair's links.
-        target: Target words of them.
+        target: Target words of the same links.
         source_words: Number of source words.
         target_words: Number of target words.
-        unlinked_weight: What a target word without links counts.
-        first: Gets the first target word of each source word, or `_NEVER`.
-        last: Gets the last one, or -1.
-        source_sums: Gets the number of links before each source word, and in all.
-        target_sums: Gets the same for target words.
+        unlinked_weight: How many links a target word without links counts as.
+        reach: Receives the result.
     """
+    first, last, source_sums, target_sums = reach
     first[:source_words] = _NEVER
     last[:source_words] = -1
     source_sums[: source_words + 1] = 0
@@ -68,16 +83,14 @@ def _with_room(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarray:
 def _without_unaligned(
     phrases: np.ndarray,
     count: np.int64,
-    first: np.ndarray,
-    last: np.ndarray,
-    source_sums: np.ndarray,
-    target_sums: np.ndarray,
+    reach: _Reach,
     source_cuts: np.ndarray,
     target_cuts: np.ndarray,
     source_words: int,
     max_words: int,
 ) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences whose words all have links."""
+    first, last, source_sums, target_sums = reach
     limited = len(source_cuts) > 0
     phrases = _with_room(phrases, count, source_words * min(source_words, max_words))
     starts, ends, target_starts, target_ends = phrases[0], phrases[1], phrases[2], phrases[3]
@@ -116,10 +129,7 @@ def _without_unaligned(
 def _with_unaligned(
     phrases: np.ndarray,
     count: np.int64,
-    first: np.ndarray,
-    last: np.ndarray,
-    source_sums: np.ndarray,
-    target_sums: np.ndarray,
+    reach: _Reach,
     source_cuts: np.ndarray,
     target_cuts: np.ndarray,
     source_words: int,
@@ -127,6 +137,7 @@ def _with_unaligned(
     max_words: int,
 ) -> tuple[np.ndarray, np.int64]:
     """Add the phrase pairs of one pair of sentences that NLTK finds."""
+    first, last, source_sums, target_sums = reach
     limited = len(source_cuts) > 0
     for start in range(source_words):
         if limited and not source_cuts[start]:
@@ -165,9 +176,7 @@ def _with_unaligned(
 
 @numba.njit(nogil=True, cache=True)
 def extract_phrases(
-    link_offsets: np.ndarray,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
+    links: Links,
     source_lengths: np.ndarray,
     target_lengths: np.ndarray,
     source_cuts: np.ndarray,
@@ -190,10 +199,8 @@ def extract_phrases(
     clipped on the right; neither occurs if both sentences are within the limit.
 
     Args:
-        link_offsets: Where each pair's links start, int64 ``[pair + 1]``.
-        link_source: Source words, int16 ``[link]``, in any order, within the sentence (not
+        links: The links, in any order within a pair; their words lie inside the sentences (not
             checked).
-        link_target: Target words, the same.
         source_lengths: Source words of each pair, int64 ``[pair]``, at most 32,767.
         target_lengths: Target words of each pair, the same.
         source_cuts: Whether a phrase may begin or end before each source word or after the last,
@@ -206,6 +213,7 @@ def extract_phrases(
         Offsets int64 ``[pair + 1]``, and source start, source end, target start and target end,
         int16 ``[phrase]``, half-open, ascending in this order within a pair.
     """
+    link_offsets = links.offsets
     pairs = len(link_offsets) - 1
     offsets = np.zeros(pairs + 1, np.int64)
     phrases = np.empty((4, 3 * (link_offsets[pairs] - link_offsets[0]) + 16), np.int16)
@@ -218,21 +226,19 @@ def extract_phrases(
     last = np.empty(most_source, np.int64)
     source_sums = np.empty(most_source + 1, np.int64)
     target_sums = np.empty(most_target + 1, np.int64)
+    reach = _Reach(first, last, source_sums, target_sums)
     limited = len(source_cuts) > 0
     source_base = 0
     target_base = 0
     for pair in range(pairs):
         source_words, target_words = source_lengths[pair], target_lengths[pair]
         _count_links(
-            link_source[link_offsets[pair] : link_offsets[pair + 1]],
-            link_target[link_offsets[pair] : link_offsets[pair + 1]],
+            links.sources[link_offsets[pair] : link_offsets[pair + 1]],
+            links.targets[link_offsets[pair] : link_offsets[pair + 1]],
             source_words,
             target_words,
             0 if allow_unaligned else _NEVER,
-            first,
-            last,
-            source_sums,
-            target_sums,
+            reach,
         )
         if limited:
             own_source_cuts = source_cuts[source_base : source_base + source_words + 1]
@@ -245,10 +251,7 @@ def extract_phrases(
             phrases, count = _with_unaligned(
                 phrases,
                 count,
-                first,
-                last,
-                source_sums,
-                target_sums,
+                reach,
                 own_source_cuts,
                 own_target_cuts,
                 source_words,
@@ -259,10 +262,7 @@ def extract_phrases(
             phrases, count = _without_unaligned(
                 phrases,
                 count,
-                first,
-                last,
-                source_sums,
-                target_sums,
+                reach,
                 own_source_cuts,
                 own_target_cuts,
                 source_words,

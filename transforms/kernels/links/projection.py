@@ -8,6 +8,8 @@ All scores are whole numbers, so that equal places are equal on every machine. T
 set on EUR-Lex, glossary and online-help text in en-de, en-fr and en-hu, both ways round.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -42,6 +44,38 @@ LOOSE = 25
 
 FAR = 20_000
 """Cost of lying a whole text's length off the proportional place, for a tag without words."""
+
+
+class TokenizedText(NamedTuple):
+    """One side of a pair.
+
+    Attributes:
+        starts: First code point of each token, int64 ``[token]``, ascending.
+        ends: Code point behind each token, int64 ``[token]``.
+        points: Code points of the text, uint32.
+    """
+
+    starts: np.ndarray
+    ends: np.ndarray
+    points: np.ndarray
+
+
+class LinkMasses(NamedTuple):
+    """The links of one pair, each once, with both directions' probabilities in thousandths.
+
+    Attributes:
+        sources: Source tokens, int64 ``[link]``.
+        targets: Target tokens, int64 ``[link]``.
+        forward: By the direction that finds source tokens for every target token, int64
+            ``[link]``.
+        reverse: By the direction that finds target tokens for every source token, int64
+            ``[link]``.
+    """
+
+    sources: np.ndarray
+    targets: np.ndarray
+    forward: np.ndarray
+    reverse: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -142,27 +176,16 @@ def add_up(gains: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
-def span_gains(
-    first: int,
-    last: int,
-    targets: int,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
-    forward: np.ndarray,
-    reverse: np.ndarray,
-) -> np.ndarray:
+def span_gains(first: int, last: int, targets: int, links: LinkMasses) -> np.ndarray:
     """Return what each target token adds to the projection of a span of source tokens.
 
     Args:
         first: First token of the span.
         last: One past its last.
         targets: Number of target tokens.
-        link_source: Source tokens, int64 ``[link]``, each link once.
-        link_target: Target tokens, likewise.
-        forward: Probability of each link, in thousandths, by the direction that gives every
-            target token its source tokens, int64.
-        reverse: By the direction that gives every source token its target tokens.
+        links: The links.
     """
+    link_source, link_target, forward, reverse = links
     gains = np.full(targets, -UNLINKED, np.int64)
     for link in range(len(link_source)):
         mass = forward[link] + reverse[link]
@@ -188,10 +211,7 @@ def point_gains(
     left_weight: int,
     right_weight: int,
     targets: int,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
-    forward: np.ndarray,
-    reverse: np.ndarray,
+    links: LinkMasses,
 ) -> np.ndarray:
     """Return what each target token adds to a place behind it, for a tag before a source token.
 
@@ -199,12 +219,10 @@ def point_gains(
         token: The source token behind the tag.
         left_weight: Weight of the tokens before the tag, in per cent.
         right_weight: Weight of those behind.
-        targets: As for `span_gains`, and so on.
-        link_source: Likewise.
-        link_target: Likewise.
-        forward: Likewise.
-        reverse: Likewise.
+        targets: Number of target tokens.
+        links: The links.
     """
+    link_source, link_target, forward, reverse = links
     gains = np.zeros(targets, np.int64)
     for link in range(len(link_source)):
         distance = link_source[link] - token
@@ -262,16 +280,9 @@ def loose_sides(around: tuple[int, int, int, int]) -> tuple[int, int]:
 
 @numba.njit(nogil=True, cache=True)
 def place_elements(
-    source_starts: np.ndarray,
-    source_ends: np.ndarray,
-    target_starts: np.ndarray,
-    target_ends: np.ndarray,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
-    forward: np.ndarray,
-    reverse: np.ndarray,
-    source_text: np.ndarray,
-    target_text: np.ndarray,
+    source: TokenizedText,
+    target: TokenizedText,
+    links: LinkMasses,
     shapes: np.ndarray,
     starts: np.ndarray,
     ends: np.ndarray,
@@ -279,16 +290,9 @@ def place_elements(
     """Place each element by itself.
 
     Args:
-        source_starts: Source tokens, int64 ``[token]``; none holds an element's start or end.
-        source_ends: Likewise.
-        target_starts: Target tokens, likewise.
-        target_ends: Likewise.
-        link_source: Source tokens of the links, int64 ``[link]``, each link once.
-        link_target: Target tokens.
-        forward: Probabilities in thousandths, int64; see `span_gains`.
-        reverse: Likewise.
-        source_text: Code points, uint32.
-        target_text: Likewise.
+        source: The source; no element starts or ends inside one of its tokens.
+        target: The target.
+        links: The links between their tokens.
         shapes: Class and flags of every code point, uint8.
         starts: Offset of each element's first tag, int64 ``[element]``.
         ends: Offset of its last tag.
@@ -298,16 +302,17 @@ def place_elements(
         ``[place]``; and for each element the gain of the target tokens before each place, int64
         ``[element, place]``, 0 for an element without words.
     """
-    targets = len(target_starts)
-    places, before = find_places(target_starts, target_ends, len(target_text))
+    source_text, target_text = source.points, target.points
+    targets = len(target.starts)
+    places, before = find_places(target.starts, target.ends, len(target_text))
     around = [look_round(target_text, shapes, at) for at in places]
     new_starts, new_ends = np.empty_like(starts), np.empty_like(ends)
     gains = np.zeros((len(starts), len(places)), np.int64)
     worth = np.empty((2, len(places)), np.int64)
     for element in range(len(starts)):
         bounds = (starts[element], ends[element])
-        first = np.searchsorted(source_starts, bounds[0])
-        last = max(first, np.searchsorted(source_ends, bounds[1], side="right"))
+        first = np.searchsorted(source.starts, bounds[0])
+        last = max(first, np.searchsorted(source.ends, bounds[1], side="right"))
         holds = bounds[0] < bounds[1]
         words = holds and first < last
         begin = look_round(source_text, shapes, bounds[0])
@@ -318,10 +323,7 @@ def place_elements(
             worth[0, place] = likeness(begin, around[place], shapes, edge, CAPITAL)
             worth[1, place] = likeness(end, around[place], shapes, edge, 0 if holds else CAPITAL)
         if words and targets:
-            sums = add_up(
-                span_gains(first, last, targets, link_source, link_target, forward, reverse),
-                before,
-            )
+            sums = add_up(span_gains(first, last, targets, links), before)
             gains[element] = sums
             opening, closing = best_segment(sums, before, worth[0], worth[1])
             new_starts[element], new_ends[element] = places[opening], places[closing]
@@ -332,10 +334,7 @@ def place_elements(
         for side in range(2):
             at = bounds[side]
             weights = loose_sides(end if side else begin)
-            sums = add_up(
-                point_gains(first, *weights, targets, link_source, link_target, forward, reverse),
-                before,
-            )
+            sums = add_up(point_gains(first, *weights, targets, links), before)
             best = 0
             for place in range(len(places)):
                 off = abs(places[place] * len(source_text) - at * len(target_text))

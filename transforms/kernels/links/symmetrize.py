@@ -5,8 +5,12 @@ step looks at all targets of a source word. Sweeps still accept links one by one
 (source, target) order, for an accepted link decides what may follow it.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
+
+from pairweave.transforms.kernels.links.links import Links, WeightedLinks
 
 INTERSECTION = 0
 UNION = 1
@@ -38,6 +42,36 @@ for _bit in range(64):
     _BIT_OF[(int(_DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
 
 
+class _Matrix(NamedTuple):
+    """The link matrix of a pair; its arrays are reused for all pairs.
+
+    Attributes:
+        accepted: Bits of the accepted links, uint64 ``[cell]``.
+        remaining: Bits of the links that may still be accepted, uint64 ``[cell]``.
+        linked: All bits set for each source word that has an accepted link, uint64 ``[row]``.
+        taken: Bits of the target words that have an accepted link, uint64 ``[word]``.
+    """
+
+    accepted: np.ndarray
+    remaining: np.ndarray
+    linked: np.ndarray
+    taken: np.ndarray
+
+
+class _Size(NamedTuple):
+    """The part of the link matrix that a pair fills.
+
+    Attributes:
+        height: Source words.
+        words: Machine words that hold the bits of the target words.
+        plane: Cells from one machine word of a row to the next.
+    """
+
+    height: int
+    words: int
+    plane: int
+
+
 @numba.njit(nogil=True, cache=True)
 def _largest(values: np.ndarray, offsets: np.ndarray) -> int:
     largest = np.int16(-1)
@@ -62,18 +96,11 @@ def _set_bits(
 
 @numba.njit(nogil=True, cache=True)
 def _combine(
-    accepted: np.ndarray,
-    remaining: np.ndarray,
-    forward: np.ndarray,
-    reverse: np.ndarray,
-    linked: np.ndarray,
-    taken: np.ndarray,
-    height: int,
-    words: int,
-    plane: int,
-    union: int,
+    matrix: _Matrix, size: _Size, forward: np.ndarray, reverse: np.ndarray, union: int
 ) -> None:
     """Accept the intersection or the union; what is left of the union remains."""
+    accepted, remaining, linked, taken = matrix
+    height, words, plane = size
     linked[: height + 1] = _ZERO
     for word in range(words):
         in_column = _ZERO
@@ -89,23 +116,15 @@ def _combine(
 
 
 @numba.njit(nogil=True, cache=True)
-def _grow(
-    accepted: np.ndarray,
-    remaining: np.ndarray,
-    linked: np.ndarray,
-    taken: np.ndarray,
-    open_rows: np.ndarray,
-    height: int,
-    words: int,
-    plane: int,
-    diagonal: int,
-) -> None:
+def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) -> None:
     """Sweep the remaining links until a sweep accepts none.
 
     A link is accepted at once if its source or its target has no link yet and a neighbour is
-    accepted. One whose two words have links can never be, and is struck out; a row without
-    links is not looked at again.
+    accepted. A link whose words both have links can never be accepted and is removed; a row
+    without remaining links is skipped from then on.
     """
+    accepted, remaining, linked, taken = matrix
+    height, words, plane = size
     mask = ~_ZERO if diagonal else _ZERO
     rows = 0
     for row in range(1, height + 1):
@@ -159,17 +178,10 @@ def _grow(
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_final(
-    accepted: np.ndarray,
-    directed: np.ndarray,
-    linked: np.ndarray,
-    taken: np.ndarray,
-    height: int,
-    words: int,
-    plane: int,
-    need_both: int,
-) -> None:
+def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: int) -> None:
     """Go once over directed links and accept those with a free word, or with two."""
+    accepted, _, linked, taken = matrix
+    height, words, plane = size
     for row in range(1, height + 1):
         for word in range(words):
             cell = np.uint64((word + 1) * plane + row)
@@ -186,33 +198,22 @@ def _add_final(
 
 
 @numba.njit(nogil=True, cache=True)
-def symmetrize(
-    forward_offsets: np.ndarray,
-    forward_source: np.ndarray,
-    forward_target: np.ndarray,
-    reverse_offsets: np.ndarray,
-    reverse_source: np.ndarray,
-    reverse_target: np.ndarray,
-    heuristic: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Links:
     """Join the two directions of each pair's links.
 
     Both directions hold links as (source word, target word). Within a pair they may come in any
-    order, and one given twice counts once.
+    order, and a link given twice counts once.
 
     Args:
-        forward_offsets: Where each pair's forward links start, int64 ``[pair + 1]``.
-        forward_source: Source words, int16 ``[link]``, not negative (not checked).
-        forward_target: Target words, the same.
-        reverse_offsets: As for forward, with the same number of pairs.
-        reverse_source: As for forward.
-        reverse_target: As for forward.
+        forward_links: The forward links; no word is negative (not checked).
+        reverse_links: The reverse links of the same pairs, likewise.
         heuristic: One of `HEURISTICS`.
 
     Returns:
-        Offsets int64 ``[pair + 1]`` from 0, source and target words int16 ``[link]``, ascending by
-        (source, target) within a pair.
+        The joined links; offsets start at 0, and links ascend by (source, target) within a pair.
     """
+    forward_offsets, forward_source, forward_target = forward_links
+    reverse_offsets, reverse_source, reverse_target = reverse_links
     pairs = len(forward_offsets) - 1
     most = forward_offsets[pairs] - forward_offsets[0] + reverse_offsets[pairs] - reverse_offsets[0]
     offsets = np.zeros(pairs + 1, np.int64)
@@ -235,6 +236,7 @@ def symmetrize(
     taken = np.zeros((last_column >> 6) + 1, np.uint64)
     linked = np.zeros(plane, np.uint64)
     open_rows = np.zeros(plane, np.int64)
+    matrix = _Matrix(accepted, remaining, linked, taken)
     count = 0
     for pair in range(pairs):
         f_row, f_column = _set_bits(
@@ -256,14 +258,14 @@ def symmetrize(
         height = max(f_row, r_row) + 1
         words = (max(f_column, r_column) >> 6) + 1
         union = heuristic == UNION
-        _combine(accepted, remaining, forward, reverse, linked, taken, height, words, plane, union)
+        size = _Size(height, words, plane)
+        _combine(matrix, size, forward, reverse, union)
         if heuristic >= GROW:
-            diagonal = heuristic != GROW
-            _grow(accepted, remaining, linked, taken, open_rows, height, words, plane, diagonal)
+            _grow(matrix, size, open_rows, heuristic != GROW)
         if heuristic >= GROW_DIAG_FINAL:
             both = heuristic == GROW_DIAG_FINAL_AND
-            _add_final(accepted, forward, linked, taken, height, words, plane, both)
-            _add_final(accepted, reverse, linked, taken, height, words, plane, both)
+            _add_final(matrix, size, forward, both)
+            _add_final(matrix, size, reverse, both)
         for row in range(1, height + 1):
             for word in range(words):
                 cell = np.uint64((word + 1) * plane + row)
@@ -281,43 +283,28 @@ def symmetrize(
                     if rest == _ZERO:
                         break
         offsets[pair + 1] = count
-    return offsets, source[:count], target[:count]
+    return Links(offsets, source[:count], target[:count])
 
 
 @numba.njit(nogil=True, cache=True)
 def mean_probabilities(
-    offsets: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    forward_offsets: np.ndarray,
-    forward_source: np.ndarray,
-    forward_target: np.ndarray,
-    forward_probability: np.ndarray,
-    reverse_offsets: np.ndarray,
-    reverse_source: np.ndarray,
-    reverse_target: np.ndarray,
-    reverse_probability: np.ndarray,
+    joined: Links, forward_links: WeightedLinks, reverse_links: WeightedLinks
 ) -> np.ndarray:
     """Give each joined link the mean of its two directed probabilities.
 
     A direction without the link counts as 0. All links ascend by (source, target) within a pair.
 
     Args:
-        offsets: Where each pair's joined links start, int64 ``[pair + 1]``.
-        source: Source words, int16 ``[link]``.
-        target: Target words, the same.
-        forward_offsets: As above, of the forward links.
-        forward_source: As above.
-        forward_target: As above.
-        forward_probability: Probabilities, float32 ``[link]``.
-        reverse_offsets: As for forward.
-        reverse_source: As for forward.
-        reverse_target: As for forward.
-        reverse_probability: As for forward.
+        joined: The joined links.
+        forward_links: The forward links.
+        reverse_links: The reverse links.
 
     Returns:
-        Probabilities float32 ``[link]``, from 0 to 1.
+        Probabilities of the joined links, float32 ``[link]``, from 0 to 1.
     """
+    offsets, source, target = joined
+    forward_offsets, forward_source, forward_target, forward_probability = forward_links
+    reverse_offsets, reverse_source, reverse_target, reverse_probability = reverse_links
     means = np.zeros(len(source), np.float32)
     half = np.float32(0.5)
     for pair in range(len(offsets) - 1):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links.combine import combine_links
+from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.links.agreement import Agreement
 from pairweave.transforms.links.combine import combine
 
@@ -22,7 +23,7 @@ links = st.dictionaries(
 def flat(pairs):
     ordered = [sorted(pair.items()) for pair in pairs]
     every = [link for pair in ordered for link in pair]
-    return (
+    return WeightedLinks(
         np.cumsum([0, *map(len, ordered)]),
         np.array([link[0][0] for link in every], dtype=np.int16),
         np.array([link[0][1] for link in every], dtype=np.int16),
@@ -33,7 +34,7 @@ def flat(pairs):
 @given(st.lists(st.tuples(links, links), max_size=5), st.booleans())
 def test_merged_links_are_those_of_sets(pairs, union):
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    *made, common = combine_links(*flat(first), *flat(second), union)
+    *made, common = combine_links(flat(first), flat(second), union)
     expected = []
     for one, two in pairs:
         keys = one.keys() | two.keys() if union else one.keys() & two.keys()

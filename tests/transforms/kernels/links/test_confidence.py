@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.links.confidence import score_phrases
+from pairweave.transforms.kernels.links.links import WeightedLinks
 from tests.makers.links import flat
 from tests.oracles.slow_confidence import mean_beliefs, score_slowly
 
@@ -36,8 +37,10 @@ def score(sentences, *, ahead=0):
     for direction in (0, 1):
         rows = [pair[direction] for pair in sentences]
         probability = np.array([p for row in rows for *_, p in row], np.float32)
-        arrays += [*flat([[each[:2] for each in row] for row in rows]), probability]
-    arrays += flat([pair[2] for pair in sentences])
+        arrays.append(
+            WeightedLinks(*flat([[each[:2] for each in row] for row in rows]), probability)
+        )
+    arrays.append(flat([pair[2] for pair in sentences]))
     lengths = np.full(len(sentences), WORDS, np.int64)
     listed = [(0, 0, 0, 0)] * ahead + [box for pair in sentences for box in pair[3]]
     offsets = ahead + np.cumsum([0, *(len(pair[3]) for pair in sentences)], dtype=np.int64)

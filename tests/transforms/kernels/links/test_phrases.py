@@ -25,7 +25,7 @@ def extract(pairs, max_words=64, *, allow=False, cuts=(NO_CUTS, NO_CUTS)):
     """Extract the phrases of (links, source length, target length)."""
     return unflat(
         *extract_phrases(
-            *flat([pair[0] for pair in pairs]),
+            flat([pair[0] for pair in pairs]),
             np.array([pair[1] for pair in pairs], np.int64),
             np.array([pair[2] for pair in pairs], np.int64),
             *cuts,

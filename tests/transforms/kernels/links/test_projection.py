@@ -42,11 +42,9 @@ def run(source, target, source_tokens, target_tokens, links, start, end):
     pairs = np.array(list(links), np.int64).reshape(-1, 2)
     given_by = np.array(list(links.values()), np.int64).reshape(-1, 2)
     starts, ends, *_ = projection.place_elements(
-        *project._bounds(source_tokens),
-        *project._bounds(target_tokens),
-        *(column.copy() for column in (*pairs.T, *given_by.T)),
-        project._points(source),
-        project._points(target),
+        projection.TokenizedText(*project._bounds(source_tokens), project._points(source)),
+        projection.TokenizedText(*project._bounds(target_tokens), project._points(target)),
+        projection.LinkMasses(*(column.copy() for column in (*pairs.T, *given_by.T))),
         project._shapes(),
         np.array([start], np.int64),
         np.array([end], np.int64),
@@ -99,7 +97,9 @@ def test_in_translations_elements_go_where_the_plain_twin_puts_them(case):
 def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
     pairs = np.array(list(links), np.int64)
     forward, reverse = np.array(list(links.values()), np.int64).T
-    gains = projection.span_gains(first, first + more, 4, *pairs.T, forward, reverse)
+    gains = projection.span_gains(
+        first, first + more, 4, projection.LinkMasses(*pairs.T, forward, reverse)
+    )
     assert gains.tolist() == slow_projection.span_gains(first, first + more, 4, links)
 
 
@@ -116,7 +116,9 @@ def test_a_words_gain_is_that_of_the_plain_twin(links, first, more):
 def test_a_place_gains_from_words_by_their_distance_as_the_plain_twin_says(links, token, weights):
     pairs = np.array(list(links), np.int64)
     forward, reverse = np.array(list(links.values()), np.int64).T
-    gains = projection.point_gains(token, *weights, 4, *pairs.T, forward, reverse)
+    gains = projection.point_gains(
+        token, *weights, 4, projection.LinkMasses(*pairs.T, forward, reverse)
+    )
     assert gains.tolist() == slow_projection.point_gains(token, *weights, 4, links)
 
 

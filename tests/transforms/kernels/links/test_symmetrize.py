@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.links.links import Links, WeightedLinks
 from pairweave.transforms.kernels.links.symmetrize import HEURISTICS, mean_probabilities, symmetrize
 from tests.makers.links import flat, link_sets, read_pharaoh, symmetrize_slowly, unflat
 
@@ -15,7 +16,7 @@ heuristics = st.sampled_from(sorted(HEURISTICS))
 
 def join(forward, reverse, heuristic):
     """Join batches of links."""
-    return unflat(*symmetrize(*flat(forward), *flat(reverse), HEURISTICS[heuristic]))
+    return unflat(*symmetrize(flat(forward), flat(reverse), HEURISTICS[heuristic]))
 
 
 def join_one(forward, reverse, heuristic):
@@ -146,7 +147,7 @@ def test_links_of_a_slice_are_read_where_they_lie():
     offsets, source, target = flat(forward)
     other_offsets, other_source, other_target = flat(reverse)
     joined = symmetrize(
-        offsets[1:], source, target, other_offsets[1:], other_source, other_target, 1
+        Links(offsets[1:], source, target), Links(other_offsets[1:], other_source, other_target), 1
     )
     assert unflat(*joined) == [[(1, 1), (2, 2)], [(3, 3)]]
 
@@ -171,13 +172,13 @@ def test_a_joined_link_has_the_mean_of_its_probabilities(forward, reverse, data)
     }
     # A second pair before and behind, so that neighbours would show.
     batches = [[sorted(links), sorted(links)] for links in (forward, reverse)]
-    joined = symmetrize(*flat(batches[0]), *flat(batches[1]), HEURISTICS["grow-diag"])
+    joined = symmetrize(flat(batches[0]), flat(batches[1]), HEURISTICS["grow-diag"])
     arguments = []
     for name, batch in zip(weights, batches, strict=True):
         probability = np.array([weights[name][link] for pair in batch for link in pair], np.float32)
         probability.setflags(write=False)
-        arguments += [*flat(batch), probability]
-    means = mean_probabilities(*joined, *arguments)
+        arguments.append(WeightedLinks(*flat(batch), probability))
+    means = mean_probabilities(joined, *arguments)
     expected = [
         (np.float32(weights["forward"].get(link, 0)) + np.float32(weights["reverse"].get(link, 0)))
         * np.float32(0.5)
