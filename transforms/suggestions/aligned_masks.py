@@ -22,7 +22,6 @@ and its suggestion brings the blank before it, or behind it at the start of a se
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +29,7 @@ import pyarrow as pa
 from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.kernels.links.links import first_bad_pair
+from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
 from pairweave.transforms.kernels.masks.mask_borders import find_borders
 from pairweave.transforms.kernels.masks.masks import find_regions
 from pairweave.transforms.suggestions.masks import METHODS, Masks, any_wordlike
@@ -76,25 +75,24 @@ def find_differences(
     Raises:
         WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
     """
-    link_offsets, links = fields_of(table.column("links"))
-    sides = links["source"], links["target"]
-    bad = first_bad_pair(link_offsets, *sides, translation.counts, reference.counts)
+    offsets, fields = fields_of(table.column("links"))
+    links = WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])
+    bad = first_bad_pair(*links.links, translation.counts, reference.counts)
     if bad >= 0:
         raise WorkerError(
             f"pair {table.column('id')[bad]}: its links are outside its tokens, or not in "
             "ascending order of (source, target)"
         )
-    arguments: tuple[Any, ...] = (
-        link_offsets,
-        *sides,
-        links["probability"],
-        *_flat(translation),
-        *_flat(reference),
+    pair, regions, confidence, parted, verdict, placeholders = find_regions(
+        links,
+        translation.cut_tokens,
+        reference.cut_tokens,
+        translation.held_tags,
+        reference.held_tags,
         config.max_placeholders,
         config.max_placeholder_share,
         int(config.deletions),
     )
-    pair, regions, confidence, parted, verdict, placeholders = find_regions(*arguments)
     borders, operation = find_borders(
         pair,
         regions,
@@ -131,19 +129,6 @@ def find_differences(
         parted=parted,
     )
     return masks, Judged(verdict, placeholders)
-
-
-def _flat(view: TokenView) -> tuple[np.ndarray, ...]:
-    return (
-        view.data,
-        view.token_offsets,
-        view.byte_starts,
-        view.byte_ends,
-        view.cuts,
-        view.tag_offsets,
-        view.tags,
-        view.partners,
-    )
 
 
 def _numbers(pair: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import pydantic
 
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.kernels.masks.mask_draws import draw_masks
+from pairweave.transforms.kernels.masks.mask_draws import Distributions, draw_masks
 from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.suggestions.masks import Masks, on_reference
@@ -84,16 +84,9 @@ def draw_random(
         np.uint64(seed),
         keys,
         picked,
-        view.token_offsets,
-        view.cuts,
-        view.tag_offsets,
-        view.tags,
-        view.partners,
-        config.start_probability,
-        lengths,
-        positions,
-        numbers,
-        config.variants,
+        view.cut_tokens,
+        view.held_tags,
+        Distributions(config.start_probability, lengths, positions, numbers, config.variants),
         max_share,
     )
     parted = last == BROKEN

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of
 from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
+from pairweave.transforms.kernels.masks.masks import CutTokens, HeldTags
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
@@ -55,6 +56,16 @@ class TokenView:
     def counts(self) -> np.ndarray:
         """Return the tokens of each text, int64 ``[text]``."""
         return np.diff(self.token_offsets)
+
+    @property
+    def cut_tokens(self) -> CutTokens:
+        """Return the tokens as kernels take them."""
+        return CutTokens(self.data, self.token_offsets, self.byte_starts, self.byte_ends, self.cuts)
+
+    @property
+    def held_tags(self) -> HeldTags:
+        """Return the tags as kernels take them."""
+        return HeldTags(self.tag_offsets, self.tags, self.partners)
 
 
 def view_tokens(

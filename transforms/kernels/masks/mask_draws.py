@@ -1,14 +1,41 @@
 """Masks drawn from a text: where they begin and how long they are."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.masks.masks import BROKEN, POSITIONS, close_tags
+from pairweave.transforms.kernels.masks.masks import (
+    BROKEN,
+    POSITIONS,
+    CutTokens,
+    HeldTags,
+    close_tags,
+)
 
 ATTEMPTS = 8
 """How often a span whose length and place repeat an earlier one is drawn."""
+
+
+class Distributions(NamedTuple):
+    """What the masks of a text are drawn from.
+
+    Attributes:
+        start_probability: Probability that a token begins a span; unused if there are
+            ``positions``.
+        lengths: Cumulative weights of 1, 2, … tokens, float64 ``[length]``.
+        positions: Cumulative weights of `POSITIONS` places in the text, float64; or empty.
+        numbers: Cumulative weights of 1, 2, … masks in a text, float64; or empty.
+        variants: Most masks of a text if ``numbers`` is empty.
+    """
+
+    start_probability: float
+    lengths: np.ndarray
+    positions: np.ndarray
+    numbers: np.ndarray
+    variants: int
 
 
 @numba.njit(nogil=True, cache=True)
@@ -72,16 +99,9 @@ def draw_masks(
     run_seed: np.uint64,
     keys: np.ndarray,
     picked: np.ndarray,
-    token_offsets: np.ndarray,
-    cuts: np.ndarray,
-    tag_offsets: np.ndarray,
-    tags: np.ndarray,
-    partners: np.ndarray,
-    start_probability: float,
-    lengths: np.ndarray,
-    positions: np.ndarray,
-    numbers: np.ndarray,
-    variants: Integer,
+    texts: CutTokens,
+    tags: HeldTags,
+    distributions: Distributions,
     max_share: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Draw masks over spans of tokens (`transforms.suggestions.random_masks`).
@@ -90,23 +110,17 @@ def draw_masks(
         run_seed: The run's seed.
         keys: Keys of the pairs, uint64 ``[pair]``.
         picked: Which pairs get masks, bool ``[pair]``.
-        token_offsets: Tokens of each text, int64 ``[pair + 1]``.
-        cuts: Between which tokens a mask may begin or end, bool ``[tokens + pairs]``.
-        tag_offsets: Tags of each text, int64 ``[pair + 1]``.
-        tags: The token of each tag within its text, int64 ``[tag]``.
-        partners: The token of its other half, likewise.
-        start_probability: How likely a token begins a span; without effect where ``positions``
-            are given.
-        lengths: Cumulative weights of 1, 2, … tokens, float64 ``[length]``.
-        positions: Cumulative weights of `POSITIONS` places in the text; empty for none.
-        numbers: Cumulative weights of 1, 2, … masks in a text, likewise.
-        variants: Most masks of a text, where ``numbers`` are empty.
-        max_share: Largest share of the tokens under a mask; one token may always be.
+        texts: Tokens of the texts, one text for each pair.
+        tags: Tags of the texts.
+        distributions: What is drawn from.
+        max_share: Largest share of a text's tokens under a mask; one token is always allowed.
 
     Returns:
         The pair of each mask int64 ``[mask]``, its number in the pair int16, its first token and
-        the one behind its last int64; those whose end is `BROKEN` part the halves of a tag.
+        the token behind its last int64; a mask whose end is `BROKEN` holds only one half of a tag.
     """
+    token_offsets, cuts = texts.offsets, texts.cuts
+    start_probability, lengths, positions, numbers, variants = distributions
     pairs = len(keys)
     capacity = 16
     mask_pair = np.empty(capacity, np.int64)
@@ -170,10 +184,10 @@ def draw_masks(
                 continue
             start, end = _widen(
                 free,
-                tags,
-                partners,
-                tag_offsets[pair],
-                tag_offsets[pair + 1],
+                tags.tokens,
+                tags.partners,
+                tags.offsets[pair],
+                tags.offsets[pair + 1],
                 starts[mask],
                 ends[mask],
             )

@@ -1,13 +1,12 @@
-"""Masks: where a translation differs from its reference, and spans drawn from a text.
+"""Masks: where a translation differs from its reference, and spans drawn from a text."""
 
-Tags are flat: those of text ``t`` are ``tag_offsets[t]`` to ``tag_offsets[t + 1]``; of each there
-is the token that holds it and the token that holds its other half, -1 if it has none.
-"""
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.kernels.text.spans import same_bytes
 
 POSITIONS = 20
@@ -17,6 +16,40 @@ BROKEN = -1
 """In place of the end of a span: it holds half a tag whose other half is nowhere."""
 
 JUDGED_GOOD, JUDGED_SAME, JUDGED_BAD = 0, 1, 2
+
+
+class CutTokens(NamedTuple):
+    """The tokens of some texts, and where a mask may begin or end.
+
+    Attributes:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text's tokens begin, int64 ``[text + 1]``.
+        starts: First byte of each token in ``data``, int64 ``[token]``.
+        ends: Byte behind each token, int64 ``[token]``.
+        cuts: Whether a mask may begin or end before a token, or behind the last token of a text,
+            bool ``[tokens + texts]``.
+    """
+
+    data: np.ndarray
+    offsets: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    cuts: np.ndarray
+
+
+class HeldTags(NamedTuple):
+    """The tags of some texts, and the tokens that hold them.
+
+    Attributes:
+        offsets: Where each text's tags begin, int64 ``[text + 1]``.
+        tokens: Token of its text that holds the tag, int64 ``[tag]``.
+        partners: Token that holds the other half of the tag, or -1 if there is none, int64
+            ``[tag]``.
+    """
+
+    offsets: np.ndarray
+    tokens: np.ndarray
+    partners: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -134,16 +167,21 @@ def _find_units(
 def _is_kept(
     units: np.ndarray,
     unit: Integer,
-    data: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
+    translation: CutTokens,
     first: Integer,
-    target_data: np.ndarray,
-    target_starts: np.ndarray,
-    target_ends: np.ndarray,
+    reference: CutTokens,
     target_first: Integer,
 ) -> bool:
-    """Tell whether both sides of a unit hold the same tokens."""
+    """Tell whether both sides of a unit hold the same tokens.
+
+    Args:
+        units: From `_find_units`.
+        unit: The unit.
+        translation: Tokens of the translations.
+        first: First token of this translation.
+        reference: Tokens of the references.
+        target_first: First token of this reference.
+    """
     length = units[1, unit] - units[0, unit]
     if length == 0 or length != units[3, unit] - units[2, unit]:
         return False
@@ -151,12 +189,12 @@ def _is_kept(
         here = first + units[0, unit] + token
         there = target_first + units[2, unit] + token
         if not same_bytes(
-            data,
-            starts[here],
-            ends[here],
-            target_data,
-            target_starts[there],
-            target_ends[there],
+            translation.data,
+            translation.starts[here],
+            translation.ends[here],
+            reference.data,
+            reference.starts[there],
+            reference.ends[there],
         ):
             return False
     return True
@@ -167,16 +205,26 @@ def _widen_for_tags(
     units: np.ndarray,
     count: Integer,
     kept: np.ndarray,
-    tags: np.ndarray,
-    partners: np.ndarray,
-    tag_range: np.ndarray,
-    target_tags: np.ndarray,
-    target_partners: np.ndarray,
-    target_range: np.ndarray,
-    deletions: int,
     broken: np.ndarray,
+    pair: Integer,
+    tags: HeldTags,
+    target_tags: HeldTags,
+    deletions: int,
 ) -> None:
-    """Mask kept units too where a mask would part the halves of a tag; mark what stays parted."""
+    """Mask kept units too where a mask would otherwise hold only one half of a tag.
+
+    Args:
+        units: From `_find_units`.
+        count: Number of units.
+        kept: Which units are kept, bool ``[unit]``; changed in place.
+        broken: Receives which masks still hold only one half of a tag, bool ``[unit]``.
+        pair: The pair.
+        tags: Tags of the translations.
+        target_tags: Tags of the references.
+        deletions: As in `find_regions`.
+    """
+    low_tag, high_tag = tags.offsets[pair], tags.offsets[pair + 1]
+    low_target_tag, high_target_tag = target_tags.offsets[pair], target_tags.offsets[pair + 1]
     grows = True
     while grows:
         grows = False
@@ -193,12 +241,12 @@ def _widen_for_tags(
             if not deletions and target_start == target_end:
                 unit = stop
                 continue
-            low, high = close_tags(tags, partners, tag_range[0], tag_range[1], start, end)
+            low, high = close_tags(tags.tokens, tags.partners, low_tag, high_tag, start, end)
             target_low, target_high = close_tags(
-                target_tags,
-                target_partners,
-                target_range[0],
-                target_range[1],
+                target_tags.tokens,
+                target_tags.partners,
+                low_target_tag,
+                high_target_tag,
                 target_start,
                 target_end,
             )
@@ -217,26 +265,11 @@ def _widen_for_tags(
 
 @numba.njit(nogil=True, cache=True)
 def find_regions(
-    link_offsets: np.ndarray,
-    link_source: np.ndarray,
-    link_target: np.ndarray,
-    link_probability: np.ndarray,
-    data: np.ndarray,
-    token_offsets: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    cuts: np.ndarray,
-    tag_offsets: np.ndarray,
-    tags: np.ndarray,
-    partners: np.ndarray,
-    target_data: np.ndarray,
-    target_token_offsets: np.ndarray,
-    target_starts: np.ndarray,
-    target_ends: np.ndarray,
-    target_cuts: np.ndarray,
-    target_tag_offsets: np.ndarray,
-    target_tags: np.ndarray,
-    target_partners: np.ndarray,
+    links: WeightedLinks,
+    translation: CutTokens,
+    reference: CutTokens,
+    tags: HeldTags,
+    target_tags: HeldTags,
     max_placeholders: Integer,
     max_share: float,
     deletions: int,
@@ -244,26 +277,11 @@ def find_regions(
     """Find the placeholders of translations beside their references (`aligned_masks`).
 
     Args:
-        link_offsets: Where each pair's links begin, int64 ``[pair + 1]``.
-        link_source: Translation token, int16 ``[link]``, ascending within a pair.
-        link_target: Reference token, likewise.
-        link_probability: float32 ``[link]``.
-        data: UTF-8 of the translations, uint8 ``[byte]``.
-        token_offsets: Tokens of each translation, int64 ``[pair + 1]``.
-        starts: Where they begin in ``data``, int64 ``[token]``.
-        ends: Where they end, likewise.
-        cuts: Between which tokens a mask may begin or end, bool ``[tokens + pairs]``.
-        tag_offsets: Tags of each translation, int64 ``[pair + 1]``.
-        tags: The token of each tag within its text, int64 ``[tag]``.
-        partners: The token of its other half, likewise.
-        target_data: The same of the references, and so on.
-        target_token_offsets: See above.
-        target_starts: See above.
-        target_ends: See above.
-        target_cuts: See above.
-        target_tag_offsets: See above.
-        target_tags: See above.
-        target_partners: See above.
+        links: Links from translation tokens to reference tokens, ascending within a pair.
+        translation: Tokens of the translations.
+        reference: Tokens of their references.
+        tags: Tags of the translations.
+        target_tags: Tags of the references.
         max_placeholders: Most placeholders before concatenation.
         max_share: Largest share of placeholders in a masked translation.
         deletions: 1 if a region without a counterpart is a placeholder.
@@ -271,10 +289,11 @@ def find_regions(
     Returns:
         The pair of each region int64 ``[region]``; start and end in tokens of the translation and
         of the reference int64 ``[4, region]``; its confidence float32 ``[region]``, inf without a
-        link; which regions part the halves of a tag, bool ``[region]``; of each pair how it was
+        link; which regions hold only one half of a tag, bool ``[region]``; how each pair was
         judged int8 ``[pair]``, and its placeholders before concatenation int64 ``[pair]``.
     """
-    pairs = len(link_offsets) - 1
+    token_offsets, target_token_offsets = translation.offsets, reference.offsets
+    pairs = len(links.offsets) - 1
     longest = 0
     for pair in range(pairs):
         tokens = int(token_offsets[pair + 1] - token_offsets[pair])
@@ -298,31 +317,20 @@ def find_regions(
         target_place = target_first - target_token_offsets[0] + pair
         tokens = token_offsets[pair + 1] - first
         targets = target_token_offsets[pair + 1] - target_first
-        low, high = link_offsets[pair], link_offsets[pair + 1]
+        low, high = links.offsets[pair], links.offsets[pair + 1]
         count = _find_units(
             high - low,
-            link_source[low:high],
-            link_target[low:high],
-            link_probability[low:high],
-            cuts[place : place + tokens + 1],
-            target_cuts[target_place : target_place + targets + 1],
+            links.sources[low:high],
+            links.targets[low:high],
+            links.probabilities[low:high],
+            translation.cuts[place : place + tokens + 1],
+            reference.cuts[target_place : target_place + targets + 1],
             units,
             confidence,
         )
         for unit in range(count):
             broken[unit] = False
-            kept[unit] = _is_kept(
-                units,
-                unit,
-                data,
-                starts,
-                ends,
-                first,
-                target_data,
-                target_starts,
-                target_ends,
-                target_first,
-            )
+            kept[unit] = _is_kept(units, unit, translation, first, reference, target_first)
         masked = 0
         seen = 0
         unit = 0
@@ -348,22 +356,10 @@ def find_regions(
             judged[pair] = JUDGED_BAD
             continue
         if (
-            tag_offsets[pair] < tag_offsets[pair + 1]
-            or target_tag_offsets[pair] < target_tag_offsets[pair + 1]
+            tags.offsets[pair] < tags.offsets[pair + 1]
+            or target_tags.offsets[pair] < target_tags.offsets[pair + 1]
         ):
-            _widen_for_tags(
-                units,
-                count,
-                kept,
-                tags,
-                partners,
-                tag_offsets[pair : pair + 2],
-                target_tags,
-                target_partners,
-                target_tag_offsets[pair : pair + 2],
-                deletions,
-                broken,
-            )
+            _widen_for_tags(units, count, kept, broken, pair, tags, target_tags, deletions)
         unit = 0
         while unit < count:
             if kept[unit]:

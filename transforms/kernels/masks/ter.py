@@ -48,6 +48,18 @@ class Rows(NamedTuple):
     begins: np.ndarray
 
 
+class _Costs(NamedTuple):
+    """Edit distances at the cells in the beam.
+
+    Attributes:
+        ahead: Cost of the beginnings of both sentences, int32 ``[cell]`` (`_fill_ahead`).
+        behind: Cost of the ends of both sentences, int32 ``[cell]`` (`_fill_behind`).
+    """
+
+    ahead: np.ndarray
+    behind: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
 def align_pairs(
     source_offsets: np.ndarray,
@@ -101,6 +113,7 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
     rows = _beam(len(words), len(others))
     ahead = np.empty(rows.begins[-1], dtype=np.int32)
     behind = np.empty(rows.begins[-1], dtype=np.int32)
+    costs = _Costs(ahead, behind)
     line = np.empty(len(others) + 1, dtype=np.int32)
     places = np.arange(len(words))
     path = np.empty(len(words), dtype=np.int32)
@@ -115,7 +128,7 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
             break
         _fill_behind(words, others, rows, behind)
         gain, start, middle, end, tried = _best_shift(
-            words, others, rows, line, ahead, behind, path, insertions, tried
+            words, others, rows, line, costs, path, insertions, tried
         )
         if tried >= MOST_CANDIDATES or gain <= 0:
             break
@@ -282,8 +295,7 @@ def _best_shift(
     others: np.ndarray,
     rows: Rows,
     line: np.ndarray,
-    ahead: np.ndarray,
-    behind: np.ndarray,
+    costs: _Costs,
     path: np.ndarray,
     before: np.ndarray,
     tried: int,
@@ -293,14 +305,21 @@ def _best_shift(
     Of shifts that save as much, the longest is taken, then that of the first words, then that to
     the first place.
 
-    Arguments are those of `_fill_ahead` and what it, `_fill_behind` and `_trace` found; ``tried``
-    counts the shifts tried so far.
+    Args:
+        words: The sentence.
+        others: The other.
+        rows: Their cells.
+        line: Scratch.
+        costs: Their edit distances.
+        path: From `_trace`.
+        before: From `_trace`.
+        tried: Shifts tried so far.
 
     Returns:
-        What is saved; the two neighbouring sequences that change places, as three bounds; and
-        the shifts tried.
+        How much the shift saves; the two adjacent sequences that it swaps, as three bounds; and
+        the shifts tried so far.
     """
-    cost = int(ahead[rows.begins[-1] - 1])
+    cost = int(costs.ahead[rows.begins[-1] - 1])
     best = (-int(_FAR), 0, 0, 0)
     bounds = (0, 0, 0)
     for start in range(len(words)):
@@ -335,7 +354,7 @@ def _best_shift(
                     last_place = place
                     lower, middle, upper = _parts(start, length, place, len(words))
                     saved = cost - _shifted_cost(
-                        words, others, rows, line, ahead, behind, lower, middle, upper
+                        words, others, rows, line, costs, lower, middle, upper
                     )
                     tried += 1
                     rank = (saved, length, -start, -place)
@@ -372,14 +391,14 @@ def _shifted_cost(
     others: np.ndarray,
     rows: Rows,
     line: np.ndarray,
-    ahead: np.ndarray,
-    behind: np.ndarray,
+    costs: _Costs,
     lower: int,
     middle: int,
     upper: int,
 ) -> int:
     """Return the edit distance with ``words[lower:middle]`` put behind ``words[middle:upper]``."""
     low, high, begins = rows
+    ahead, behind = costs
     line[max(low[lower] - 1, 0) : min(high[upper] + 1, len(line))] = _FAR
     line[low[lower] : high[lower]] = ahead[begins[lower] : begins[lower + 1]]
     row = lower

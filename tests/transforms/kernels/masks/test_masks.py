@@ -3,6 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.kernels.masks import mask_borders, mask_draws, masks
 from pairweave.transforms.kernels.text import spans
 from tests.oracles import slow_suggestions as slow
@@ -61,27 +62,37 @@ def flat_side(found):
     text = "".join("".join(each) for each in tokens)
     places = np.arange(len(text), dtype=np.int64)
     tags = [tag for _, _, each in found for tag in each]
-    return (
+    cut_tokens = masks.CutTokens(
         np.frombuffer(text.encode(), np.uint8),
         offsets_of(tokens),
         places,
         places + 1,
         np.array([free for _, cuts, _ in found for free in cuts], np.bool_),
+    )
+    held_tags = masks.HeldTags(
         offsets_of([each for _, _, each in found]),
         np.array([token for token, _ in tags], np.int64),
         np.array([-1 if other is None else other for _, other in tags], np.int64),
     )
+    return cut_tokens, held_tags
 
 
 def find(found, most=100, share=1.0, deletions=1):
     links = [links for _, _, links in found]
-    return masks.find_regions(
+    weighted = WeightedLinks(
         offsets_of(links),
         np.array([link[0] for each in links for link in each], np.int16),
         np.array([link[1] for each in links for link in each], np.int16),
         np.array([link[2] for each in links for link in each], np.float32),
-        *flat_side([source for source, _, _ in found]),
-        *flat_side([target for _, target, _ in found]),
+    )
+    translation, tags = flat_side([source for source, _, _ in found])
+    reference, target_tags = flat_side([target for _, target, _ in found])
+    return masks.find_regions(
+        weighted,
+        translation,
+        reference,
+        tags,
+        target_tags,
         most,
         share,
         deletions,
@@ -328,17 +339,16 @@ CONFIGS = st.fixed_dictionaries(
 def test_drawn_masks_are_those_of_the_slow_twin(found, keys, seed, config):
     if not config["positions"]:
         config = {**config, "numbers": []}
-    _, token_offsets, _, _, cuts, *tags = flat_side(found)
     pair, variant, first, last = mask_draws.draw_masks(
         np.uint64(seed),
         np.array(keys[: len(found)], np.uint64),
         np.ones(len(found), np.bool_),
-        token_offsets,
-        cuts,
-        *tags,
-        config["start_probability"],
-        *(np.array(config[name], np.float64) for name in ("lengths", "positions", "numbers")),
-        config["variants"],
+        *flat_side(found),
+        mask_draws.Distributions(
+            config["start_probability"],
+            *(np.array(config[name], np.float64) for name in ("lengths", "positions", "numbers")),
+            config["variants"],
+        ),
         config["max_share"],
     )
     made = [
