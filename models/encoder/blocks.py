@@ -20,7 +20,8 @@ from pairweave.models.encoder.pieces import (
     tokens_of,
 )
 from pairweave.transforms.arrow import flat_lists
-from pairweave.transforms.kernels.text.encoder_pieces import token_links
+from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks, token_links
+from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,27 +48,6 @@ class Side:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FoundLinks:
-    """Links of units, grouped by pair.
-
-    Attributes:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
-        sources: Source unit, counted inside the pair, int32 ``[link]``.
-        targets: Target unit, counted inside the pair, int32 ``[link]``.
-        directions: 1 forward, 2 reverse, 3 both, uint8 ``[link]``.
-        forward: Probability of the forward link, float32 ``[link]``.
-        reverse: Probability of the reverse link, float32 ``[link]``.
-    """
-
-    offsets: np.ndarray
-    sources: np.ndarray
-    targets: np.ndarray
-    directions: np.ndarray
-    forward: np.ndarray
-    reverse: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Block:
     """Some pairs, ready for the encoder.
 
@@ -91,18 +71,9 @@ class Block:
         """Turn links of units into links of tokens, in both directions."""
         source, target = self.source, self.target
         return token_links(
-            found.offsets,
-            found.sources,
-            found.targets,
-            found.directions,
-            found.forward,
-            found.reverse,
-            source.offsets,
-            source.first,
-            source.last,
-            target.offsets,
-            target.first,
-            target.last,
+            found,
+            FlatSpans(source.offsets, source.first, source.last),
+            FlatSpans(target.offsets, target.first, target.last),
             source.tokens,
             target.tokens,
         )

@@ -13,7 +13,7 @@ import torch
 
 from pairweave.models.aligner import require_countable
 from pairweave.models.encoder.batching import Budget, cut_batches, prefetch, run_batches
-from pairweave.models.encoder.blocks import Block, FoundLinks, Side, cut_blocks, prepare_block
+from pairweave.models.encoder.blocks import Block, Side, cut_blocks, prepare_block
 from pairweave.models.encoder.encoder import (
     OUT_OF_MEMORY,
     Encoder,
@@ -28,6 +28,7 @@ from pairweave.models.encoder.pieces import add_piece_tokens
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_lists
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks
 
 VERSION = 1
 """Increased when the same model and settings give other links."""

@@ -5,17 +5,17 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import MOST_ITEMS, chunk_of
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
 _NO_BYTES = np.zeros(0, np.uint8)
 _NO_BYTES.flags.writeable = False
 
 
-def texts_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
+def texts_of(column: pa.ChunkedArray | pa.Array) -> FlatTexts:
     """Return a column of strings as UTF-8 and the offsets of its texts.
 
     Returns:
-        uint8 ``[byte]``, read-only, and int64 ``[text + 1]``. The first offset of a slice need not
-        be 0.
+        The texts; their UTF-8 is read-only. The first offset of a slice need not be 0.
 
     Raises:
         WorkerError: A text is null.
@@ -25,14 +25,14 @@ def texts_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray
         raise WorkerError(f"{strings.null_count} of {len(strings)} texts are null")
     _, offsets_buffer, data_buffer = strings.buffers()
     if not len(strings):
-        return _NO_BYTES, np.zeros(1, np.int64)
+        return FlatTexts(_NO_BYTES, np.zeros(1, np.int64))
     width = np.int64 if pa.types.is_large_string(strings.type) else np.int32
     offsets = np.frombuffer(offsets_buffer, width)[strings.offset :][: len(strings) + 1]
     data = _NO_BYTES
     if data_buffer is not None and data_buffer.size:
         data = np.frombuffer(data_buffer, np.uint8)
         data.flags.writeable = False  # one type for Numba, whoever owns the buffer
-    return data, offsets.astype(np.int64)
+    return FlatTexts(data, offsets.astype(np.int64))
 
 
 def text_column(data: np.ndarray, offsets: np.ndarray) -> pa.StringArray:

@@ -1,9 +1,32 @@
 """Pieces of an encoder and the tokens that they belong to."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels.text import utf8
+from pairweave.transforms.kernels.text.spans import FlatSpans
+
+
+class FoundLinks(NamedTuple):
+    """Links of units, which are pieces or words, grouped by pair.
+
+    Attributes:
+        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        sources: Source unit, counted inside the pair, int32 ``[link]``.
+        targets: Target unit, counted inside the pair, int32 ``[link]``.
+        directions: 1 forward, 2 reverse, 3 both, uint8 ``[link]``.
+        forward: Probability of the forward link, float32 ``[link]``.
+        reverse: Probability of the reverse link, float32 ``[link]``.
+    """
+
+    offsets: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    directions: np.ndarray
+    forward: np.ndarray
+    reverse: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -51,43 +74,26 @@ def cover(
 
 @numba.njit(nogil=True, cache=True)
 def token_links(
-    link_offsets: np.ndarray,
-    link_sources: np.ndarray,
-    link_targets: np.ndarray,
-    directions: np.ndarray,
-    forward_probabilities: np.ndarray,
-    reverse_probabilities: np.ndarray,
-    source_offsets: np.ndarray,
-    source_first: np.ndarray,
-    source_last: np.ndarray,
-    target_offsets: np.ndarray,
-    target_first: np.ndarray,
-    target_last: np.ndarray,
+    links: FoundLinks,
+    source_units: FlatSpans,
+    target_units: FlatSpans,
     source_tokens: np.ndarray,
     target_tokens: np.ndarray,
 ) -> tuple[
     np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
 ]:
-    """Turn links of pieces into links of tokens, in both directions.
+    """Turn links of units into links of tokens, in both directions.
 
-    Two tokens are linked where any of their pieces are. A link of tokens is in both directions
-    only where one pair of pieces is; where the directions name different pieces of the same two
-    tokens, the likelier direction keeps the link (forward in a tie). So the intersection of the
-    token links is the intersection of the piece links, read as tokens, and likewise the union.
+    Two tokens are linked if any of their units are. A link of tokens is in both directions only if
+    one pair of units is; if the directions link different units of the same two tokens, the
+    likelier direction keeps the link (forward in a tie). So the intersection of the token links is
+    the intersection of the unit links, read as tokens, and likewise the union.
 
     Args:
-        link_offsets: Where each pair's piece links start, int64 ``[pair + 1]``.
-        link_sources: Source piece, counted inside the pair ``[link]``.
-        link_targets: Target piece, counted inside the pair ``[link]``.
-        directions: 1 forward, 2 reverse, 3 both, uint8 ``[link]``.
-        forward_probabilities: float32 ``[link]``.
-        reverse_probabilities: float32 ``[link]``.
-        source_offsets: Where each pair's source pieces start, int64 ``[pair + 1]``.
-        source_first: First source token of each source piece (`cover`) ``[piece]``.
-        source_last: Source token after the last ``[piece]``.
-        target_offsets: Where each pair's target pieces start, int64 ``[pair + 1]``.
-        target_first: First target token of each target piece ``[piece]``.
-        target_last: Target token after the last ``[piece]``.
+        links: Links of units.
+        source_units: Where each pair's source units begin, and the source tokens that each unit
+            lies on (`cover`).
+        target_units: The same for the target.
         source_tokens: Number of source tokens ``[pair]``.
         target_tokens: Number of target tokens ``[pair]``.
 
@@ -95,6 +101,11 @@ def token_links(
         Offsets (int64), sources, targets (int16) and probabilities (float32) of the forward
         links, then the same of the reverse links, sorted by (source, target).
     """
+    link_offsets, link_sources, link_targets = links.offsets, links.sources, links.targets
+    directions = links.directions
+    forward_probabilities, reverse_probabilities = links.forward, links.reverse
+    source_offsets, source_first, source_last = source_units
+    target_offsets, target_first, target_last = target_units
     pairs = len(link_offsets) - 1
     most_cells = 0
     room = 0

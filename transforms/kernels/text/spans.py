@@ -1,5 +1,7 @@
 """Ranges of code points of texts: their bytes, their slices, and a mask in their place."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -7,9 +9,23 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
 
+class FlatSpans(NamedTuple):
+    """Half-open spans in some texts.
+
+    Attributes:
+        offsets: Where each text's spans begin, int64 ``[text + 1]``.
+        starts: First unit of each span, counted in its text ``[span]``.
+        ends: Unit behind each span ``[span]``.
+    """
+
+    offsets: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
 def advance(data: np.ndarray, at: Integer, points: Integer) -> Integer:
-    """Return the byte that lies so many code points behind a byte that begins one."""
+    """Return the byte offset of the code point ``points`` after ``at``, where one begins."""
     end = len(data)
     while points > 0:
         at += 1

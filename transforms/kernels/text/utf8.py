@@ -4,6 +4,8 @@ Texts lie one after the other in one array of bytes; ``offsets[text]`` is where 
 table gives the properties of every code point; `transforms.text.codepoints.properties` makes it.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -56,6 +58,18 @@ CONJUNCT = 1 << 15
 """Indic_Conjunct_Break=Extend."""
 CONTROL = 1 << 14
 """Grapheme_Cluster_Break is Control, CR or LF: breaks on both sides."""
+
+
+class FlatTexts(NamedTuple):
+    """Texts as bytes.
+
+    Attributes:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``; the first need not be 0.
+    """
+
+    data: np.ndarray
+    offsets: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.models.encoder.pieces import cut_windows, pieces_of
-from pairweave.transforms.kernels.text.encoder_pieces import cover, merge_pieces, token_links
+from pairweave.transforms.kernels.text.encoder_pieces import (
+    FoundLinks,
+    cover,
+    merge_pieces,
+    token_links,
+)
+from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.text.codepoints import properties
 
 
@@ -115,15 +121,18 @@ def piece_links(draw):
 def test_token_links_equal_their_slow_twin(pairs):
     every = [(cell, link) for _, _, links in pairs for cell, link in sorted(links.items())]
     sides = [flat([sides[side] for _, sides, _ in pairs]) for side in (0, 1)]
-    made = token_links(
+    found = FoundLinks(
         np.cumsum([0, *(len(links) for _, _, links in pairs)]),
         np.array([cell[0] for cell, _ in every], dtype=np.int32),
         np.array([cell[1] for cell, _ in every], dtype=np.int32),
         np.array([link[0] for _, link in every], dtype=np.uint8),
         np.array([link[1] for _, link in every], dtype=np.float32),
         np.array([link[2] for _, link in every], dtype=np.float32),
-        *sides[0],
-        *sides[1],
+    )
+    made = token_links(
+        found,
+        FlatSpans(*sides[0]),
+        FlatSpans(*sides[1]),
         np.array([sizes[0] for sizes, _, _ in pairs], dtype=np.int64),
         np.array([sizes[1] for sizes, _, _ in pairs], dtype=np.int64),
     )
