@@ -82,11 +82,7 @@ class HmmModel:
             made = agreement.align_pairs(
                 parts.source.side(*source),
                 parts.target.side(*target),
-                parts.source_words,
-                parts.target_words,
-                parts.lexicon,
-                parts.jumps,
-                parts.config.null_probability,
+                parts.model,
                 parts.config.threshold,
                 parts.config.decode == "viterbi",
             )

@@ -7,6 +7,7 @@ import numpy as np
 
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary
+from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.model1 import Words
 
@@ -34,6 +35,17 @@ class Parts:
     lexicon: Lexicon
     jumps: np.ndarray
     report: dict[str, Any]
+
+    @property
+    def model(self) -> Model:
+        """Return both HMMs as kernels take them."""
+        return Model(
+            self.source_words,
+            self.target_words,
+            self.lexicon,
+            self.jumps,
+            self.config.null_probability,
+        )
 
 
 def know_words(

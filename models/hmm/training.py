@@ -100,7 +100,8 @@ def _find_candidates(
     pool: ThreadPoolExecutor,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row offsets, columns and first counts of the lexicon."""
-    begins, pairs = model1.occurrences(sides[0].words, sides[0].offsets, len(source))
+    occurrences = model1.occurrences(sides[0].words, sides[0].offsets, len(source))
+    begins = occurrences.begins
     found = _over_blocks(
         pool,
         # Blocks hold as many occurrences, not as many words.
@@ -109,8 +110,7 @@ def _find_candidates(
         lambda first, last: model1.candidates(
             first,
             last,
-            begins,
-            pairs,
+            occurrences,
             sides[1].words,
             sides[1].offsets,
             sides[0].offsets,
@@ -156,10 +156,8 @@ class _Candidates:
                 last,
                 self.row_offsets,
                 self.columns,
-                source.letter_offsets,
-                source.letters,
-                target.letter_offsets,
-                target.letters,
+                model1.Spellings(source.letter_offsets, source.letters),
+                model1.Spellings(target.letter_offsets, target.letters),
                 self._alike,
             ),
         )
@@ -190,6 +188,7 @@ class _Candidates:
         target_words = know_words(
             self._target, target_mass, _null(self._target, state.null_target), prior
         )
+        entries = model1.Entries(self.row_offsets, self.columns, self._stem_entry, self._alike)
         _over_blocks(
             pool,
             self._blocks,
@@ -197,12 +196,9 @@ class _Candidates:
             lambda first, last: model1.maximize(
                 first,
                 last,
-                self.row_offsets,
-                self.columns,
+                entries,
                 state.counts,
                 stem_counts,
-                self._stem_entry,
-                self._alike,
                 source_words,
                 target_words,
                 self._probabilities,
@@ -250,15 +246,8 @@ def _expect(
                 starts[chunk],
                 min(starts[chunk] + CHUNK_PAIRS, pairs),
                 *sides,
-                parts.source_words,
-                parts.target_words,
-                parts.lexicon,
-                state.jumps,
-                parts.config.null_probability,
-                totals[0],
-                totals[1],
-                totals[2],
-                jump_counts[chunk],
+                parts.model,
+                agreement.Counts(totals[0], totals[1], totals[2], jump_counts[chunk]),
             )
         return totals
 

@@ -8,8 +8,9 @@ import pyarrow as pa
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.phrase_table import PhraseTable
 from pairweave.transforms.kernels.hmm import lexical, phrase_table
+from pairweave.transforms.kernels.hmm.fragments import Translations
 from pairweave.transforms.kernels.text import words as word_kernels
-from pairweave.transforms.tags.fragments import Translations, hash_words
+from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 MOST_CHOICES = 8

@@ -1,14 +1,13 @@
 """Which phrase pairs a tag may enclose, by the words and the text's own markup in them."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.kernels.tags.cuts import hold_wordlike
-from pairweave.transforms.kernels.tags.elements import hold_whole, keep_phrases
+from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, hold_whole
+from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import (
     HTML,
     Element,
@@ -21,32 +20,6 @@ from pairweave.transforms.text.tokens import wordlike_tokens
 
 # RE2: where a tag may begin.
 _TAG_BEGINS = r"<[/A-Za-z_!]"
-
-
-class Phrases(NamedTuple):
-    """The phrase pairs of a table, flat.
-
-    Attributes:
-        offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
-        boxes: Source start, source end, target start and target end in tokens, int16
-            ``[4, phrase pair]``.
-        weights: Their weights, float32 ``[phrase pair]``; ``[0]`` if all are alike.
-    """
-
-    offsets: np.ndarray
-    boxes: np.ndarray
-    weights: np.ndarray
-
-    def only(self, fits: np.ndarray) -> "Phrases":
-        """Return the phrase pairs that fit, bool ``[phrase pair]``, and no others."""
-        if fits.all():
-            return self
-        inside = slice(self.offsets[0], self.offsets[-1])
-        return Phrases(
-            keep_phrases(self.offsets, fits),
-            np.ascontiguousarray(self.boxes[:, inside][:, fits[inside]]),
-            self.weights[inside][fits[inside]] if len(self.weights) else self.weights,
-        )
 
 
 def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
@@ -83,19 +56,15 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
             fits = np.ones(phrases.boxes.shape[1], np.bool_)
         token_offsets, tokens = fields_of(table.column(f"{side}_tokens"))
         hold_whole(
-            phrases.offsets,
-            phrases.boxes[place],
-            phrases.boxes[place + 1],
-            token_offsets,
-            tokens["start"],
-            tokens["end"],
-            *found,
+            FlatSpans(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1]),
+            FlatSpans(token_offsets, tokens["start"], tokens["end"]),
+            found,
             fits,
         )
     return phrases if fits is None else phrases.only(fits)
 
 
-def _elements(texts: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
+def _elements(texts: pa.ChunkedArray) -> ElementTags | None:
     """Return the elements of texts as `hold_whole` takes them; None if there is none."""
     rows = np.flatnonzero(pc.match_substring_regex(texts, _TAG_BEGINS).to_numpy())
     counts = np.zeros(len(texts), np.int64)
@@ -110,7 +79,7 @@ def _elements(texts: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
-    return offsets, np.ascontiguousarray(np.array(spans, np.int32).T)
+    return ElementTags(offsets, np.ascontiguousarray(np.array(spans, np.int32).T))
 
 
 def _starts(marked: Marked) -> list[int]:

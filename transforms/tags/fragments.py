@@ -19,9 +19,12 @@ from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.hmm import fragments as kernel
+from pairweave.transforms.kernels.hmm.fragments import Translations
+from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.kernels.text import words as word_kernels
-from pairweave.transforms.markup.own_markup import Phrases, keep_whole
+from pairweave.transforms.kernels.text.spans import FlatSpans
+from pairweave.transforms.markup.own_markup import keep_whole
 from pairweave.transforms.tags.injection_options import FragmentOptions
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
@@ -48,20 +51,6 @@ class FragmentConfig(FragmentOptions, Seeded):
     segmenter: str = NONE
     punctuation: bool = False
     share: Share = Field(1.0, title="the share of tagged pairs")
-
-
-class Translations(NamedTuple):
-    """Translations of fragments, as hashes of folded words (`hash_words`).
-
-    Attributes:
-        offsets: Where each fragment's translations begin, best first, int64 ``[fragment + 1]``.
-        word_offsets: Where each translation's words begin, int64 ``[translation + 1]``.
-        words: Hashes, uint64 ``[word]``.
-    """
-
-    offsets: np.ndarray
-    word_offsets: np.ndarray
-    words: np.ndarray
 
 
 class FragmentTranslator(Protocol):
@@ -227,18 +216,18 @@ class _Search:
             cuts.flatten().to_numpy(zero_copy_only=False)
             for cuts in pair_cuts(table, config.segmenter)
         )
-        begins, starts, ends = kernel.list_fragments(
-            np.uint64(config.seed),
-            self._keys[rows],
-            source.offsets,
-            source.hashes,
-            source.wordlike,
-            source_cuts,
-            config.max_words,
+        sentences = kernel.Sentences(source.offsets, source.hashes, source.wordlike, source_cuts)
+        targets = kernel.Sentences(
+            target.offsets, target.hashes, target.wordlike | config.punctuation, target_cuts
         )
+        found = kernel.list_fragments(
+            np.uint64(config.seed), self._keys[rows], sentences, config.max_words
+        )
+        begins, starts, ends = found
         self.listed += len(starts)
         taken = np.zeros((len(rows), config.max_tags, 4), np.int16)
         counts, tried = np.zeros((2, len(rows)), np.int64)
+        already = kernel.Taken(taken, counts, tried)
         cursors = begins[:-1].copy()
         meanings = np.zeros(0, np.int64)
         if self._translator.knows_words:
@@ -248,30 +237,20 @@ class _Search:
         active = np.arange(len(rows))
         step = _FIRST_STEP
         while len(active):
-            bounds, chosen = kernel.next_fragments(
-                active, begins, starts, ends, cursors, taken, counts, step, free
-            )
+            bounds, chosen = kernel.next_fragments(active, found, cursors, already, step, free)
             owners = np.repeat(active, np.diff(bounds))
             first = source.offsets[owners] + starts[chosen]
             last = source.offsets[owners] + ends[chosen] - 1
             numbers = cache.numbers(_cut(texts, source, owners, first, last))
             kernel.take_fragments(
                 active,
-                bounds,
-                starts[chosen],
-                ends[chosen],
+                FlatSpans(bounds, starts[chosen], ends[chosen]),
                 numbers,
-                *cache.translations(),
-                source.offsets,
-                meanings,
-                target.offsets,
-                target.hashes,
-                target.wordlike | config.punctuation,
-                target_cuts,
+                cache.translations(),
+                kernel.Meanings(source.offsets, meanings),
+                targets,
                 free,
-                taken,
-                counts,
-                tried,
+                already,
             )
             left = (counts[active] < config.max_tags) & (cursors[active] < begins[active + 1])
             active = active[left]

@@ -19,7 +19,8 @@ from pairweave.transforms.arrow.flat_lists import links_of, list_column
 from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.kernels import sampling
-from pairweave.transforms.markup.own_markup import Phrases, keep_whole
+from pairweave.transforms.kernels.tags.elements import Phrases
+from pairweave.transforms.markup.own_markup import keep_whole
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.tags.injection_options import MaxTagsOptions

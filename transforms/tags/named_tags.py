@@ -15,6 +15,7 @@ from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names
 from pairweave.transforms.kernels.tags.tag_draws import categorical, counter
+from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import HTML, Form
 
 FORMS = tuple(form.value for form in Form)
@@ -135,12 +136,18 @@ def name_rows(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> d
     )
     texts = {}
     for side in ("source", "target"):
-        data, offsets = texts_of(chunk_of(rows.column(side)))
-        begins, starts, ends, tags = indexed_tags.find_tags(data, offsets)
+        own_texts = texts_of(chunk_of(rows.column(side)))
+        begins, starts, ends, tags = indexed_tags.find_tags(*own_texts)
         own = name_of[np.repeat(np.arange(len(lists)), np.diff(begins)), tags // tag_names.KINDS]
         chosen = tag_names.KINDS * own + tags % tag_names.KINDS
-        together = (begins, starts, ends, chosen, *texts_of(symbols), np.zeros(256, np.bool_))
-        texts[side] = text_column(*indexed_tags.replace_tags(data, offsets, *together))
+        replaced = indexed_tags.replace_tags(
+            own_texts,
+            FlatSpans(begins, starts, ends),
+            chosen,
+            texts_of(symbols),
+            np.zeros(256, np.bool_),
+        )
+        texts[side] = text_column(*replaced)
     return texts
 
 

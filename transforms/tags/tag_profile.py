@@ -4,13 +4,15 @@ import dataclasses
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.tags.elements import Phrases
+from pairweave.transforms.kernels.tags.tag_draws import Shape
 from pairweave.transforms.kernels.tags.tag_text import CODES
 from pairweave.transforms.markup.markup import (
     Element,
@@ -20,7 +22,6 @@ from pairweave.transforms.markup.markup import (
     find_elements,
     parse_markup,
 )
-from pairweave.transforms.markup.own_markup import Phrases
 from pairweave.transforms.storage import files
 from pairweave.transforms.tags.named_tags import FORMS, NO_NAMES, TagNames
 from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, cells_of, measure
@@ -124,24 +125,6 @@ def read_profile(path: str) -> TagProfile:
         return TagProfile.from_json(value)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-
-
-class Shape(NamedTuple):
-    """A profile as `transforms.kernels.tags.tags.choose_tags` takes it.
-
-    Attributes:
-        cells: Cell of each phrase pair in each form code, uint8 ``[code, phrase pair]``.
-        count_shares: Share of each number of tags.
-        form_shares: Share of each form.
-        cell_shares: Share of each cell.
-        nested_share: Share of tags that nest with an earlier one of their text.
-    """
-
-    cells: np.ndarray
-    count_shares: np.ndarray
-    form_shares: np.ndarray
-    cell_shares: np.ndarray
-    nested_share: np.float64
 
 
 _NONE = np.zeros(0, np.float64)

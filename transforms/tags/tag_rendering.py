@@ -9,6 +9,7 @@ from pairweave.transforms.arrow.flat_lists import chunk_of
 from pairweave.transforms.arrow.flat_texts import text_column, texts_of
 from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names
+from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.tag_symbols import Representation
 
@@ -42,7 +43,9 @@ def render_columns(
     parted = np.zeros(256, np.bool_)
     parted[list(representation.parted_from.encode())] = True
     source_column, target_column = (
-        text_column(*indexed_tags.replace_tags(*side, *tags[:3], own, *texts_of(names), parted))
+        text_column(
+            *indexed_tags.replace_tags(side, FlatSpans(*tags[:3]), own, texts_of(names), parted)
+        )
         for side, tags, own in zip(texts, found, symbols, strict=True)
     )
     return source_column, target_column

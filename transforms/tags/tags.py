@@ -16,14 +16,16 @@ from pairweave.transforms.indexed_tag import (
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import tag_shapes, tag_text
 from pairweave.transforms.kernels.tags import tags as kernel
+from pairweave.transforms.kernels.tags.elements import Phrases
+from pairweave.transforms.kernels.tags.tag_draws import Shape
 from pairweave.transforms.kernels.tags.tag_names import draw_tag_ids
 from pairweave.transforms.links.confidence import ConfidenceConfig, weights_of
-from pairweave.transforms.markup.own_markup import Phrases, keep_whole, keep_wordlike
+from pairweave.transforms.markup.own_markup import keep_whole, keep_wordlike
 from pairweave.transforms.symbols.whitespace import shift_whitespace
 from pairweave.transforms.tags.named_tags import name_rows
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import Ruler
-from pairweave.transforms.tags.tag_profile import NO_SHAPE, Shape, shape_of
+from pairweave.transforms.tags.tag_profile import NO_SHAPE, shape_of
 from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import word_counts
@@ -99,46 +101,25 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
         phrases = keep_wordlike(table, phrases)
     is_plain = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share))
     if config.take_all:
-        made = kernel.take_all(seed, keys, is_plain, phrases.offsets, phrases.boxes)
+        made = kernel.take_all(seed, keys, is_plain, phrases)
     else:
-        made = kernel.choose_tags(
-            seed,
-            keys,
-            _limits(table, config),
-            is_plain,
-            sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share)),
-            phrases.offsets,
-            phrases.boxes,
-            config.variants,
-            free,
-            phrases.weights,
-            *_shape(table, phrases, config),
-        )
+        is_tagged = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share))
+        choices = kernel.PairChoices(keys, _limits(table, config), is_plain, is_tagged)
+        shape = _shape(table, phrases, config)
+        made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
     row_pair, row_variant, row_tags, chosen, numbers, codes = made
     boxes = phrases.boxes[:, chosen]
     again = np.zeros(len(numbers), np.uint8)
     if not config.plain_pairs_only:
-        row_keys = keys[row_pair]
+        tag_rows = tag_shapes.TagRows(keys[row_pair], row_pair, row_variant, row_tags)
         split_share = config.split_share
         if config.profile is None:
             shares = (config.self_closing_share, config.damage_share, config.empty_share)
-            codes = tag_shapes.draw_forms(
-                seed, row_keys, row_variant, row_tags, *map(np.float64, shares)
-            )
+            codes = tag_shapes.draw_forms(seed, tag_rows, *map(np.float64, shares))
         else:
             split_share = config.profile.split_share
         partners = tag_shapes.find_partners(
-            seed,
-            row_keys,
-            row_pair,
-            row_variant,
-            row_tags,
-            chosen,
-            codes,
-            phrases.offsets,
-            phrases.boxes,
-            np.float64(split_share),
-            free,
+            seed, tag_rows, chosen, codes, phrases, np.float64(split_share), free
         )
         row_tags, boxes, numbers, codes, again = tag_shapes.lay_out(
             row_tags, chosen, partners, numbers, codes, phrases.boxes
@@ -195,15 +176,18 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
         fields[f"{side}_start"] = np.where(_AT_END[codes], closes, opens)
         fields[f"{side}_end"] = np.where(_AT_START[codes], opens, closes)
         once = again != (tag_shapes.SOURCE_AGAIN if side == "source" else tag_shapes.TARGET_AGAIN)
+        borders = tag_text.TagBorders(
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(once)])[row_tags],
+            opens[once],
+            closes[once],
+            numbers[once],
+            codes[once],
+        )
         texts[side] = text_column(
             *tag_text.insert_tags(
-                *texts_of(table.column(side)),
+                texts_of(table.column(side)),
                 row_pair,
-                np.concatenate([np.zeros(1, np.int64), np.cumsum(once)])[row_tags],
-                opens[once],
-                closes[once],
-                numbers[once],
-                codes[once],
+                borders,
                 int(shift),
                 codepoints.properties(),
             )

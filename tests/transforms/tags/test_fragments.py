@@ -12,12 +12,8 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.tags.fragments import (
-    FragmentConfig,
-    Translations,
-    find_fragments,
-    hash_words,
-)
+from pairweave.transforms.kernels.hmm.fragments import Translations
+from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments, hash_words
 from pairweave.transforms.tags.text_fragments import TextFragments
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens, pair_cuts, tokenize
 from tests.makers import corpora, rows

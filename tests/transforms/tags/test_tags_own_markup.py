@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.markup.own_markup import Phrases, keep_whole
+from pairweave.transforms.kernels.tags.elements import Phrases
+from pairweave.transforms.markup.own_markup import keep_whole
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import inject_tags
 from pairweave.transforms.text.tokens import TokenConfig, tokenize

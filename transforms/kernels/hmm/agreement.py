@@ -6,6 +6,8 @@ as one round of belief propagation does (Pearl 1988): unlike Liang et al., who m
 at the end, so that a link both find likely also shifts its neighbours.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -23,6 +25,40 @@ DOUBT = np.float32(0.1)
 """What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""
 
 
+class Model(NamedTuple):
+    """Both HMMs of a fitted aligner.
+
+    Attributes:
+        source_words: What is known of the source words.
+        target_words: What is known of the target words.
+        lexicon: The lexicon.
+        jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
+        p_null: Probability that a word has no partner.
+    """
+
+    source_words: Words
+    target_words: Words
+    lexicon: Lexicon
+    jumps: np.ndarray
+    p_null: float
+
+
+class Counts(NamedTuple):
+    """Expected counts of a round of training.
+
+    Attributes:
+        links: Links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
+        null_target: Target words without a partner, in the same units, int64 ``[target word]``.
+        null_source: Source words without a partner, in the same units, int64 ``[source word]``.
+        jumps: Jumps, float64 ``[direction, distance]``.
+    """
+
+    links: np.ndarray
+    null_target: np.ndarray
+    null_source: np.ndarray
+    jumps: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
 def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
     """Return a value of a windowed matrix; 0 outside the window."""
@@ -32,19 +68,7 @@ def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.flo
 
 @numba.njit(nogil=True, cache=True)
 def expect(
-    first: int,
-    last: int,
-    source: Side,
-    target: Side,
-    source_words: Words,
-    target_words: Words,
-    lexicon: Lexicon,
-    jumps: np.ndarray,
-    p_null: float,
-    counts: np.ndarray,
-    null_target_counts: np.ndarray,
-    null_source_counts: np.ndarray,
-    jump_counts: np.ndarray,
+    first: int, last: int, source: Side, target: Side, model: Model, expected: Counts
 ) -> tuple[float, float]:
     """Add the expected counts of the pairs ``first`` to ``last - 1``.
 
@@ -53,19 +77,14 @@ def expect(
         last: Pair behind the last.
         source: The source side.
         target: The target side.
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
-        lexicon: The lexicon.
-        jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
-        p_null: Probability that a word is made by nothing.
-        counts: Receives links, in units of 1 / FIXED_POINT, int64 ``[entry]``.
-        null_target_counts: Receives target words made by nothing, int64 ``[target word]``.
-        null_source_counts: The same for the source.
-        jump_counts: Receives jumps, float64 ``[direction, distance]``.
+        model: Both HMMs.
+        expected: Receives the counts.
 
     Returns:
         The logarithms of the likelihoods, forward and reverse.
     """
+    source_words, target_words, lexicon, jumps, p_null = model
+    counts, null_target_counts, null_source_counts, jump_counts = expected
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
     log_forward = 0.0
@@ -166,11 +185,7 @@ def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
 def align_pairs(
     source: Side,
     target: Side,
-    source_words: Words,
-    target_words: Words,
-    lexicon: Lexicon,
-    jumps: np.ndarray,
-    p_null: float,
+    model: Model,
     threshold: float,
     viterbi: bool,  # noqa: FBT001 - Numba takes no keywords-only arguments
 ) -> tuple[np.ndarray, ...]:
@@ -179,11 +194,7 @@ def align_pairs(
     Args:
         source: The source side.
         target: The target side, of as many pairs.
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
-        lexicon: The lexicon.
-        jumps: Weights of jumps, float32 ``[direction, distance]``.
-        p_null: Probability that a word is made by nothing.
+        model: Both HMMs.
         threshold: Least posterior of a link.
         viterbi: Link the likeliest path instead of all that is likely enough.
 
@@ -191,6 +202,7 @@ def align_pairs(
         For each direction: where each pair's links begin (int32), their source and target words
         (int16), sorted, and their posteriors (float32).
     """
+    source_words, target_words, lexicon, jumps, p_null = model
     pairs = len(source.offsets) - 1
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)

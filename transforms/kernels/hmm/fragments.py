@@ -4,12 +4,73 @@ Words are hashes of their folded letters (`transforms.kernels.text.words`), so t
 start of a sentence is the word that it is inside one.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.nesting import nests
+from pairweave.transforms.kernels.text.spans import FlatSpans
+
+
+class Sentences(NamedTuple):
+    """The words of one side of some pairs.
+
+    Attributes:
+        offsets: Where each sentence's words begin, int64 ``[pair + 1]``, from 0.
+        words: Hashes, uint64 ``[word]``.
+        wordlike: Which count as words, bool ``[word]``.
+        cuts: Where a tag may stand (`transforms.text.tokens.find_cuts`), bool ``[word + pair]``.
+    """
+
+    offsets: np.ndarray
+    words: np.ndarray
+    wordlike: np.ndarray
+    cuts: np.ndarray
+
+
+class Translations(NamedTuple):
+    """Translations of fragments.
+
+    Attributes:
+        offsets: Where each fragment's translations begin, best first, int64 ``[fragment + 1]``.
+        word_offsets: Where each translation's words begin, int64 ``[translation + 1]``.
+        words: Hashes of folded words, uint64 ``[word]``.
+    """
+
+    offsets: np.ndarray
+    word_offsets: np.ndarray
+    words: np.ndarray
+
+
+class Meanings(NamedTuple):
+    """Which translated fragment each source word is.
+
+    Attributes:
+        offsets: Where each pair's source words begin, int64 ``[pair + 1]``, from 0.
+        numbers: Number among the translated fragments, int64 ``[word]``; ``[0]`` if the meanings
+            of single words are not known.
+    """
+
+    offsets: np.ndarray
+    numbers: np.ndarray
+
+
+class Taken(NamedTuple):
+    """The fragments that were taken of each pair.
+
+    Attributes:
+        boxes: Source start, source end, target start and target end, in words, int16
+            ``[pair, most, 4]``.
+        counts: How many were taken, int64 ``[pair]``.
+        tried: How many were tried, int64 ``[pair]``.
+    """
+
+    boxes: np.ndarray
+    counts: np.ndarray
+    tried: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -29,30 +90,25 @@ def count_places(words: np.ndarray, wanted: np.ndarray) -> Integer:
 def list_fragments(
     run_seed: np.uint64,
     keys: np.ndarray,
-    offsets: np.ndarray,
-    words: np.ndarray,
-    wordlike: np.ndarray,
-    cuts: np.ndarray,
+    sentences: Sentences,
     max_words: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> FlatSpans:
     """List the fragments of sentences in random order.
 
     A fragment is a run of words that holds a letter or a digit, does not split what a tag may not
-    split, and stands in its sentence once: of a repeated one nobody knows which was translated.
+    split, and occurs once in its sentence: for a repeated run it is unknown which occurrence was
+    translated.
 
     Args:
         run_seed: The run's seed.
         keys: Keys of the pairs, uint64 ``[pair]``.
-        offsets: Where each sentence's words begin, int64 ``[pair + 1]``, from 0.
-        words: Hashes, uint64 ``[word]``.
-        wordlike: Which hold a letter or a digit, bool ``[word]``.
-        cuts: Where a tag may stand (`transforms.text.tokens.find_cuts`), bool ``[word + pair]``.
+        sentences: The source sentences.
         max_words: Most words of a fragment.
 
     Returns:
-        Where each pair's fragments begin, int64 ``[pair + 1]``, their first words and the words
-        behind them, int16 ``[fragment]``.
+        The fragments of each pair, in words, int16.
     """
+    offsets, words, wordlike, cuts = sentences
     pairs = len(keys)
     most = 0
     for pair in range(pairs):
@@ -84,37 +140,33 @@ def list_fragments(
             there = here + sampling.below(bits, count - here)
             starts[here], starts[there] = starts[there], starts[here]
             ends[here], ends[there] = ends[there], ends[here]
-    return begins, starts[:count].copy(), ends[:count].copy()
+    return FlatSpans(begins, starts[:count].copy(), ends[:count].copy())
 
 
 @numba.njit(nogil=True, cache=True)
 def next_fragments(
     active: np.ndarray,
-    begins: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
+    fragments: FlatSpans,
     cursors: np.ndarray,
-    taken: np.ndarray,
-    counts: np.ndarray,
+    already: Taken,
     step: int,
     free: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Name the next fragments of some pairs, but for those that cross one that was taken.
+    """Return the next fragments of some pairs, without those that cross one that was taken.
 
     Args:
         active: The pairs, int64 ``[active]``.
-        begins: From `list_fragments`.
-        starts: From `list_fragments`.
-        ends: From `list_fragments`.
-        cursors: The next fragment of each pair, int64 ``[pair]``; is moved on.
-        taken: Boxes of the fragments that were taken, int16 ``[pair, most, 4]``.
-        counts: How many, int64 ``[pair]``.
+        fragments: From `list_fragments`.
+        cursors: The next fragment of each pair, int64 ``[pair]``; moved forward in place.
+        already: What was taken.
         step: Most fragments for a pair.
         free: 1 if tags may cross.
 
     Returns:
         Where each active pair's fragments begin, int64 ``[active + 1]``, and the fragments, int64.
     """
+    begins, starts, ends = fragments
+    taken, counts, _ = already
     bounds = np.zeros(len(active) + 1, np.int64)
     found = np.empty(len(active) * step, np.int64)
     count = 0
@@ -196,23 +248,13 @@ def _has_rival(
 @numba.njit(nogil=True, cache=True)
 def take_fragments(
     active: np.ndarray,
-    bounds: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    fragments: np.ndarray,
-    offsets: np.ndarray,
-    word_offsets: np.ndarray,
-    words: np.ndarray,
-    source_offsets: np.ndarray,
-    meanings: np.ndarray,
-    target_offsets: np.ndarray,
-    target_words: np.ndarray,
-    target_wordlike: np.ndarray,
-    target_cuts: np.ndarray,
+    fragments: FlatSpans,
+    numbers: np.ndarray,
+    translations: Translations,
+    source_meanings: Meanings,
+    targets: Sentences,
     free: int,
-    taken: np.ndarray,
-    counts: np.ndarray,
-    tried: np.ndarray,
+    already: Taken,
 ) -> None:
     """Take the fragments of pairs whose translations are found, in their order.
 
@@ -221,27 +263,20 @@ def take_fragments(
     the fragment may have one of the words found among its own.
 
     Args:
-        active: The pairs that want more, int64 ``[active]``.
-        bounds: Where each one's fragments begin, int64 ``[active + 1]``.
-        starts: First word of each fragment, int16 ``[fragment]``.
-        ends: The word behind it, int16 ``[fragment]``.
-        fragments: Its number among the translated ones, int64 ``[fragment]``.
-        offsets: Where the translations of each of these begin, best first, int64.
-        word_offsets: Where each translation's words begin, int64.
-        words: Hashes of their words, uint64.
-        source_offsets: Where each pair's source words begin, int64 ``[pair + 1]``, from 0.
-        meanings: The number of each source word among the translated fragments, int64 ``[word]``;
-            or ``[0]``.
-        target_offsets: Where each pair's target words begin, int64 ``[pair + 1]``, from 0.
-        target_words: Their hashes, uint64.
-        target_wordlike: Which count as words, bool ``[word]``.
-        target_cuts: Where a tag may stand, bool ``[word + pair]``.
+        active: The pairs that need more, int64 ``[active]``.
+        fragments: The fragments of each of these pairs, in words, int16.
+        numbers: Number of each fragment among the translated ones, int64 ``[fragment]``.
+        translations: The translations.
+        source_meanings: The translated fragment of each source word.
+        targets: The target sentences.
         free: 1 if tags may cross.
-        taken: Receives source start, source end, target start and target end of what is taken,
-            int16 ``[pair, most, 4]``.
-        counts: Is raised by their number, int64 ``[pair]``.
-        tried: Is raised by the fragments looked at, int64 ``[pair]``.
+        already: What was taken; extended in place.
     """
+    bounds, starts, ends = fragments
+    offsets, word_offsets, words = translations
+    source_offsets, meanings = source_meanings
+    target_offsets, target_words, target_wordlike, target_cuts = targets
+    taken, counts, tried = already
     most = taken.shape[1]
     for place in range(len(active)):
         pair = active[place]
@@ -256,7 +291,7 @@ def take_fragments(
             if count == most:
                 break
             tried[pair] += 1
-            number = fragments[fragment]
+            number = numbers[fragment]
             low, high = _find_once(
                 sentence, offsets[number], offsets[number + 1], word_offsets, words
             )

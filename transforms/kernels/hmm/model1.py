@@ -51,6 +51,46 @@ class Words(NamedTuple):
     prior: np.float32
 
 
+class Occurrences(NamedTuple):
+    """The pairs in which each word of one side occurs.
+
+    Attributes:
+        begins: Where each word's pairs begin, int64 ``[word + 1]``.
+        pairs: The pairs, ascending for each word, once for each time, int32.
+    """
+
+    begins: np.ndarray
+    pairs: np.ndarray
+
+
+class Spellings(NamedTuple):
+    """The letters of the words of one side.
+
+    Attributes:
+        offsets: Where each word's letters begin, int64 ``[word + 1]``.
+        letters: Folded code points, int32.
+    """
+
+    offsets: np.ndarray
+    letters: np.ndarray
+
+
+class Entries(NamedTuple):
+    """The pairs of words in the lexicon.
+
+    Attributes:
+        row_offsets: Where each source word's entries begin, int64 ``[source word + 1]``.
+        columns: Target words, sorted in each row, int32 ``[entry]``.
+        stem_entries: Entry in the lexicon of stems of each entry, int32 (`stem_entries`).
+        alike: How alike the words of each entry are written, float32 (`entry_likeness`).
+    """
+
+    row_offsets: np.ndarray
+    columns: np.ndarray
+    stem_entries: np.ndarray
+    alike: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
 def lead_of(words: Words, mass: np.float32, stem: int) -> np.float32:
     """Return the weight of the back-off of a word, for `back_off`.
@@ -89,18 +129,13 @@ def back_off(
 
 
 @numba.njit(nogil=True, cache=True)
-def occurrences(
-    words: np.ndarray, offsets: np.ndarray, vocabulary: int
-) -> tuple[np.ndarray, np.ndarray]:
+def occurrences(words: np.ndarray, offsets: np.ndarray, vocabulary: int) -> Occurrences:
     """List the pairs in which each word occurs, once for each time.
 
     Args:
         words: Word of each token, -1 for unknown, int32 ``[token]``.
         offsets: Where each pair's tokens begin ``[pair + 1]``.
         vocabulary: Number of words.
-
-    Returns:
-        Where each word's list begins ``[word + 1]``, and the pairs, ascending, int32.
     """
     begins = np.zeros(vocabulary + 1, dtype=np.int64)
     for token in range(len(words)):
@@ -116,15 +151,14 @@ def occurrences(
             if word >= 0:
                 pairs[at[word]] = pair
                 at[word] += 1
-    return begins, pairs
+    return Occurrences(begins, pairs)
 
 
 @numba.njit(nogil=True, cache=True)
 def candidates(
     first: int,
     last: int,
-    begins: np.ndarray,
-    pairs: np.ndarray,
+    found: Occurrences,
     targets: np.ndarray,
     target_offsets: np.ndarray,
     source_offsets: np.ndarray,
@@ -141,8 +175,7 @@ def candidates(
     Args:
         first: First source word.
         last: Source word behind the last.
-        begins: From `occurrences` of the source side.
-        pairs: From `occurrences` of the source side.
+        found: Occurrences of the source words.
         targets: Target words ``[token]``.
         target_offsets: ``[pair + 1]``.
         source_offsets: ``[pair + 1]``.
@@ -153,6 +186,7 @@ def candidates(
         Entries of each row ``[last - first]``, and the target words, sorted in each row, and their
         counts, float32.
     """
+    begins, pairs = found
     vocabulary = len(target_counts)
     weight = np.zeros(vocabulary, dtype=np.float64)
     times = np.zeros(vocabulary, dtype=np.int32)
@@ -283,10 +317,8 @@ def entry_likeness(
     last: int,
     row_offsets: np.ndarray,
     columns: np.ndarray,
-    letter_offsets: np.ndarray,
-    letters: np.ndarray,
-    other_offsets: np.ndarray,
-    others: np.ndarray,
+    source_spellings: Spellings,
+    target_spellings: Spellings,
     result: np.ndarray,
 ) -> None:
     """Compute how alike the words of each entry are written.
@@ -296,12 +328,12 @@ def entry_likeness(
         last: Source word behind the last.
         row_offsets: Of the lexicon.
         columns: Of the lexicon.
-        letter_offsets: Where each source word's letters begin.
-        letters: Of the source words.
-        other_offsets: Where each target word's letters begin.
-        others: Letters of the target words.
+        source_spellings: Letters of the source words.
+        target_spellings: Letters of the target words.
         result: Receives the likeness, float32 ``[entry]``.
     """
+    letter_offsets, letters = source_spellings
+    other_offsets, others = target_spellings
     line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
     for source in range(first, last):
         start = letter_offsets[source]
@@ -357,12 +389,9 @@ def add_up(
 def maximize(
     first: int,
     last: int,
-    row_offsets: np.ndarray,
-    columns: np.ndarray,
+    entries: Entries,
     counts: np.ndarray,
     stem_counts: np.ndarray,
-    stem_entry: np.ndarray,
-    alike: np.ndarray,
     source: Words,
     target: Words,
     probabilities: np.ndarray,
@@ -372,16 +401,14 @@ def maximize(
     Args:
         first: First source word.
         last: Source word behind the last.
-        row_offsets: Of the lexicon.
-        columns: Of the lexicon.
+        entries: The pairs of words in the lexicon.
         counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
-        stem_counts: Of the lexicon of stems, float32.
-        stem_entry: Entry in the lexicon of stems of each entry.
-        alike: From `entry_likeness`.
+        stem_counts: Expected links of each entry of the lexicon of stems, float32.
         source: Masses of the source words.
         target: Masses of the target words.
         probabilities: Receives p(target | source) and p(source | target), float32 ``[entry, 2]``.
     """
+    row_offsets, columns, stem_entry, alike = entries
     unit = np.float32(1.0 / FIXED_POINT)
     for word in range(first, last):
         lead = lead_of(source, source.mass[word], source.stem[word])

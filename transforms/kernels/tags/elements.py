@@ -1,9 +1,25 @@
 """The text's own markup: which phrases hold whole elements."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text.spans import FlatSpans
+
+
+class ElementTags(NamedTuple):
+    """The elements of some texts.
+
+    Attributes:
+        offsets: Where each text's elements begin, int64 ``[text + 1]``.
+        tags: Start and end of the first and of the last tag of each element, in code points; the
+            same twice if the element has one tag, int32 ``[4, element]``.
+    """
+
+    offsets: np.ndarray
+    tags: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -20,38 +36,27 @@ def _holds_whole(start: Integer, end: Integer, tags: np.ndarray, element: Intege
 
 @numba.njit(nogil=True, cache=True)
 def hold_whole(
-    phrase_offsets: np.ndarray,
-    first: np.ndarray,
-    behind: np.ndarray,
-    token_offsets: np.ndarray,
-    token_starts: np.ndarray,
-    token_ends: np.ndarray,
-    element_offsets: np.ndarray,
-    element_tags: np.ndarray,
-    fits: np.ndarray,
+    phrases: FlatSpans, tokens: FlatSpans, elements: ElementTags, fits: np.ndarray
 ) -> None:
-    """Strike out the phrases that hold one tag of an element without the other, or a part of one.
+    """Drop the phrases that hold only one tag of an element, or only a part of a tag.
 
     Args:
-        phrase_offsets: Where each pair's phrases begin, int64 ``[pair + 1]``.
-        first: First token of each phrase ``[phrase]``.
-        behind: The token behind its last ``[phrase]``.
-        token_offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
-        token_starts: Where they start, in code points ``[token]``.
-        token_ends: Where they end ``[token]``.
-        element_offsets: Where each pair's elements begin, int64 ``[pair + 1]``.
-        element_tags: Start and end of the first and of the last tag of each element, in code
-            points; the same twice if it has one tag, int32 ``[4, element]``.
-        fits: What is left of the phrases, bool ``[phrase]``; changed in place.
+        phrases: The phrases of each text, in tokens.
+        tokens: The tokens of each text, in code points.
+        elements: The elements of each text.
+        fits: Which phrases are left, bool ``[phrase]``; changed in place.
     """
+    phrase_offsets, first, behind = phrases
+    token_offsets, token_starts, token_ends = tokens
+    element_offsets, element_tags = elements
     for pair in range(len(phrase_offsets) - 1):
-        elements = range(element_offsets[pair], element_offsets[pair + 1])
-        if len(elements) == 0:
+        own = range(element_offsets[pair], element_offsets[pair + 1])
+        if len(own) == 0:
             continue
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
             start = token_starts[token_offsets[pair] + first[phrase]]
             end = token_ends[token_offsets[pair] + behind[phrase] - 1]
-            for element in elements:
+            for element in own:
                 if not _holds_whole(start, end, element_tags, element):
                     fits[phrase] = False
                     break
@@ -66,6 +71,33 @@ def keep_phrases(phrase_offsets: np.ndarray, fits: np.ndarray) -> np.ndarray:
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
             kept[pair + 1] += fits[phrase]
     return kept
+
+
+class Phrases(NamedTuple):
+    """The phrase pairs of some pairs of texts.
+
+    Attributes:
+        offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        boxes: Source start, source end, target start and target end in tokens, half-open, int16
+            ``[4, phrase pair]``.
+        weights: How readily each phrase pair is drawn, 0 or more, float32 ``[phrase pair]``;
+            ``[0]`` if all are alike.
+    """
+
+    offsets: np.ndarray
+    boxes: np.ndarray
+    weights: np.ndarray
+
+    def only(self, fits: np.ndarray) -> "Phrases":
+        """Return the phrase pairs that fit, bool ``[phrase pair]``, and no others."""
+        if fits.all():
+            return self
+        inside = slice(self.offsets[0], self.offsets[-1])
+        return Phrases(
+            keep_phrases(self.offsets, fits),
+            np.ascontiguousarray(self.boxes[:, inside][:, fits[inside]]),
+            self.weights[inside][fits[inside]] if len(self.weights) else self.weights,
+        )
 
 
 @numba.njit(nogil=True, cache=True)

@@ -6,6 +6,8 @@ import numpy as np
 from pairweave.transforms.indexed_tag import MOST_DIGITS, PREFIX
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.tag_names import CLOSE, EMPTY, KINDS, OPEN
+from pairweave.transforms.kernels.text.spans import FlatSpans
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
 _BEGIN, _SLASH, _LETTER, _LINE, _END = f"</{PREFIX}>".encode()
 
@@ -75,32 +77,28 @@ def find_tags(
 
 @numba.njit(nogil=True, cache=True)
 def replace_tags(
-    data: np.ndarray,
-    offsets: np.ndarray,
-    begins: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
+    texts_with_tags: FlatTexts,
+    tags: FlatSpans,
     symbols: np.ndarray,
-    symbol_data: np.ndarray,
-    symbol_offsets: np.ndarray,
+    names: FlatTexts,
     parted: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Copy texts with symbols in the places of their tags.
+    """Copy texts and replace their tags by symbols.
 
     Args:
-        data: As of `find_tags`.
-        offsets: As of `find_tags`.
-        begins: From `find_tags`.
-        starts: From `find_tags`.
-        ends: From `find_tags`.
+        texts_with_tags: The texts.
+        tags: The tags of each text in bytes of all texts, as `find_tags` finds them.
         symbols: The symbol of each tag, int64 ``[tag]``.
-        symbol_data: UTF-8 of the symbols, uint8.
-        symbol_offsets: Where each symbol begins, int64 ``[symbol + 1]``.
-        parted: Whether an underscore parts a symbol from a byte of text behind it, bool ``[256]``.
+        names: How each symbol is written.
+        parted: Whether an underscore goes between a symbol and a byte of text behind it, bool
+            ``[256]``.
 
     Returns:
         UTF-8 of all texts uint8 ``[byte]``, and where each begins int64 ``[text + 1]``.
     """
+    data, offsets = texts_with_tags
+    begins, starts, ends = tags
+    symbol_data, symbol_offsets = names
     texts = len(offsets) - 1
     length = offsets[texts] - offsets[0]
     for tag in range(len(starts)):

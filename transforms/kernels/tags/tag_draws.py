@@ -1,5 +1,7 @@
 """Draws of the phrase pairs of a row: alike, by weight, or to a profile."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -10,6 +12,60 @@ from pairweave.transforms.kernels.tags.tag_text import FORM_CODES
 
 # A phrase pair that is apart from all chosen, nests with one, or is out.
 _LEFT, _RELATED, _OUT = range(3)
+
+
+class Draw(NamedTuple):
+    """What the draws of a row depend on.
+
+    Attributes:
+        seed: The run's seed, uint64.
+        key: Key of the row's pair, uint64.
+        variant: The row's variant, from 1.
+        attempt: How often the row was drawn before.
+        most: Most tags of the row.
+    """
+
+    seed: np.uint64
+    key: np.uint64
+    variant: Integer
+    attempt: Integer
+    most: Integer
+
+
+class Candidates(NamedTuple):
+    """The phrase pairs that a row may tag.
+
+    Attributes:
+        first: The pair's first phrase pair.
+        boxes: All phrase pairs, int16 ``[4, phrase pair]`` (`transforms.kernels.links.nesting`).
+        free: 1 if tags may cross.
+        weights: How readily each phrase pair is drawn, float32 ``[phrase pair]``; ``[0]`` if all
+            are alike.
+    """
+
+    first: Integer
+    boxes: np.ndarray
+    free: int
+    weights: np.ndarray
+
+
+class Shape(NamedTuple):
+    """A profile of tags (`transforms.tags.tag_profile`), and how phrase pairs lie in it.
+
+    Attributes:
+        cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
+            uint8 ``[code, phrase pair]``; ``[code, 0]`` without a profile.
+        count_shares: Share of 1, 2 … tags, float64 ``[MOST_TAGS]``.
+        form_shares: Share of each form, float64 ``[form]``.
+        cell_shares: Share of each cell, float64 ``[cell]``.
+        nested_share: Share of tags that nest with an earlier one of their text.
+    """
+
+    cells: np.ndarray
+    count_shares: np.ndarray
+    form_shares: np.ndarray
+    cell_shares: np.ndarray
+    nested_share: np.float64
 
 
 @numba.njit(nogil=True, cache=True)
@@ -24,18 +80,18 @@ def counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
 
 @numba.njit(nogil=True, cache=True)
 def draw_phrases(
-    run_seed: np.uint64,
-    key: np.uint64,
-    variant: Integer,
-    attempt: Integer,
-    most: Integer,
-    first: Integer,
-    boxes: np.ndarray,
-    free: int,
-    order: np.ndarray,
-    chosen: np.ndarray,
+    row: Draw, phrase_pairs: Candidates, order: np.ndarray, chosen: np.ndarray
 ) -> Integer:
-    """Draw phrase pairs into ``chosen``, in the order of their tags; return their number."""
+    """Draw phrase pairs into ``chosen``, in the order of their tags; return their number.
+
+    Args:
+        row: The row.
+        phrase_pairs: The phrase pairs to draw from.
+        order: Scratch, int64 ``[candidate]``.
+        chosen: Receives the phrase pairs, int64.
+    """
+    run_seed, key, variant, attempt, most = row
+    first, boxes, free, _ = phrase_pairs
     candidates = len(order)
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
     wanted = 1 + sampling.below(bits, np.int64(most))
@@ -95,19 +151,18 @@ def _retire(
 
 @numba.njit(nogil=True, cache=True)
 def draw_weighted(
-    run_seed: np.uint64,
-    key: np.uint64,
-    variant: Integer,
-    attempt: Integer,
-    most: Integer,
-    first: Integer,
-    boxes: np.ndarray,
-    free: int,
-    weights: np.ndarray,
-    states: np.ndarray,
-    chosen: np.ndarray,
+    row: Draw, phrase_pairs: Candidates, states: np.ndarray, chosen: np.ndarray
 ) -> Integer:
-    """Draw phrase pairs by weight, each from those that still fit; as `draw_phrases` otherwise."""
+    """Draw phrase pairs by weight, each from those that still fit; as `draw_phrases` otherwise.
+
+    Args:
+        row: The row.
+        phrase_pairs: The phrase pairs to draw from.
+        states: Scratch, int8 ``[candidate]``.
+        chosen: Receives the phrase pairs, int64.
+    """
+    run_seed, key, variant, attempt, most = row
+    first, boxes, free, weights = phrase_pairs
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
     wanted = 1 + sampling.below(bits, np.int64(most))
     states[:] = _LEFT
@@ -152,29 +207,29 @@ def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def draw_shaped(
-    run_seed: np.uint64,
-    key: np.uint64,
-    variant: Integer,
-    attempt: Integer,
-    most: Integer,
-    first: Integer,
-    boxes: np.ndarray,
-    free: int,
-    weights: np.ndarray,
-    cells: np.ndarray,
-    count_shares: np.ndarray,
-    form_shares: np.ndarray,
-    cell_shares: np.ndarray,
-    nested_share: np.float64,
+    row: Draw,
+    phrase_pairs: Candidates,
+    shape: Shape,
     states: np.ndarray,
     chosen: np.ndarray,
     codes: np.ndarray,
 ) -> Integer:
     """Draw phrase pairs and forms to a profile, in the order of their tags; return their number.
 
-    The number of tags comes first; then of each tag its form, whether it is to nest with one
-    before, its cell among those that the pair has, and last a phrase pair of the cell.
+    The number of tags is drawn first; then for each tag its form, whether it nests with an earlier
+    one, its cell among those that the pair has, and last a phrase pair of the cell.
+
+    Args:
+        row: The row.
+        phrase_pairs: The phrase pairs to draw from.
+        shape: The profile.
+        states: Scratch, int8 ``[candidate]``.
+        chosen: Receives the phrase pairs, int64.
+        codes: Receives the form codes, int8.
     """
+    run_seed, key, variant, attempt, most = row
+    first, boxes, free, weights = phrase_pairs
+    cells, count_shares, form_shares, cell_shares, nested_share = shape
     bits = sampling.draw(run_seed, key, sampling.STEP_TAG_COUNT, counter(variant, attempt, 0))
     wanted = 1 + max(0, categorical(count_shares[:most], sampling.unit_interval(bits)))
     states[:] = _LEFT

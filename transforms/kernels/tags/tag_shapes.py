@@ -1,5 +1,7 @@
 """Tags that are no plain pair: self-closing, damaged, empty, or in two parts on one side."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -7,18 +9,33 @@ from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.nesting import holds, nests
 from pairweave.transforms.kernels.tags import tag_text
+from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import counter, put
 
 WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
 """Of a range of a tag: no other has its source or target; the range before has the same one."""
 
 
+class TagRows(NamedTuple):
+    """Rows with tags.
+
+    Attributes:
+        keys: Key of each row's pair, uint64 ``[row]``.
+        pairs: Each row's pair, int64 ``[row]``.
+        variants: Each row's variant, int16 ``[row]``.
+        offsets: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+    """
+
+    keys: np.ndarray
+    pairs: np.ndarray
+    variants: np.ndarray
+    offsets: np.ndarray
+
+
 @numba.njit(nogil=True, cache=True)
 def draw_forms(
     run_seed: np.uint64,
-    keys: np.ndarray,
-    row_variant: np.ndarray,
-    row_tags: np.ndarray,
+    rows: TagRows,
     self_closing_share: np.float64,
     damage_share: np.float64,
     empty_share: np.float64,
@@ -31,9 +48,7 @@ def draw_forms(
 
     Args:
         run_seed: The run's seed.
-        keys: Key of each row's pair, uint64 ``[row]``.
-        row_variant: Its variant, int16 ``[row]``.
-        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+        rows: The rows.
         self_closing_share: Share of tags, 0 to 1.
         damage_share: Share of pairs.
         empty_share: Share of whole pairs.
@@ -41,6 +56,7 @@ def draw_forms(
     Returns:
         Form codes, int8 ``[tag]``.
     """
+    keys, _, row_variant, row_tags = rows
     codes = np.empty(row_tags[-1], np.int8)
     units = np.empty(4, np.float64)
     for row in range(len(keys)):
@@ -88,39 +104,32 @@ def _both_nest(boxes: np.ndarray, one: Integer, other: Integer, tag: Integer) ->
 @numba.njit(nogil=True, cache=True)
 def find_partners(
     run_seed: np.uint64,
-    keys: np.ndarray,
-    row_pair: np.ndarray,
-    row_variant: np.ndarray,
-    row_tags: np.ndarray,
+    rows: TagRows,
     phrases: np.ndarray,
     codes: np.ndarray,
-    phrase_offsets: np.ndarray,
-    boxes: np.ndarray,
+    phrase_pairs: Phrases,
     split_share: np.float64,
     free: int,
 ) -> np.ndarray:
     """Find second phrase pairs for tags that are to have two parts on one side.
 
-    The two phrases are neighbours on one side, where the tag stands round both, and have something
-    between them on the other. A share of the whole pairs is picked; of a row, the first that has a
-    partner gets one.
+    The two phrases are adjacent on one side, where the tag encloses both, and apart on the other. A
+    share of the whole pairs is picked; in each row, the first of them that has a partner gets it.
 
     Args:
         run_seed: The run's seed.
-        keys: Key of each row's pair, uint64 ``[row]``.
-        row_pair: The row's pair, int64 ``[row]``.
-        row_variant: Its variant, int16 ``[row]``.
-        row_tags: Where its tags begin, int64 ``[row + 1]``, from 0.
+        rows: The rows.
         phrases: The phrase pair of each tag, int64 ``[tag]``.
         codes: Its form code, int8 ``[tag]``.
-        phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
-        boxes: The phrase pairs (`transforms.kernels.links.nesting`).
+        phrase_pairs: The phrase pairs of each pair.
         split_share: Share of whole pairs, 0 to 1.
         free: 1 if tags may cross.
 
     Returns:
         A phrase pair for each tag, -1 for none, int64 ``[tag]``.
     """
+    keys, row_pair, row_variant, row_tags = rows
+    phrase_offsets, boxes, _ = phrase_pairs
     partners = np.full(len(phrases), -1, np.int64)
     for row in range(len(row_pair)):
         first = phrase_offsets[row_pair[row]]

@@ -1,5 +1,7 @@
 """Tags as they stand in the text: ``<a_0>``, ``</a_0>`` and ``<a_0/>``."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -47,6 +49,24 @@ _SIZES = [
 _BYTES = np.array([0, *_SIZES, _SIZES[0] + _SIZES[1]], np.int64)
 _AT_OPENING = np.array([_OPENING, _SELF_CLOSING, 0, _OPENING, 0, _BOTH, 0], np.int64)
 _AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.int64)
+
+
+class TagBorders(NamedTuple):
+    """Where the tags of some rows open and close.
+
+    Attributes:
+        offsets: Where each row's tags begin, int64 ``[row + 1]``, from 0; at most `MOST` in a row.
+        opens: Code points before each tag's opening, int32 ``[tag]``.
+        closes: Code points before its closing, more than before its opening, int32 ``[tag]``.
+        numbers: Its number, int16 ``[tag]``; two ranges of one number make a tag in two parts.
+        codes: Its form (`PAIR` and so on), int8 ``[tag]``.
+    """
+
+    offsets: np.ndarray
+    opens: np.ndarray
+    closes: np.ndarray
+    numbers: np.ndarray
+    codes: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -126,14 +146,9 @@ def _white_before(out: np.ndarray, at: Integer, floor: Integer, properties: np.n
 
 @numba.njit(nogil=True, cache=True)
 def insert_tags(
-    data: np.ndarray,
-    offsets: np.ndarray,
+    texts: utf8.FlatTexts,
     row_text: np.ndarray,
-    row_tags: np.ndarray,
-    opens: np.ndarray,
-    closes: np.ndarray,
-    numbers: np.ndarray,
-    codes: np.ndarray,
+    tags: TagBorders,
     shift: int,
     properties: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -144,22 +159,19 @@ def insert_tags(
     it is made of would stand.
 
     Args:
-        data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        texts: The texts.
         row_text: The text of each row, int64 ``[row]``.
-        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0; at most `MOST`.
-        opens: Code points before each tag's opening, int32 ``[tag]``.
-        closes: Code points before its closing, more than before its opening, int32 ``[tag]``.
-        numbers: Its number, int16 ``[tag]``; two ranges of one number make a tag in two parts.
-        codes: Its form (`PAIR` and so on), int8 ``[tag]``.
+        tags: The tags of each row.
         shift: 1 to move the white space before an opening tag behind it
-            (`transforms.symbols.whitespace`); none may follow the place where a tag opens. For
-            whole pairs alone.
+            (`transforms.symbols.whitespace`); none may follow the place where a tag opens. Only
+            for whole pairs.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
         UTF-8 of all rows uint8 ``[byte]``, and where each begins int64 ``[row + 1]``.
     """
+    data, offsets = texts
+    row_tags, opens, closes, numbers, codes = tags
     rows = len(row_text)
     out_offsets = np.zeros(rows + 1, np.int64)
     for row in range(rows):

@@ -1,12 +1,18 @@
 """Tags round phrase pairs: how many, round which, and with what numbers."""
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import (
+    Candidates,
+    Draw,
+    Shape,
     counter,
     draw_phrases,
     draw_shaped,
@@ -17,6 +23,22 @@ from pairweave.transforms.kernels.tags.tag_text import PAIR
 
 ATTEMPTS = 8
 """How often a variant that repeats an earlier one is drawn anew."""
+
+
+class PairChoices(NamedTuple):
+    """What is decided of each pair before its tags are drawn.
+
+    Attributes:
+        keys: Keys of the pairs, uint64 ``[pair]``.
+        limits: Most tags of each pair, at most `MOST_TAGS`, int64 ``[pair]``.
+        plain: Which pairs get a row without tags, bool ``[pair]``.
+        tagged: Which pairs get rows with tags if they can, bool ``[pair]``.
+    """
+
+    keys: np.ndarray
+    limits: np.ndarray
+    plain: np.ndarray
+    tagged: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -51,20 +73,11 @@ def _is_repeated(
 @numba.njit(nogil=True, cache=True)
 def choose_tags(
     run_seed: np.uint64,
-    keys: np.ndarray,
-    limits: np.ndarray,
-    plain: np.ndarray,
-    tagged: np.ndarray,
-    phrase_offsets: np.ndarray,
-    boxes: np.ndarray,
+    choices: PairChoices,
+    phrase_pairs: Phrases,
     variants: int,
     free: int,
-    weights: np.ndarray,
-    cells: np.ndarray,
-    count_shares: np.ndarray,
-    form_shares: np.ndarray,
-    cell_shares: np.ndarray,
-    nested_share: np.float64,
+    shape: Shape,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Decide the rows of each pair, and the phrase pairs and numbers of their tags.
 
@@ -73,28 +86,16 @@ def choose_tags(
     or none is left. A variant whose phrase pairs repeat an earlier variant's is drawn anew up to
     `ATTEMPTS` times; if they still do, it stays only if its numbers differ.
 
-    With ``weights``, each phrase pair is drawn by its weight among those that fit. With ``cells``,
-    numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
+    If phrase pairs have weights, each is drawn by its weight among those that fit. If ``shape`` has
+    cells, numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
 
     Args:
         run_seed: The run's seed.
-        keys: Keys of the pairs, uint64 ``[pair]``.
-        limits: Most tags of each pair, at most `MOST_TAGS`, int64 ``[pair]``.
-        plain: Which pairs get a row without tags, bool ``[pair]``.
-        tagged: Which pairs get rows with tags if they can, bool ``[pair]``.
-        phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
-        boxes: Source start, source end, target start and target end of the phrase pairs, in
-            tokens, half-open, int16 ``[4, phrase pair]``.
+        choices: What is decided of each pair.
+        phrase_pairs: The phrase pairs of each pair.
         variants: Rows with tags for a pair.
         free: 1 if tags may cross.
-        weights: Weight of each phrase pair, 0 or more, float32 ``[phrase pair]``; ``[0]`` if all
-            are alike.
-        cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
-            uint8 ``[code, phrase pair]``; ``[code, 0]`` without a profile.
-        count_shares: The profile's share of 1, 2 … tags, float64 ``[MOST_TAGS]``.
-        form_shares: Its share of each form, float64 ``[form]``.
-        cell_shares: Its share of each cell, float64 ``[cell]``.
-        nested_share: Its share of tags that nest with an earlier one of their text.
+        shape: The profile, if any.
 
     Returns:
         The pair of each row int64 ``[row]``, its variant (0 without tags) int16 ``[row]``, where
@@ -102,6 +103,8 @@ def choose_tags(
         int16 ``[tag]`` and its form code int8 ``[tag]``, `PAIR` without a profile. Rows are in the
         order of pairs, then variants.
     """
+    keys, limits, plain, tagged = choices
+    phrase_offsets, boxes, weights = phrase_pairs
     pairs = len(keys)
     row_pair = np.empty(pairs * (variants + 1), np.int64)
     row_variant = np.empty(len(row_pair), np.int16)
@@ -115,7 +118,7 @@ def choose_tags(
     order = np.empty(longest, np.int64)
     states = np.empty(longest, np.int8)
     codes = np.zeros((variants, MOST_TAGS), np.int8)
-    shaped = cells.shape[1] > 0
+    shaped = shape.cells.shape[1] > 0
     drawn = np.empty((variants, MOST_TAGS), np.int64)
     drawn_numbers = np.empty((variants, MOST_TAGS), np.int64)
     counts = np.empty(variants, np.int64)
@@ -132,56 +135,19 @@ def choose_tags(
         candidates = phrase_offsets[pair + 1] - first
         if not tagged[pair] or limits[pair] < 1 or candidates < 1:
             continue
+        found = Candidates(first, boxes, free, weights)
         kept = 0
         for variant in range(1, variants + 1):
             for attempt in range(ATTEMPTS):
+                row = Draw(run_seed, keys[pair], variant, attempt, limits[pair])
                 if shaped:
                     counts[kept] = draw_shaped(
-                        run_seed,
-                        keys[pair],
-                        variant,
-                        attempt,
-                        limits[pair],
-                        first,
-                        boxes,
-                        free,
-                        weights,
-                        cells,
-                        count_shares,
-                        form_shares,
-                        cell_shares,
-                        nested_share,
-                        states[:candidates],
-                        drawn[kept],
-                        codes[kept],
+                        row, found, shape, states[:candidates], drawn[kept], codes[kept]
                     )
                 elif len(weights):
-                    counts[kept] = draw_weighted(
-                        run_seed,
-                        keys[pair],
-                        variant,
-                        attempt,
-                        limits[pair],
-                        first,
-                        boxes,
-                        free,
-                        weights,
-                        states[:candidates],
-                        drawn[kept],
-                    )
+                    counts[kept] = draw_weighted(row, found, states[:candidates], drawn[kept])
                 else:
-                    counts[kept] = draw_phrases(
-                        run_seed,
-                        keys[pair],
-                        variant,
-                        attempt,
-                        limits[pair],
-                        first,
-                        boxes,
-                        free,
-                        order[:candidates],
-                        drawn[kept],
-                    )
+                    counts[kept] = draw_phrases(row, found, order[:candidates], drawn[kept])
                 repeated = _is_repeated(drawn, codes, counts, kept, kept)
                 if not repeated:
                     break
@@ -226,16 +192,20 @@ def _twice(values: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def take_all(
-    run_seed: np.uint64,
-    keys: np.ndarray,
-    plain: np.ndarray,
-    phrase_offsets: np.ndarray,
-    boxes: np.ndarray,
+    run_seed: np.uint64, keys: np.ndarray, plain: np.ndarray, phrase_pairs: Phrases
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Tag every phrase pair of each pair in one row, where it has any; only numbers are drawn.
+    """Tag all phrase pairs of each pair in one row, if it has any; only numbers are drawn.
 
-    Arguments and results are those of `choose_tags`; no pair has more than `MOST_TAGS`.
+    Args:
+        run_seed: The run's seed.
+        keys: As in `PairChoices`.
+        plain: As in `PairChoices`.
+        phrase_pairs: The phrase pairs of each pair, at most `MOST_TAGS`.
+
+    Returns:
+        What `choose_tags` returns.
     """
+    phrase_offsets, boxes, _ = phrase_pairs
     pairs = len(keys)
     row_pair = np.empty(2 * pairs, np.int64)
     row_variant = np.empty(2 * pairs, np.int16)

@@ -148,9 +148,13 @@ def test_counts_are_products_of_both_directions(model, markov):
     counts = [np.zeros(size, np.int64) for size in (len(lexicon.columns), TARGET, SOURCE)]
     jump_counts = np.zeros((2, 2 * JUMPS + 1))
     agreement.expect(
-        0, len(PAIRS), source, target, source_words, target_words, lexicon,
-        jumps if markov else jumps[:0], P_NULL, *counts, jump_counts,
-    )  # fmt: skip
+        0,
+        len(PAIRS),
+        source,
+        target,
+        agreement.Model(*model[:3], jumps if markov else jumps[:0], P_NULL),
+        agreement.Counts(*counts, jump_counts),
+    )
     flat_jumps = np.ones(2 * JUMPS + 1)
     expected = [np.zeros(len(count)) for count in counts]
     for pair, (ours, theirs) in enumerate(PAIRS):

@@ -26,10 +26,10 @@ def candidates(corpus, most):
     """Return {(source, target): count} of the kernel, and the row sizes."""
     source, source_offsets = flat([pair[0] for pair in corpus])
     target, target_offsets = flat([pair[1] for pair in corpus])
-    begins, pairs = model1.occurrences(source, source_offsets, 5)
+    found = model1.occurrences(source, source_offsets, 5)
     frequency = np.bincount(target[target >= 0], minlength=5).astype(np.int64)
     sizes, columns, counts = model1.candidates(
-        0, 5, begins, pairs, target, target_offsets, source_offsets, frequency, most
+        0, 5, found, target, target_offsets, source_offsets, frequency, most
     )
     rows = np.repeat(np.arange(5), sizes).tolist()
     assert [*zip(rows, columns, strict=True)] == sorted(zip(rows, columns, strict=True))
@@ -164,12 +164,9 @@ def test_counts_become_the_probabilities_of_the_formula():
         model1.maximize(
             first,
             last,
-            offsets,
-            columns,
+            model1.Entries(offsets, columns, entries, alike),
             counts,
             stem_counts,
-            entries,
-            alike,
             source,
             target,
             result,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pairweave.transforms.kernels.tags.elements import hold_whole
+from pairweave.transforms.kernels.tags.elements import ElementTags, hold_whole
+from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
 def fits(phrase, *elements):
@@ -11,13 +12,11 @@ def fits(phrase, *elements):
     left = np.ones(1, np.bool_)
     tokens = np.arange(12, dtype=np.int32)
     hold_whole(
-        np.array([0, 1]),
-        *(np.array([at], np.int16) for at in phrase),
-        np.array([0, 12]),
-        tokens,
-        tokens + 1,
-        np.array([0, len(elements)]),
-        np.array(elements, np.int32).reshape(-1, 4).T.copy(),
+        FlatSpans(np.array([0, 1]), *(np.array([at], np.int16) for at in phrase)),
+        FlatSpans(np.array([0, 12]), tokens, tokens + 1),
+        ElementTags(
+            np.array([0, len(elements)]), np.array(elements, np.int32).reshape(-1, 4).T.copy()
+        ),
         left,
     )
     return bool(left[0])

@@ -84,13 +84,15 @@ def test_the_writer_writes_the_tags_of_the_definition():
         rows = len(written)
         column = text_column(
             *tag_text.insert_tags(
-                *texts_of(pa.array(["ébc"])),
+                texts_of(pa.array(["ébc"])),
                 np.zeros(rows, np.int64),
-                np.arange(rows + 1),
-                np.full(rows, 1, np.int32),
-                np.full(rows, 2, np.int32),
-                np.full(rows, number, np.int16),
-                np.array(list(written), np.int8),
+                tag_text.TagBorders(
+                    np.arange(rows + 1),
+                    np.full(rows, 1, np.int32),
+                    np.full(rows, 2, np.int32),
+                    np.full(rows, number, np.int16),
+                    np.array(list(written), np.int8),
+                ),
                 0,
                 codepoints.properties(),
             )
