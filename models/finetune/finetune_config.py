@@ -24,22 +24,20 @@ class TrainingOptions(StepOptions):
     rounding, that changes nothing. Both sides of a pair together must fit the encoder, too.
     """
 
-    layer: int = Field(
-        8, ge=-200, le=200, description="layer that is to be aligned with; -1 the last"
-    )
+    layer: int = Field(8, ge=-200, le=200, description="layer to align with; -1 the last")
     steps: int | None = Field(
         None, ge=1, le=1 << 40, description="updates in all (default: see epochs)"
     )
     epochs: int = Field(1, ge=1, le=1 << 20, description="how often each pair is seen")
     batch_pairs: int = Field(8, ge=1, le=1 << 20, description="pairs of one update")
-    learning_rate: float = Field(2e-5, ge=1e-9, le=1, description="greatest step size of AdamW")
+    learning_rate: float = Field(2e-5, ge=1e-9, le=1, description="largest step size of AdamW")
     warmup_steps: int = Field(
         0, ge=0, le=1 << 40, description="updates over which the step size grows"
     )
     weight_decay: Share = Field(0.0, description="decay of weights")
     max_gradient: float = Field(1.0, ge=1e-6, le=1e9, description="longest gradient")
     threshold: Share = Field(
-        0.001, description="so: probability that a link is above in both directions"
+        0.001, description="so: probability that a link must exceed in both directions"
     )
     mask_share: float = Field(0.15, ge=0.001, le=0.9, description="mlm, tlm: share of masked")
     max_pieces: int = Field(256, ge=1, le=1 << 15, description="longest side, in encoder's pieces")
@@ -50,7 +48,7 @@ class TrainingOptions(StepOptions):
         1000,
         ge=1,
         le=1 << 40,
-        description="updates between two savings of the state, to go on from",
+        description="updates between saved states, from which a run can continue",
     )
     precision: Literal["fp32", "bf16"] = Field("fp32", description="arithmetic of the encoder")
     device: str = Field(
@@ -58,7 +56,7 @@ class TrainingOptions(StepOptions):
     )
     threads: _Threads = Field(
         default_factory=lambda: os.cpu_count() or 1,
-        description="threads of a CPU; with another number, results are rounded otherwise",
+        description="threads of a CPU; another number rounds results differently",
     )
 
 

@@ -104,8 +104,8 @@ class CorpusOptions(Options):
     )
     format: InputFormatName | None = Field(
         None,
-        description="format of --input where the file's name does not tell; lxm: of --source_input "
-        "and --target_input",
+        description="format of --input, if the file's name does not show it; lxm: of "
+        "--source_input and --target_input",
     )
     source_field: str | None = Field(
         None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
@@ -126,7 +126,7 @@ class CorpusOptions(Options):
         "JSONL also [[0, 0], [1, 2]], of Parquet also what align writes",
     )
     field_count: int | None = Field(
-        None, ge=2, description="fields in each line of TSV (default: as the first line has)"
+        None, ge=2, description="fields in each line of TSV (default: as in the first line)"
     )
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
         (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
@@ -136,32 +136,30 @@ class CorpusOptions(Options):
     )
     inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
         None,
-        description="tags inside texts: raw leaves them, strip takes them out, index makes them "
-        "the pair's tags, reject turns the pair away (default strip for TMX, XLIFF and LXM, else "
+        description="tags inside texts: raw leaves them, strip removes them, index makes them the "
+        "pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else "
         "raw)",
     )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
-        description="what is a tag inside texts that are not XML's own (default html for PO, else "
-        "xml)",
+        description="the tags of texts, other than XML's own (default html for PO, else xml)",
     )
     tags_differ: Literal["reject", "keep"] = Field(
         "reject",
-        description="pairs whose sides have unlike tags, with --inline_tags index; keep makes tags "
-        "of what both have",
+        description="pairs whose sides have different tags, with --inline_tags index; keep keeps "
+        "the tags that both have",
     )
     html_entities: Literal["decode", "reject", "keep"] = Field(
         "keep",
-        description="HTML entities in texts (&#39; &quot; &amp;), as machine translations have "
-        "them: decode makes them characters, once, and never a tag; reject turns the pair away; "
-        "keep leaves them, and says so where a column holds many",
+        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
+        "decode makes them characters, once, and never a tag; reject rejects the pair; keep "
+        "leaves them, and reports a column with many",
         json_schema_extra=UNSAID,
     )
     c1_controls: Literal["mend", "reject", "keep"] = Field(
         "keep",
-        description="C1 control characters (U+0080 to U+009F), as text of another encoding has "
-        "them: mend reads them as windows-1252, reject turns the pair away, keep leaves them and "
-        "says so",
+        description="C1 control characters (U+0080 to U+009F), as in text of another encoding: "
+        "mend reads them as windows-1252, reject rejects the pair, keep leaves and reports them",
         json_schema_extra=UNSAID,
     )
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
@@ -185,7 +183,7 @@ class ScreenOptions(ScreenLimits, Options):
     """Which pairs are turned away before anything costly is done."""
 
     exclude: Patterns = Field(
-        (), description="dev and test files, one sentence a line, whose sentences are rejected"
+        (), description="dev and test files, one sentence per line, whose sentences are rejected"
     )
 
 
@@ -205,8 +203,8 @@ class FitSettings(Options):
     fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
     decode: Literal["posterior", "viterbi"] = Field(
         "posterior",
-        description="how a fitted model's links are read off in each direction (a given model has "
-        "its own)",
+        description="how a fitted model finds links in each direction (a given model has its own "
+        "setting)",
     )
 
 
@@ -232,7 +230,7 @@ class AlignerSettings(FitSettings):
     layer: int = Field(
         8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
     )
-    head: HeadName = Field("softmax", description="encoder: how links are read off")
+    head: HeadName = Field("softmax", description="encoder: how links are found")
     head_threshold: float | None = Field(
         None,
         ge=0,
@@ -244,32 +242,31 @@ class AlignerSettings(FitSettings):
         0.0,
         ge=0,
         le=1,
-        description="encoder: how much less alike words count that stand at unlike places, of all "
-        "heads but softmax and entmax15; 0 not at all",
+        description="encoder: how much the similarity of words at different positions is lowered, "
+        "for all heads but softmax and entmax15; 0 not at all",
     )
     cost: TransportCost = Field(
         "cosine",
-        description="encoder, the transports: what moving mass between two vectors costs",
+        description="encoder, optimal transport heads: cost of moving mass between two vectors",
         json_schema_extra=UNSAID,
     )
     mass: TransportMass = Field(
         "uniform",
-        description="encoder, the transports: how much each vector weighs; norm: as much as it is "
-        "long",
+        description="encoder, optimal transport heads: weight of each vector; norm: its length",
         json_schema_extra=UNSAID,
     )
     regularization: float = Field(
         0.1,
         ge=0.005,
         le=10,
-        description="encoder, the transports: weight of the entropy",
+        description="encoder, optimal transport heads: weight of the entropy",
         json_schema_extra=UNSAID,
     )
     relaxation: float = Field(
         0.5,
         ge=1e-4,
         le=1e4,
-        description="encoder, unbalanced_ot: price of mass that stays or is made up",
+        description="encoder, unbalanced_ot: cost of mass that is left over or created",
         json_schema_extra=UNSAID,
     )
     moved_mass: float = Field(
@@ -285,7 +282,7 @@ class AlignerSettings(FitSettings):
         "its pieces",
     )
     precision: Precision = Field(
-        "fp32", description="encoder: arithmetic; fp16 on a GPU alone, int8 on a CPU alone"
+        "fp32", description="encoder: arithmetic; fp16 only on a GPU, int8 only on a CPU"
     )
     long_pairs: LongPairs = Field(
         "windows",
@@ -302,13 +299,13 @@ class AlignerSettings(FitSettings):
         description="encoder: a machine's worker processes share one copy, held by one of them",
     )
     model_copies: int | None = Field(
-        None, ge=1, description="encoder: they share so many copies (default: one each)"
+        None, ge=1, description="encoder: number of copies that they share (default: one each)"
     )
     accelerator: str | None = Field(
         None,
         pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
-        description="encoder: what the runner is asked for where pairs are aligned and nowhere "
-        "else, such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
+        description="encoder: accelerator to request from the runner for the alignment step only, "
+        "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
     )
     watch_model: bool = Field(
         default=False,
@@ -320,7 +317,7 @@ class AlignerSettings(FitSettings):
         description="attention: of the step that writes a token, or of the one that reads it",
     )
     attention_layer: int | None = Field(
-        None, description="attention: layer from 0, -1 the last; needed where there are several"
+        None, description="attention: layer from 0, -1 the last; required if there are several"
     )
     attention_head: int | None = Field(
         None, description="attention: head from 0 (default: the mean over all heads)"
@@ -348,11 +345,11 @@ class AlignerOptions(AlignerSettings):
     )
     second_aligner: str | None = Field(
         None,
-        description="another aligner, whose links are joined with the first one's: "
+        description="another aligner, whose links are combined with the first one's: "
         "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
     )
     combine: Literal["intersection", "union"] = Field(
-        "intersection", description="how the links of two aligners are joined"
+        "intersection", description="how the links of two aligners are combined"
     )
 
 
@@ -400,7 +397,7 @@ class TranslatorOptions(Options):
     )
     translator_precision: Precision = Field(
         "fp32",
-        description="translator: arithmetic; fp16 on a GPU alone, int8 with CTranslate2 alone",
+        description="translator: arithmetic; fp16 only on a GPU, int8 only with CTranslate2",
     )
 
 
@@ -420,12 +417,14 @@ class RunOptions(SeedOptions, OutputOptions, Options):
     shard_pairs: int = Field(
         65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
     )
-    allow_empty: bool = Field(default=False, description="let a run end with no pair kept")
-    engine: Literal["local", "prism", "flink"] = Field("local", description="what runs the graph")
+    allow_empty: bool = Field(default=False, description="let a run succeed with no pair kept")
+    engine: Literal["local", "prism", "flink"] = Field(
+        "local", description="engine that runs the graph"
+    )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
-        description="processes (local) or parallel slots (flink), and where there are fewer shards "
+        description="processes (local) or parallel slots (flink), and if there are fewer shards, "
         "threads of an encoder or a translator; changes no byte",
     )
     attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")

@@ -36,8 +36,8 @@ class PhrasesOptions(PhraseOptions, Options):
     links: str = Field(description="Pharaoh links", json_schema_extra={"at": 0})
     source_text: str | None = Field(
         None,
-        description="the source sentences, words parted by blanks: with --unaligned_words allow "
-        "they tell what lies behind the last linked word",
+        description="the source sentences, words separated by spaces: with --unaligned_words allow "
+        "they show the words after the last linked one",
         json_schema_extra={"metavar": "FILE"},
     )
     target_text: str | None = Field(
@@ -76,7 +76,8 @@ class _GoldSetOptions(Options):
         "link has a word 0 gets a warning",
     )
     pairs: str | None = Field(
-        None, description="the gold set, 'source ||| target' a line, words parted by blanks"
+        None,
+        description="the gold set, 'source ||| target' on each line, words separated by spaces",
     )
     source_input: str | None = Field(None, description="or its source side, words likewise")
     target_input: str | None = Field(None, description="and its target side")
@@ -131,7 +132,7 @@ class EvaluateSuggestionsOptions(SignificanceOptions):
     """Options of ``evaluate suggestions``."""
 
     hypothesis: str = Field(
-        description="suggestions to judge, one a line", json_schema_extra={"at": 0}
+        description="suggestions to judge, one per line", json_schema_extra={"at": 0}
     )
     gold: Patterns = Field(
         min_length=1,
@@ -148,12 +149,12 @@ class CompareExamplesOptions(Options):
 
     data: str = Field(
         min_length=1,
-        description="directory of a finished run of suggest, or what PREFIX.src, PREFIX.mask and "
-        "PREFIX.tgt begin with",
+        description="directory of a finished run of suggest, or the PREFIX of PREFIX.src, "
+        "PREFIX.mask and PREFIX.tgt",
     )
     golden: str = Field(
         min_length=1,
-        description="what the golden PREFIX.src, PREFIX.mask and PREFIX.tgt begin with",
+        description="the PREFIX of the golden PREFIX.src, PREFIX.mask and PREFIX.tgt",
     )
     target_lang: Language | None = Field(
         None, description="BCP 47 tag of the translations (default: the run's, if it has one)"
@@ -179,11 +180,11 @@ class ExportOptions(Options):
         f"{', '.join(registry.markup_export_names())}: those with tags)",
     )
     methods: Methods = Field(
-        (), description="of suggest: rows of these methods alone, such as alignment,parallel"
+        (), description="of suggest: only rows of these methods, such as alignment,parallel"
     )
     kinds: _Kinds = Field(
         (),
-        description="rows of these kinds alone: plain,tagged of augment, replace,insert,delete of "
+        description="only rows of these kinds: plain,tagged of augment, replace,insert,delete of "
         "suggest",
     )
     sample: int | None = Field(
@@ -197,7 +198,7 @@ class ExportOptions(Options):
         description="rows in the order of their draws instead of the run's; takes room for the "
         "uncompressed rows in the temporary directory",
     )
-    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws otherwise")
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws other rows")
     alignment: Literal["whitespace", "moses", "none"] | None = Field(
         None,
         description="moses, opustrainer: links of the words as exported, of a run with "
@@ -256,7 +257,7 @@ class EvaluateTagsOptions(SignificanceOptions):
     tag_shift: bool = Field(
         default=False, description="measure again with all tags moved one word to the left"
     )
-    lines: str | None = Field(None, description="file for what is said of each line, as JSONL")
+    lines: str | None = Field(None, description="file for the figures of each line, as JSONL")
 
 
 class JudgementOptions(Options):
@@ -309,9 +310,9 @@ class DemoOptions(Options):
 class TagsProfileOptions(Options):
     """Options of ``tags profile``."""
 
-    input: str = Field(description="tagged text, one text a line [.gz .zst]")
+    input: str = Field(description="tagged text, one text per line [.gz .zst]")
     target_input: str | None = Field(
-        None, description="its tagged translation: tells how many pairs are in two parts"
+        None, description="its tagged translation: shows how many pairs are in two parts"
     )
     syntax: Literal["xml", "html", "xliff", "indexed"] = Field(
         "xliff", description="what is a tag in the text"
@@ -323,7 +324,7 @@ class TagsProfileOptions(Options):
 class TagsProjectOptions(AlignerOptions):
     """Options of ``tags project``."""
 
-    source_input: str = Field(description="text with tags, one sentence a line [.gz .zst]")
+    source_input: str = Field(description="text with tags, one sentence per line [.gz .zst]")
     target_input: str = Field(description="its translation without tags, line by line")
     output: str = Field(description="file for the translation with the tags [.gz .zst]")
     source_syntax: Literal["xliff", "xml", "html", "indexed"] = Field(

@@ -86,7 +86,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
     epilog = "Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:
-        # Of so many options a list of all would be the longest part of the help and say the least.
+        # Listing every option would swamp the help.
         usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
     parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}

@@ -46,7 +46,7 @@ class TrainedOptions(StepOptions):
     objectives: str = Field(
         "mlm,tlm,so,psi",
         pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
-        description="what is learnt: mlm and tlm (guessing masked pieces of a sentence, of a "
+        description="what is learned: mlm and tlm (guessing masked pieces of a sentence, of a "
         "pair), so (strengthening its own links), psi (telling translations from others), co "
         "(agreement of both directions)",
     )
@@ -91,11 +91,11 @@ class MethodOptions(StepOptions):
 
     method: Literal["alignment", "fragment", "glossary"] = Field(
         "alignment",
-        description="what tags are put round: alignment, phrase pairs of word links; fragment, "
+        description="what tags are put around: alignment, phrase pairs of word links; fragment, "
         "pieces of the source whose translation, by the model's phrases and lexicon or "
-        "--translator, stands in the target; glossary, terms of --glossary that stand on both "
-        "sides and are linked (for fragment, max_words 6, max_tags 2, self_closing_share 0.27, "
-        "damage_share 0.1 by default)",
+        "--translator, occurs in the target; glossary, terms of --glossary that occur on "
+        "both sides and are linked (for fragment, max_words 6, max_tags 2, "
+        "self_closing_share 0.27, damage_share 0.1 by default)",
         json_schema_extra=UNSAID,
     )
 
@@ -105,14 +105,14 @@ class RepresentationOptions(StepOptions):
 
     representation: Literal["indexed", "xliff", "masked", "html", "raw", "template"] = Field(
         "indexed",
-        description="what tags look like: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
+        description="how tags look: indexed <a_0> ... </a_0>, xliff <g id=...>, masked "
         "XLF_OPENG,1, html <b>, raw with the names of --tag_profile, or a --template",
     )
     template: Patterns = Field(
         (),
         max_length=3,
-        description="with --representation template: what opening, closing and self-closing tags "
-        "look like, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
+        description="with --representation template: how opening, closing and self-closing tags "
+        "look, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
         json_schema_extra=UNSAID,
     )
 
@@ -155,8 +155,8 @@ class AugmentOptions(
 
     tag_profile: str | None = Field(
         None,
-        description="file of tags profile: draw numbers, forms, lengths, places and nesting of "
-        "tags as it says, with --representation raw their names, too",
+        description="file of tags profile: draw numbers, forms, lengths, positions and nesting of "
+        "tags from it, and with --representation raw their names",
         json_schema_extra=UNSAID,
     )
 

@@ -88,7 +88,7 @@ class SuggestOptions(
         description="aligns translation and reference: by edits (no model), statistically, by a "
         "Transformer, or by the links that come with the input (links, attention)",
     )
-    head: HeadName = Field("ot", description="encoder: how links are read off")
+    head: HeadName = Field("ot", description="encoder: how links are found")
     unit: CompareUnit = Field(
         "words",
         description="encoder: what is compared, its pieces, or words (tokens), each the mean of "

@@ -26,7 +26,7 @@ class PhraseOptions(StepOptions):
 
     max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
     unaligned_words: UnalignedWords = Field(
-        "forbid", description="whether a phrase may hold unaligned words"
+        "forbid", description="whether a phrase may contain unaligned words"
     )
 
 
@@ -35,8 +35,7 @@ class LeastConfidence(StepOptions):
 
     min_confidence: Share = Field(
         0.0,
-        description="least score of a phrase pair, by what the aligner believes of its links; 0 "
-        "takes all",
+        description="lowest score of a phrase pair, from its links' probabilities; 0: all",
         json_schema_extra=UNSAID,
     )
 
@@ -46,6 +45,6 @@ class DrawOptions(StepOptions):
 
     draw: Literal["uniform", "confident"] = Field(
         "uniform",
-        description="how phrase pairs are drawn: alike, or by the odds of their scores",
+        description="how phrase pairs are drawn: uniformly, or by the odds of their scores",
         json_schema_extra=UNSAID,
     )

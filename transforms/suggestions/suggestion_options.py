@@ -35,11 +35,11 @@ class MaskOptions(StepOptions):
     methods: Methods = Field(
         ("random", "alignment", "parallel"),
         min_length=1,
-        description="how masks are made: random spans of the reference, what the alignment of "
-        "translation and reference finds different, parallel for whole references",
+        description="how masks are made: random spans of the reference, differences between "
+        "translation and reference found by alignment, parallel for whole references",
     )
     mix: Mix = Field(
-        1.0, description="parallel examples to one other; 0 no parallel ones, inf no others"
+        1.0, description="parallel examples per other example; 0 no parallel ones, inf no others"
     )
 
 

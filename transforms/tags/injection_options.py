@@ -54,17 +54,17 @@ class TagShareOptions(StepOptions):
 class TaggedRowOptions(StepOptions):
     """How many rows have tags, and how these stand in their text."""
 
-    mix: Mix = Field(1.0, description="tagged rows to one plain row; 0 plain only, inf tagged only")
+    mix: Mix = Field(1.0, description="tagged rows per plain row; 0 plain only, inf tagged only")
     variants: Variants = Field(1, description="tagged rows made of a picked pair")
     whitespace_shift: bool = Field(
         default=False,
-        description="move the space before a tag behind it, and put one behind tags that begin a "
-        "text, so that SentencePiece cuts words as it does without tags (tags vocabulary --train)",
+        description="move the space before a tag to after it, and add one after tags that begin a "
+        "text, so that SentencePiece splits words as it does without tags (tags vocabulary "
+        "--train)",
     )
     punctuation_tags: bool = Field(
         default=False,
-        description="let a tag hold neither a letter nor a digit on a side, such as the full stop "
-        "alone",
+        description="allow tags without a letter or digit on a side, such as on a full stop",
     )
 
 
@@ -107,7 +107,7 @@ class GlossaryOptions(StepOptions):
     glossary: str | None = Field(
         None,
         min_length=1,
-        description="method glossary: file of terms, source TAB target a line [.gz .zst]",
+        description="method glossary: file of terms, source TAB target on each line [.gz .zst]",
         json_schema_extra={**UNSAID, "metavar": "FILE"},
     )
     glossary_match: Literal["stem", "exact"] = Field(
