@@ -305,7 +305,7 @@ def test_the_budget_of_a_cpu_is_a_constant(bert):
 def test_a_decoder_is_no_encoder(copied):
     config = json.loads((copied / "config.json").read_text()) | {"is_decoder": True}
     (copied / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ConfigError, match="is no encoder"):
+    with pytest.raises(ConfigError, match="cannot align; use an encoder"):
         load(copied)
 
 
