@@ -120,6 +120,7 @@ def draw_masks(
         the token behind its last int64; a mask whose end is `BROKEN` holds only one half of a tag.
     """
     token_offsets, cuts = texts.offsets, texts.cuts
+    tag_offsets, tag_tokens, partners = tags
     start_probability, lengths, positions, numbers, variants = distributions
     pairs = len(keys)
     capacity = 16
@@ -184,10 +185,10 @@ def draw_masks(
                 continue
             start, end = _widen(
                 free,
-                tags.tokens,
-                tags.partners,
-                tags.offsets[pair],
-                tags.offsets[pair + 1],
+                tag_tokens,
+                partners,
+                tag_offsets[pair],
+                tag_offsets[pair + 1],
                 starts[mask],
                 ends[mask],
             )
