@@ -97,7 +97,7 @@ class PieceTranslator:
         self._languages = languages
         self._suffix = [END] if ends_source else []
         self._digest = digest
-        self.budget = Budget(config.batch_tokens, engine.out_of_memory)
+        self.budget = Budget(config.translator_batch_tokens, engine.out_of_memory)
 
     @property
     def digest(self) -> str:
@@ -107,7 +107,7 @@ class PieceTranslator:
     @property
     def source_limit(self) -> int:
         """Return the most pieces of a source, special ones counted."""
-        return min(self._config.max_source_tokens, self._engine.source_limit)
+        return min(self._config.translator_source_tokens, self._engine.source_limit)
 
     def translate(
         self, texts: Sequence[str], source_lang: str, target_lang: str
@@ -117,7 +117,9 @@ class PieceTranslator:
         sources = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(texts)]
         lengths = np.array([len(source) for source in sources], dtype=np.int64)
         limit = self.source_limit
-        longest = min(self._config.max_tokens, self._engine.target_limit - len(prefix) - 1)
+        longest = min(
+            self._config.max_translation_tokens, self._engine.target_limit - len(prefix) - 1
+        )
         results: list[str | Rejection] = [
             Rejection(
                 Reject.TOO_LONG_FOR_TRANSLATOR,

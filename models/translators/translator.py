@@ -3,21 +3,19 @@
 import dataclasses
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol, get_args
+from typing import Protocol, Self
 
 import numpy as np
+import pydantic
+from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import Precision
+from pairweave.models.translators.translation_options import TranslationOptions
+from pairweave.transforms.config import Config
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reject
 
 BACKENDS = ("ctranslate2", "transformers")
-PRECISIONS: tuple[str, ...] = get_args(Precision)
-
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
-_MOST = {"beam_size": 100, "max_tokens": 4096, "max_source_tokens": 4096, "batch_tokens": 1 << 24}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,57 +81,45 @@ class Translator(Protocol):
         ...
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TranslatorConfig:
-    """Which translator, and how it is run.
+class TranslatorName(Config):
+    """Which translator.
 
     Attributes:
         backend: ``ctranslate2`` or ``transformers``.
         model: A local directory, or for ``transformers`` a hub name.
-        revision: Branch, tag or commit of a hub model.
-        beam_size: Width of the beam; 1 is greedy search.
-        max_tokens: Longest translation, in the model's pieces.
-        max_source_tokens: Longest source, in the model's pieces, special ones counted; the model's
-            own limit holds as well.
-        batch_tokens: Pieces of source in a batch, padding included.
-        precision: ``fp32``, ``bf16``, ``fp16`` (GPU alone) or ``int8`` (CTranslate2 alone).
-        device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
     """
 
     backend: str
     model: str
-    revision: str | None = None
-    beam_size: int = 4
-    max_tokens: int = 256
-    max_source_tokens: int = 512
-    batch_tokens: int = 4096
-    precision: str = "fp32"
-    device: str = "auto"
 
-    def __post_init__(self) -> None:
-        """Check every setting."""
+
+class TranslatorConfig(TranslationOptions, TranslatorName):
+    """Which translator, and how it is run.
+
+    Attributes:
+        device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
+    """
+
+    device: str = Field(
+        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="auto, cpu, cuda or cuda:N"
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _check_backend(self) -> Self:
         if self.backend not in BACKENDS:
             raise ConfigError(f"translator must be one of {', '.join(BACKENDS)}")
         if not self.model:
             raise ConfigError(f"translator {self.backend}: needs a directory, {self.backend}:DIR")
-        for name, most in _MOST.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-                raise ConfigError(f"{name} must be a whole number, 1 to {most}, got {value!r}")
-        if self.precision not in PRECISIONS:
-            raise ConfigError(
-                f"precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}"
-            )
-        if self.precision == "int8" and self.backend == "transformers":
+        if self.translator_precision == "int8" and self.backend == "transformers":
             raise ConfigError(
                 "precision int8 is for ctranslate2; transformers has fp32, bf16, fp16"
             )
-        if self.revision is not None and self.backend == "ctranslate2":
+        if self.translator_revision is not None and self.backend == "ctranslate2":
             raise ConfigError(
-                f"translator ctranslate2: a directory has no revision, got {self.revision!r}"
+                "translator ctranslate2: a directory has no revision, got "
+                f"{self.translator_revision!r}"
             )
-        if not _DEVICE.fullmatch(self.device):
-            raise ConfigError(f"device must be auto, cpu, cuda or cuda:N, got {self.device!r}")
+        return self
 
 
 def parse_translator(text: str) -> tuple[str, str]:
@@ -165,8 +151,12 @@ def digest_of(config: TranslatorConfig, version: int, files: Mapping[str, str]) 
         version: Of the code that runs the model.
         files: Hex SHA-256 of each of the model's files, by name.
     """
-    settings = dataclasses.asdict(config)
-    for name in ("model", "revision", "batch_tokens", "device"):
-        del settings[name]
+    settings = {
+        "backend": config.backend,
+        "beam_size": config.beam_size,
+        "max_tokens": config.max_translation_tokens,
+        "max_source_tokens": config.translator_source_tokens,
+        "precision": config.translator_precision,
+    }
     named = {"version": version, "files": dict(files), **settings}
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()

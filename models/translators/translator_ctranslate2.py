@@ -171,11 +171,11 @@ class _Engine:
         if device == "auto":
             device = "cuda" if library.get_cuda_device_count() else "cpu"
         self.threads = threads if device == "cpu" else 1
-        kind = _TYPES[config.precision]
+        kind = _TYPES[config.translator_precision]
         able = library.get_supported_compute_types(device)
         if kind not in able:
             raise ConfigError(
-                f"--translator_precision {config.precision}: this {device} has "
+                f"--translator_precision {config.translator_precision}: this {device} has "
                 f"{', '.join(name for name, its in _TYPES.items() if its in able)}"
             )
         try:

@@ -49,7 +49,7 @@ def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> Tran
     """
     path = Path(config.model).expanduser()
     if path.is_dir():
-        config = dataclasses.replace(config, model=str(path.absolute()))
+        config = config.changed(model=str(path.absolute()))
     found = _backend(config).inspect(config)
     for source_lang, target_lang in languages:
         found.languages.prefixes(source_lang, target_lang)

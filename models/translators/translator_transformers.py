@@ -58,7 +58,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
         ConfigError: There is no such model, its weights are no safetensors, it is of another
             family, or lacks what cuts text.
     """
-    files = find_model(config.model, config.revision)
+    files = find_model(config.model, config.translator_revision)
     try:
         settings = transformers.AutoConfig.from_pretrained(
             files.directory, trust_remote_code=False, local_files_only=True
@@ -209,17 +209,19 @@ def _device(config: TranslatorConfig) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         count = torch.cuda.device_count()
         raise ConfigError(f"device {name}: this machine has {count} GPUs that torch can use")
-    if config.precision == "fp16" and device.type == "cpu":
+    if config.translator_precision == "fp16" and device.type == "cpu":
         raise ConfigError("precision fp16 needs a GPU; on a CPU use fp32 or bf16")
     return device
 
 
 def _load_model(config: TranslatorConfig, found: Inspected, device: torch.device) -> Any:  # noqa: ANN401
     model = load_model(
-        transformers.AutoModelForSeq2SeqLM, found.files.directory, _TYPES[config.precision]
+        transformers.AutoModelForSeq2SeqLM,
+        found.files.directory,
+        _TYPES[config.translator_precision],
     )
     model.eval().requires_grad_(requires_grad=False)
-    if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
+    if config.translator_precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
         model = model.float()  # the arithmetic of this CPU; weights stay rounded
     return model.to(device)
 

@@ -20,6 +20,7 @@ from pairweave.models.encoder.encoder_config import (
 )
 from pairweave.models.external.external_config import ProgramName
 from pairweave.pipelines.options.format_names import InputFormatName
+from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.config import UNSAID, SeedOptions, StepOptions
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import ReadLimitOptions
@@ -367,8 +368,8 @@ class SegmenterOptions(Options):
     )
 
 
-class TranslatorOptions(Options):
-    """How sources are translated where the input has no translation."""
+class TranslatorNameOptions(StepOptions):
+    """Which translator."""
 
     translator: str | None = Field(
         None,
@@ -376,29 +377,10 @@ class TranslatorOptions(Options):
         description="translates sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
     )
-    translator_revision: str | None = Field(
-        None, description="translator: branch, tag or commit of a hub model (default: its newest)"
-    )
-    beam_size: int = Field(4, ge=1, le=100, description="translator: width of the beam")
-    max_translation_tokens: int = Field(
-        256,
-        ge=1,
-        le=4096,
-        description="translator: longest translation, in its pieces; a longer one is rejected",
-    )
-    translator_source_tokens: int = Field(
-        512,
-        ge=2,
-        le=4096,
-        description="translator: longest source, in its pieces; a longer one is rejected",
-    )
-    translator_batch_tokens: int = Field(
-        4096, ge=1, le=1 << 24, description="translator: source pieces in a batch, with padding"
-    )
-    translator_precision: Precision = Field(
-        "fp32",
-        description="translator: arithmetic; fp16 only on a GPU, int8 only with CTranslate2",
-    )
+
+
+class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
+    """How sources are translated where the input has no translation."""
 
 
 class OutputOptions(StepOptions):

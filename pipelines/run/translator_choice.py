@@ -6,6 +6,7 @@ from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit
 
@@ -30,16 +31,7 @@ def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorR
             raise ConfigError(f"{names}: without --translator nothing is translated")
         return None
     backend, model = parse_translator(options.translator)
-    config = TranslatorConfig(
-        backend=backend,
-        model=model,
-        revision=options.translator_revision,
-        beam_size=options.beam_size,
-        max_tokens=options.max_translation_tokens,
-        max_source_tokens=options.translator_source_tokens,
-        batch_tokens=options.translator_batch_tokens,
-        precision=options.translator_precision,
-    )
+    config = pick(TranslatorConfig, options, backend=backend, model=model)
     languages = {(unit.source_lang, unit.target_lang) for unit in units}
     return translator_store.find(config, sorted(languages))
 

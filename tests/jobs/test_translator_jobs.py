@@ -53,7 +53,9 @@ def made(directory):
 
 def translated_by(directory, texts):
     """Return what the translator makes of some sources, called without a job."""
-    config = TranslatorConfig("ctranslate2", str(directory / "model"), beam_size=2, max_tokens=50)
+    config = TranslatorConfig(
+        "ctranslate2", str(directory / "model"), beam_size=2, max_translation_tokens=50
+    )
     reference = translator_store.find(config, [("en", "de")])
     return dict(zip(texts, translator_store.translate(reference, texts, "en", "de"), strict=True))
 
@@ -89,7 +91,9 @@ def test_the_plan_names_what_translates_and_no_path(directory, made):
     text = (made / "_plan.json").read_text()
     assert str(directory) not in text
     plan = json.loads(text)
-    config = TranslatorConfig("ctranslate2", str(directory / "model"), beam_size=2, max_tokens=50)
+    config = TranslatorConfig(
+        "ctranslate2", str(directory / "model"), beam_size=2, max_translation_tokens=50
+    )
     digest = translator_store.find(config, []).digest
     assert plan["configuration"]["translator"] == digest
     assert f"translator:{digest[:12]}|" in plan["signature"]

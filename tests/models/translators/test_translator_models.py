@@ -49,7 +49,7 @@ def load(directory):
 
     def loading(family, backend, **settings):
         path = directory / (family if backend == "transformers" else f"{family}-ctranslate2")
-        settings = {"beam_size": 1, "max_tokens": 60, **settings}
+        settings = {"beam_size": 1, "max_translation_tokens": 60, **settings}
         config = TranslatorConfig(backend, str(path), **settings)
         if config not in loaded:
             loaded[config] = BACKENDS[backend].load(config)
@@ -75,7 +75,7 @@ def test_both_backends_translate_alike(load, family):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_threads_change_nothing(load, family, backend):
-    alone = load(family, backend, beam_size=2, batch_tokens=60)
+    alone = load(family, backend, beam_size=2, translator_batch_tokens=60)
     several = BACKENDS[backend].load(alone._config, 4)
     assert several._engine.threads == 4
     wanted = alone.translate(SOURCES, "en", "de")
@@ -128,7 +128,7 @@ def test_a_better_translation_scores_higher(load, backend):
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_translation_does_not_hang_on_its_batch(load, family, backend, beam_size):
     whole = load(family, backend, beam_size=beam_size).translate(SOURCES, "en", "de")
-    small = load(family, backend, beam_size=beam_size, batch_tokens=1)
+    small = load(family, backend, beam_size=beam_size, translator_batch_tokens=1)
     assert small.translate(SOURCES[:12], "en", "de") == whole[:12]
     turned = load(family, backend, beam_size=beam_size).translate(SOURCES[::-1], "en", "de")
     assert turned[::-1] == whole
@@ -136,7 +136,7 @@ def test_a_translation_does_not_hang_on_its_batch(load, family, backend, beam_si
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_source_over_the_limit_is_rejected_and_never_cut(load, backend):
-    translator = load("marian", backend, max_source_tokens=20)
+    translator = load("marian", backend, translator_source_tokens=20)
     pieces = len(translator._pieces.cut(SOURCES[:1])[0]) + 1
     assert pieces > 20
     (found,) = translator.translate(SOURCES[:1], "en", "de")
@@ -144,7 +144,7 @@ def test_a_source_over_the_limit_is_rejected_and_never_cut(load, backend):
         Reject.TOO_LONG_FOR_TRANSLATOR,
         f"{pieces} pieces with the special ones; the translator takes 20",
     )
-    just = load("marian", backend, max_source_tokens=pieces)
+    just = load("marian", backend, translator_source_tokens=pieces)
     assert reasons(just.translate(SOURCES[:1], "en", "de")) == [None]
 
 
@@ -178,9 +178,9 @@ def test_a_translation_that_goes_on_is_rejected(load, family, backend):
     (found,) = translator._engine.search([[*before, *pieces, "</s>"]], prefix, 1, 60)
     size = len(found.pieces)
     assert found.ended
-    whole = load(family, backend, max_tokens=size).translate([source], "en", "de")
+    whole = load(family, backend, max_translation_tokens=size).translate([source], "en", "de")
     assert whole == [translator._pieces.join(found.pieces)]
-    short = load(family, backend, max_tokens=size - 1).translate([source], "en", "de")
+    short = load(family, backend, max_translation_tokens=size - 1).translate([source], "en", "de")
     detail = f"goes on after {size - 1} pieces, the limit"
     assert short == [Rejection(Reject.UNFINISHED_TRANSLATION, detail)]
 
@@ -197,7 +197,9 @@ def test_the_longest_translation_fills_all_positions(directory):
         directory / "endless", directory / "endless-ctranslate2", FAMILIES["marian"][1]
     )
     for backend, name in (("transformers", "endless"), ("ctranslate2", "endless-ctranslate2")):
-        config = TranslatorConfig(backend, str(directory / name), beam_size=1, max_tokens=4_096)
+        config = TranslatorConfig(
+            backend, str(directory / name), beam_size=1, max_translation_tokens=4_096
+        )
         found = BACKENDS[backend].load(config).translate(SOURCES[:2], "en", "de")
         assert reasons(found) == [Reject.UNFINISHED_TRANSLATION] * 2
         assert found[0].detail == "goes on after 63 pieces, the limit"
@@ -207,7 +209,9 @@ def test_a_source_that_the_library_ends_is_not_ended_twice(directory, load, tmp_
     shutil.copytree(directory / "marian-ctranslate2", tmp_path / "m")
     path = tmp_path / "m" / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "add_source_eos": True}))
-    config = TranslatorConfig("ctranslate2", str(tmp_path / "m"), beam_size=1, max_tokens=60)
+    config = TranslatorConfig(
+        "ctranslate2", str(tmp_path / "m"), beam_size=1, max_translation_tokens=60
+    )
     found = translator_ctranslate2.load(config)
     assert found.source_limit == 63
     wanted = load("marian", "ctranslate2")
@@ -216,7 +220,7 @@ def test_a_source_that_the_library_ends_is_not_ended_twice(directory, load, tmp_
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_memory_that_runs_out_halves_the_batch(load, backend, monkeypatch):
-    translator = load("marian", backend, batch_tokens=2_000)
+    translator = load("marian", backend, translator_batch_tokens=2_000)
     wanted = translator.translate(SOURCES, "en", "de")
     search, sizes = translator._engine.search, []
 
@@ -259,7 +263,9 @@ def test_a_multilingual_opus_model_is_told_its_target(tmp_path):
     translators.convert(tmp_path / "m", tmp_path / "c", FAMILIES["marian"][1])
     found = []
     for backend, name in (("transformers", "m"), ("ctranslate2", "c")):
-        config = TranslatorConfig(backend, str(tmp_path / name), beam_size=1, max_tokens=60)
+        config = TranslatorConfig(
+            backend, str(tmp_path / name), beam_size=1, max_translation_tokens=60
+        )
         translator = BACKENDS[backend].load(config)
         found.append(translator.translate(SOURCES[:10], "en", "de"))
         german, french = (
@@ -276,13 +282,15 @@ def test_the_digest_names_what_decides_translations_and_no_place(directory, tmp_
         inspect = BACKENDS[backend].inspect
         config = TranslatorConfig(backend, str(directory / name))
         shutil.copytree(directory / name, tmp_path / name)
-        moved = TranslatorConfig(backend, str(tmp_path / name), batch_tokens=7, device="cpu")
+        moved = TranslatorConfig(
+            backend, str(tmp_path / name), translator_batch_tokens=7, device="cpu"
+        )
         assert inspect(config).digest == inspect(moved).digest
         others = [
             TranslatorConfig(backend, str(directory / name), **{key: value})
             for key, value in (
-                *(("beam_size", 5), ("max_tokens", 9), ("max_source_tokens", 9)),
-                ("precision", "bf16"),
+                *(("beam_size", 5), ("max_translation_tokens", 9), ("translator_source_tokens", 9)),
+                ("translator_precision", "bf16"),
             )
         ]
         assert len({inspect(one).digest for one in (config, *others)}) == 5
@@ -383,8 +391,12 @@ def test_the_model_s_own_settings_of_a_search_are_not_taken(directory, tmp_path)
     shutil.copytree(directory / "marian", tmp_path / "m")
     path = tmp_path / "m" / "generation_config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "max_length": 3, "num_beams": 2}))
-    config = TranslatorConfig("transformers", str(tmp_path / "m"), beam_size=1, max_tokens=60)
-    same = TranslatorConfig("transformers", str(directory / "marian"), beam_size=1, max_tokens=60)
+    config = TranslatorConfig(
+        "transformers", str(tmp_path / "m"), beam_size=1, max_translation_tokens=60
+    )
+    same = TranslatorConfig(
+        "transformers", str(directory / "marian"), beam_size=1, max_translation_tokens=60
+    )
     found, wanted = (
         translator_transformers.load(one).translate(SOURCES[:5], "en", "de")
         for one in (config, same)

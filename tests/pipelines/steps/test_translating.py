@@ -192,11 +192,14 @@ def test_a_missing_model_is_refused_before_the_run(tmp_path):
     [
         ({"backend": "opus"}, "translator must be one of ctranslate2, transformers"),
         ({"model": ""}, "needs a directory"),
-        ({"beam_size": 0}, "beam_size must be a whole number, 1 to 100, got 0"),
-        ({"max_tokens": True}, "max_tokens must be a whole number"),
-        ({"precision": "fp8"}, "precision must be one of"),
-        ({"backend": "transformers", "precision": "int8"}, "precision int8 is for ctranslate2"),
-        ({"revision": "main"}, "a directory has no revision"),
+        ({"beam_size": 0}, "beam_size must be 1 to 100, got 0"),
+        ({"max_translation_tokens": True}, "max_translation_tokens must be a whole number"),
+        ({"translator_precision": "fp8"}, "translator_precision 'fp8' is unknown"),
+        (
+            {"backend": "transformers", "translator_precision": "int8"},
+            "precision int8 is for ctranslate2",
+        ),
+        ({"translator_revision": "main"}, "a directory has no revision"),
         ({"device": "tpu"}, "device must be auto, cpu, cuda or cuda:N"),
     ],
 )
