@@ -10,7 +10,7 @@ from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import TranslatorOptions
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.options.job_options import AugmentOptions, KeptLinksOptions, MethodOptions
 from pairweave.pipelines.options.representation import representation_of
 from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
@@ -35,6 +35,7 @@ from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
+from pairweave.transforms.tags.injection_options import GlossaryOptions
 from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_counts import count_tags
@@ -75,11 +76,12 @@ def check_mix(options: AugmentOptions) -> None:
     Raises:
         ConfigError: Names the options.
     """
-    finding = {"method", "glossary", "glossary_match", *TranslatorOptions.model_fields}
-    unused = sorted(options.model_fields_set & {*finding, "keep_links"})
+    finding = (MethodOptions, GlossaryOptions, TranslatorOptions, KeptLinksOptions)
+    names = {name for kind in finding for name in kind.model_fields}
+    unused = sorted(options.model_fields_set & names)
     if options.mix == 0 and unused:
-        names = ", ".join(f"--{name}" for name in unused)
-        raise ConfigError(f"{names}: --mix 0 tags no pair; leave it out, or raise --mix")
+        unknown = ", ".join(f"--{name}" for name in unused)
+        raise ConfigError(f"{unknown}: --mix 0 tags no pair; leave it out, or raise --mix")
 
 
 def tag_config(run: Run) -> TagConfig:

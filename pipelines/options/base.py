@@ -19,8 +19,8 @@ from pairweave.models.encoder.encoder_config import (
     TransportMass,
 )
 from pairweave.models.external.external_config import ProgramName
-from pairweave.pipelines.options.format_names import InputFormatName
 from pairweave.models.translators.translation_options import TranslationOptions
+from pairweave.pipelines.options.format_names import InputFormatName
 from pairweave.transforms.config import UNSAID, SeedOptions, StepOptions
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import ReadLimitOptions

@@ -4,15 +4,16 @@ import math
 from collections.abc import Sequence
 
 from pairweave.pipelines.options.base import AlignerSettings, TranslatorOptions
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.suggest_options import FitLengthsOptions, SuggestOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.suggestions.suggestion_options import AlignedOptions, RandomOptions
 
-OF_RANDOM = {
-    *("start_probability", "lengths", "mean_words", "max_mask_words", "variants"),
-    "fit_lengths",
-}
+OF_RANDOM = {*RandomOptions.model_fields, *FitLengthsOptions.model_fields}
 OF_ALIGNMENT = {
-    *("max_placeholders", "max_placeholder_share", "deletions", "min_confidence", "heuristic"),
+    *AlignedOptions.model_fields,
+    *SymmetrizeOptions.model_fields,
+    "min_confidence",
     # All methods count tokens; how they are cut is an option of each.
     *(AlignerSettings.model_fields.keys() - {"tokens"}),
     *TranslatorOptions.model_fields,
