@@ -304,7 +304,9 @@ def test_another_precision_is_another_arithmetic(load):
     # int8 needs no GPU. Which words survive it depends on the CPU's own int8 arithmetic, which on
     # some CPUs saturates; the shape of a sentence survives it everywhere.
     exact = load("marian", "ctranslate2").translate(SOURCES, "en", "de")
-    rough = load("marian", "ctranslate2", precision="int8").translate(SOURCES, "en", "de")
+    rough = load("marian", "ctranslate2", translator_precision="int8").translate(
+        SOURCES, "en", "de"
+    )
     assert rough != exact
     assert sum(str(text).endswith("Mal.") for text in rough) > 30
     first_words = (
@@ -313,11 +315,16 @@ def test_another_precision_is_another_arithmetic(load):
     )
     assert sum(first_words) > 30
     with pytest.raises(ConfigError, match="fp16"):
-        load("marian", "transformers", precision="fp16", device="cpu")
+        load("marian", "transformers", translator_precision="fp16", device="cpu")
     with pytest.raises(ConfigError, match="--translator_precision fp16: this cpu has fp32"):
-        load("marian", "ctranslate2", precision="fp16", device="cpu")
+        load("marian", "ctranslate2", translator_precision="fp16", device="cpu")
     assert (
-        len(load("marian", "transformers", precision="bf16").translate(SOURCES, "en", "de")) == 50
+        len(
+            load("marian", "transformers", translator_precision="bf16").translate(
+                SOURCES, "en", "de"
+            )
+        )
+        == 50
     )
 
 

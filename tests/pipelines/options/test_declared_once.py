@@ -27,6 +27,7 @@ RESOLVED = {
     "representation": "the option names a template, the configuration holds its forms",
     "objectives": "the option is a text with commas",
     "tokens": "the option is a text, the configuration says how it is cut",
+    "model": "the option is an aligner's, the configuration a translator's",
 }
 """What a configuration derives of an option of the same name."""
 
