@@ -1,6 +1,6 @@
-"""What every word aligner offers: tokens in, directed links out."""
+"""What every word aligner offers: tokens in, directed links out; and what travels to workers."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
@@ -9,6 +9,15 @@ from pairweave.transforms.errors import WorkerError
 
 MAX_TOKENS = 32_767
 """Links number tokens in 16 bits."""
+
+NOTHING = ""
+"""The digest of an aligner that was to be fitted in a run where no pair passed the screen."""
+
+GivenUp = dict[int, tuple[str, str]]
+"""Reason and detail of the pairs that an aligner cannot take, by row."""
+
+Aligned = tuple[pa.Table, GivenUp]
+"""LINKED rows without those given up, and what was given up."""
 
 
 class Aligner(Protocol):
@@ -34,6 +43,67 @@ class Aligner(Protocol):
             (`transforms.schemas.LINKED`).
         """
         ...
+
+
+class LoadedAligner(Protocol):
+    """An aligner as a process holds it for a job."""
+
+    def align_or_reject(self, table: pa.Table) -> Aligned:
+        """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot take."""
+        ...
+
+    def believing(self, least: float) -> "LoadedAligner":
+        """Return one that links whatever it gives at least this probability, where it can."""
+        ...
+
+
+class AlignerReference:
+    """Which aligner a job uses and what it must be; this is what travels to workers.
+
+    A class and no protocol: Beam checks what a step is given against its annotation.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def digest(self) -> str | None:
+            """Return the digest that the loaded aligner must have; None where it may change."""
+
+    def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - for those that have several
+        """Return a reference to the same aligner that works on so many batches at once."""
+        return self
+
+
+class LoadableReference(AlignerReference):
+    """A reference to an aligner that needs the tokens of pairs and nothing else."""
+
+    def load(self) -> LoadedAligner:
+        """Return the aligner, which a process loads once.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+        """
+        raise NotImplementedError
+
+
+class TakesEveryPair:
+    """What an aligner answers that gives no pair up and believes no more than it links."""
+
+    def align_or_reject(self: Aligner, table: pa.Table) -> Aligned:
+        """Turn TOKENS rows into LINKED rows; none is given up."""
+        return self.align(table), {}
+
+    def believing(self, least: float) -> LoadedAligner:  # noqa: ARG002 - it has no other links
+        """Return the aligner itself."""
+        return self
+
+
+class NeedsNoModel(TakesEveryPair, LoadableReference):
+    """An aligner that is its own reference: nothing has to be loaded."""
+
+    def load(self) -> Self:
+        """Return the aligner itself."""
+        return self
 
 
 def require_countable(table: pa.Table) -> None:

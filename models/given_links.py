@@ -3,16 +3,17 @@
 import dataclasses
 import hashlib
 import json
-import threading
 from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
 import xxhash
 
+from pairweave.models.aligner import Aligned, AlignerReference
+from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.links.attention import Attention
-from pairweave.transforms.links.given_links import GivenUp, ReadAttention, link_rows
+from pairweave.transforms.links.given_links import ReadAttention, link_rows
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, stored_chunks
@@ -25,12 +26,11 @@ VERSION = 1
 ROLES = ("links", "forward_links", "reverse_links", "attention")
 """Roles of the files that links are read from."""
 
-_ready: dict[tuple[str, int | None, int | None], Attention] = {}
-_lock = threading.Lock()
+_ready: LoadedOnce[Attention] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
-class GivenLinks:
+class GivenLinks(AlignerReference):
     """The links of a run's input.
 
     Attributes:
@@ -70,7 +70,7 @@ class GivenLinks:
         table: pa.Table,
         tokens: TokenConfig,
         wanted: np.ndarray | None = None,
-    ) -> tuple[pa.Table, GivenUp]:
+    ) -> Aligned:
         """Turn TOKENS rows into LINKED rows, and give up those whose links cannot be used.
 
         Args:
@@ -98,12 +98,12 @@ class GivenLinks:
 
     def _open(self, part: Part) -> Attention:
         """Open a planned file, once in a process."""
-        key = (part.digest, self.layer, self.head)
-        with _lock:
-            if key not in _ready:
-                _require_planned(part)
-                _ready[key] = Attention(files.on_disk(part.path), self.layer, self.head)
-            return _ready[key]
+
+        def planned() -> Attention:
+            _require_planned(part)
+            return Attention(files.on_disk(part.path), self.layer, self.head)
+
+        return _ready.load((part.digest, self.layer, self.head), planned)
 
 
 def _require_planned(part: Part) -> None:

@@ -2,17 +2,16 @@
 
 import dataclasses
 import hashlib
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from pairweave.models.aligner import LoadableReference, LoadedAligner
 from pairweave.models.hmm import phrase_table
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.phrase_table import PhraseTable
 from pairweave.models.model_directory import require_regular
+from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.text.tokens import TokenConfig
@@ -22,8 +21,7 @@ SENTENCEPIECE = "sentencepiece.model"
 FORMAT = 1
 ALIGNER = "hmm"
 
-_loaded: dict[str, "FittedAligner"] = {}
-_lock = threading.Lock()
+_loaded: LoadedOnce["FittedAligner"] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,11 +44,15 @@ class FittedAligner:
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelReference:
+class ModelReference(LoadableReference):
     """Where a fitted aligner lies and what it must be; this is what travels to workers."""
 
     directory: str
     digest: str
+
+    def load(self) -> LoadedAligner:
+        """Return the fitted aligner, loaded once in a process; see `load`."""
+        return load(self).model
 
 
 def pack(
@@ -77,18 +79,13 @@ def pack(
         "aligner": ALIGNER,
         "tokens": tokens.kind,
         **facts,
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(packed.items())},
     }
-    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    return {**packed, ABOUT: orjson.dumps(about, option=options)}
+    return hashed_files.seal(packed, about)
 
 
 def save(directory: str, packed: Mapping[str, bytes]) -> ModelReference:
     """Write a model directory, ``about.json`` last."""
-    for name, data in packed.items():
-        if name != ABOUT:
-            files.write_bytes(files.join(directory, name), data)
-    files.write_bytes(files.join(directory, ABOUT), packed[ABOUT])
+    hashed_files.write(directory, packed)
     return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
 
 
@@ -123,12 +120,7 @@ def load(reference: ModelReference) -> FittedAligner:
     Raises:
         ConfigError: The directory holds no model, or not the one that is meant.
     """
-    with _lock:
-        found = _loaded.get(reference.digest)
-        if found is None:
-            found = _load(reference)
-            _loaded[reference.digest] = found
-        return found
+    return _loaded.load(reference.digest, lambda: _load(reference))
 
 
 def read(directory: str) -> FittedAligner:

@@ -11,7 +11,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.aligner import require_countable
+from pairweave.models.aligner import NeedsNoModel, require_countable
 from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import list_column
@@ -34,7 +34,7 @@ little. One half says as much, and keeps these links apart from those of equal w
 _WHOLE = 1 << 30
 
 
-class TerAligner:
+class TerAligner(NeedsNoModel):
     """Links words of equal place on the path of edits; implements `models.aligner.Aligner`.
 
     Words are equal if they differ by case, compatibility form or the encoding of accents alone (as

@@ -8,20 +8,27 @@ import functools
 import os
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pairweave.models.aligner import LoadableReference
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError
 
-_EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
+if TYPE_CHECKING:
+    from pairweave.models.encoder.loaded_encoder import HostedAligner
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
+_hosted: LoadedOnce["HostedAligner"] = LoadedOnce()
+"""The encoders of a process that no step of its own holds (`models.encoder.handler`)."""
+
 
 @dataclasses.dataclass(frozen=True)
-class EncoderReference:
-    """Which encoder aligns, and the digest that it must have.
+class EncoderReference(LoadableReference):
+    """Which encoder aligns and what it must be.
 
     Attributes:
         config: Its settings; a local directory is absolute.
@@ -33,6 +40,21 @@ class EncoderReference:
     config: EncoderConfig
     digest: str | None
     threads: int = 1
+
+    def load(self) -> "HostedAligner":
+        """Return the encoder with its head, loaded once in a process.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+            WorkerError: It fails on whatever it is given.
+        """
+        from pairweave.models.encoder.loaded_encoder import HostedAligner
+
+        return _hosted.load(self, lambda: HostedAligner(self))
+
+    def with_threads(self, threads: int) -> "EncoderReference":
+        """Return a reference to the same encoder that works on so many batches at once."""
+        return dataclasses.replace(self, threads=threads)
 
 
 def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
@@ -47,9 +69,8 @@ def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
             `models.encoder.neural.find_digest`.
     """
     neural = _neural()
-    path = Path(config.model).expanduser()
-    if path.is_dir():
-        config = dataclasses.replace(config, model=str(path.absolute()))
+    if Path(config.model).expanduser().is_dir():
+        config = dataclasses.replace(config, model=absolute_model(config.model))
     elif watch:
         raise ConfigError(f"--watch_model: --model must be a directory, got {config.model}")
     digest = neural.find_digest(config)
@@ -129,13 +150,4 @@ def _neural() -> ModuleType:
     Raises:
         ConfigError: The extra is not installed.
     """
-    try:
-        from pairweave.models.encoder import neural
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
-            raise
-        raise ConfigError(
-            f"--aligner encoder needs {error.name}, which is not installed; "
-            "install it with: pip install 'pairweave[neural]'"
-        ) from error
-    return neural
+    return import_neural("pairweave.models.encoder.neural", "--aligner encoder")

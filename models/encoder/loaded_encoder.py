@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from pairweave.models.aligner import Aligned
 from pairweave.models.encoder import encoder_store
 from pairweave.models.encoder.encoder_store import EncoderReference, Stamp
 from pairweave.models.encoder.failing_pairs import Rejected, align_isolated, check_sound
@@ -70,6 +71,15 @@ class HostedAligner:
                 self._refresh()
             linked, rejected = align_isolated(self._align, table, self._fatal)
             return Alignment(linked, rejected, self._aligner.digest)
+
+    def align_or_reject(self, table: pa.Table) -> Aligned:
+        """Align one shard's pairs; see `align`."""
+        linked, rejected, _ = self.align(table)
+        return linked, dict(rejected)
+
+    def believing(self, least: float) -> "HostedAligner":  # noqa: ARG002 - as a head gives them
+        """Return the encoder itself: what its head believes are its links."""
+        return self
 
     def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:
         """Do what `align` does with tables as Arrow streams, for a caller in another process."""

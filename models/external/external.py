@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from pairweave.models.aligner import Aligned
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_corpus import Eflomal, Giza
 from pairweave.models.external.external_encoders import AwesomeAlign, SimAlign, model_digest
@@ -83,7 +84,7 @@ class ExternalAligner:
             raise WorkerError(f"pair {table['id'][row]}: {reason}: {detail}")
         return linked
 
-    def align_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+    def align_or_reject(self, table: pa.Table) -> Aligned:
         """Turn TOKENS rows into LINKED rows, and give up those that the program cannot take.
 
         Args:
@@ -100,6 +101,10 @@ class ExternalAligner:
         text = text_of(table)
         found = self._program.align(text, self._learned) if len(text) else Directions(b"", b"")
         return linked_table(table, text, found, self.config.program)
+
+    def believing(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
+        """Return the aligner itself: a program says nothing of links that it does not make."""
+        return self
 
 
 def learn(config: ExternalConfig, table: pa.Table) -> dict[str, bytes]:

@@ -1,29 +1,26 @@
 """Someone else's aligner in a job: what travels to workers, and what a process has ready."""
 
 import dataclasses
-import hashlib
-import threading
 from collections.abc import Mapping
-from typing import Any
 
-import orjson
 import pyarrow as pa
 
+from pairweave.models.aligner import Aligned, LoadableReference
 from pairweave.models.external.external import ExternalAligner, find_digest
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import identity
+from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 
 FORMAT = 1
 ALIGNER = "external"
 
-_ready: dict[tuple[str, str | None], ExternalAligner] = {}
-_lock = threading.Lock()
+_ready: LoadedOnce[ExternalAligner] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
-class ExternalReference:
+class ExternalReference(LoadableReference):
     """Which program aligns and what it must be.
 
     Attributes:
@@ -35,6 +32,10 @@ class ExternalReference:
     config: ExternalConfig
     digest: str
     directory: str | None = None
+
+    def load(self) -> ExternalAligner:
+        """Return the aligner, made ready once in a process; see `load`."""
+        return load(self)
 
 
 def find(config: ExternalConfig) -> ExternalReference:
@@ -89,20 +90,14 @@ def save(
         learned: What it learned, by file name.
         facts: What else to say of it, such as languages and the number of pairs.
     """
-    about: dict[str, Any] = {
+    about = {
         "format": FORMAT,
         "aligner": ALIGNER,
         "program": config.program,
         "identity": identity(config),
         **facts,
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(learned.items())},
     }
-    for name, data in learned.items():
-        files.write_bytes(files.join(directory, name), data)
-    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    files.write_bytes(
-        files.join(directory, hashed_files.ABOUT), orjson.dumps(about, option=options)
-    )
+    hashed_files.write(directory, hashed_files.seal(learned, about))
     return ExternalReference(config, find_digest(config, learned), files.absolute(directory))
 
 
@@ -112,18 +107,10 @@ def load(reference: ExternalReference) -> ExternalAligner:
     Raises:
         ConfigError: The program is not there, or is not the one that the run was planned with.
     """
-    key = (reference.digest, reference.directory)
-    with _lock:
-        aligner = _ready.get(key)
-        if aligner is None:
-            aligner = _load(reference)
-            _ready[key] = aligner
-        return aligner
+    return _ready.load((reference.digest, reference.directory), lambda: _load(reference))
 
 
-def align(
-    reference: ExternalReference, table: pa.Table
-) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
+def align(reference: ExternalReference, table: pa.Table) -> Aligned:
     """Align with a program that is looked for once in a process.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.aligner import require_countable
+from pairweave.models.aligner import TakesEveryPair, require_countable
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.hmm_storage import HEADER, digest_of, pack, unpack
@@ -26,7 +26,7 @@ from pairweave.transforms.kernels.hmm import agreement
 __all__ = ["HmmConfig", "HmmModel", "fit"]
 
 
-class HmmModel:
+class HmmModel(TakesEveryPair):
     """A fitted aligner; implements `models.aligner.Aligner`."""
 
     def __init__(self, parts: Parts) -> None:
@@ -67,6 +67,10 @@ class HmmModel:
         """
         config = dataclasses.replace(self._parts.config, decode="posterior", threshold=threshold)
         return HmmModel(dataclasses.replace(self._parts, config=config))
+
+    def believing(self, least: float) -> "HmmModel":
+        """Return the same model, linking what has at least this posterior probability."""
+        return self.with_threshold(least)
 
     def align(self, table: pa.Table) -> pa.Table:
         """Turn TOKENS rows into LINKED rows, in the same order.

@@ -4,21 +4,18 @@ Importable without torch and CTranslate2, which are loaded when a translator is 
 """
 
 import dataclasses
-import threading
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
 from pairweave.models.encoder.batching import allowed_threads
+from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.once import LoadedOnce
 from pairweave.models.translators.translator import Rejection, Translator, TranslatorConfig
 from pairweave.transforms.errors import ConfigError
 
-_EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
-
-_loaded: dict[str, Translator] = {}
-_lock = threading.Lock()
+_loaded: LoadedOnce[Translator] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +32,10 @@ class TranslatorReference:
     digest: str
     threads: int = 1
 
+    def with_threads(self, threads: int) -> "TranslatorReference":
+        """Return a reference to the same translator that works on so many batches at once."""
+        return dataclasses.replace(self, threads=threads)
+
 
 def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> TranslatorReference:
     """Look for a translator; its weights are hashed and not loaded.
@@ -47,9 +48,7 @@ def find(config: TranslatorConfig, languages: Iterable[tuple[str, str]]) -> Tran
         ConfigError: There is no such model, it does not know a language, or what runs it is not
             installed.
     """
-    path = Path(config.model).expanduser()
-    if path.is_dir():
-        config = config.changed(model=str(path.absolute()))
+    config = config.changed(model=absolute_model(config.model))
     found = _backend(config).inspect(config)
     for source_lang, target_lang in languages:
         found.languages.prefixes(source_lang, target_lang)
@@ -64,8 +63,8 @@ def translate(
     Raises:
         ConfigError: The model cannot be loaded, or is not the one that is meant.
     """
-    with _lock:
-        return _load(reference).translate(texts, source_lang, target_lang)
+    with _loaded.lock:
+        return _ready(reference).translate(texts, source_lang, target_lang)
 
 
 def score(
@@ -80,8 +79,8 @@ def score(
     Raises:
         ConfigError: The model cannot be loaded, or is not the one that is meant.
     """
-    with _lock:
-        return _load(reference).score(sources, targets, source_lang, target_lang)
+    with _loaded.lock:
+        return _ready(reference).score(sources, targets, source_lang, target_lang)
 
 
 def packages(reference: TranslatorReference) -> tuple[str, ...]:
@@ -91,10 +90,11 @@ def packages(reference: TranslatorReference) -> tuple[str, ...]:
     return ("torch", "transformers", "sentencepiece")
 
 
+def _ready(reference: TranslatorReference) -> Translator:
+    return _loaded.load(reference.digest, lambda: _load(reference))
+
+
 def _load(reference: TranslatorReference) -> Translator:
-    found = _loaded.get(reference.digest)
-    if found is not None:
-        return found
     config = reference.config
     backend = _backend(config)
     if config.backend == "transformers":
@@ -109,7 +109,6 @@ def _load(reference: TranslatorReference) -> Translator:
             f"{config.model}: not the translator that the run was planned with; its files "
             "changed, or a hub model's branch moved (give a commit with --translator_revision)"
         )
-    _loaded[reference.digest] = translator
     return translator
 
 
@@ -123,13 +122,5 @@ def _backend(config: TranslatorConfig) -> ModuleType:
         from pairweave.models.translators import translator_ctranslate2
 
         return translator_ctranslate2
-    try:
-        from pairweave.models.translators import translator_transformers
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
-            raise
-        raise ConfigError(
-            f"--translator transformers needs {error.name}, which is not installed; "
-            "install it with: pip install 'pairweave[neural]'"
-        ) from error
-    return translator_transformers
+    module = "pairweave.models.translators.translator_transformers"
+    return import_neural(module, "--translator transformers")

@@ -1,1 +1,1 @@
-"""From options to the aligner that a job uses."""
+"""The aligners of a job, one module each, and the registry that names them."""

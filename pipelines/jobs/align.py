@@ -4,13 +4,14 @@ import fnmatch
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models import store
-from pairweave.models.encoder import encoder_store, pieces
-from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.aligner import AlignerReference
+from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AlignOptions
@@ -18,17 +19,19 @@ from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.aligning import aligned_shards
-from pairweave.pipelines.steps.screened_rows import screened_rows
-from pairweave.pipelines.steps.steps import Commit, WriteShards
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.steps.second_aligner import AlignAgain
+from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
 from pairweave.transforms import schemas
+from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.link_lines import check_copies, collect_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
-from pairweave.transforms.text.piece_numbers import in_pieces, number_sides
 from pairweave.transforms.text.tokens import TokenConfig
 
 _LEADING = ("pairs", "source")
@@ -105,57 +108,52 @@ def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
-    """Read, screen, shuffle, align, symmetrize, write, commit."""
-    config = run.write_config
-    rows = screened_rows(pipeline, run)
-    step = WriteShards(
-        finish,
-        config,
-        tokens=run.tokens,
-        encoder=run.model if isinstance(run.model, EncoderReference) else None,
-        fitted=run.model_directory,
-    )
-    receipts = aligned_shards(pipeline, rows, run, wanted) | "Links" >> step
-    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=run.options.allow_empty)
+    """Read, screen, fit, shuffle, tokenize, align, symmetrize, align again, write, commit."""
+    options, aligner, config = run.options, run.aligner, run.write_config
+    assert isinstance(options, AlignOptions)
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    model = aligner.model(rows, run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    tokens = shards | "Tokenize" >> EachShard(aligner.cut, model, tokens=run.tokens)
+    linked = tokens | "Align" >> aligner.step(run, model)
+    both = pick(SymmetrizeConfig, options)
+    links = linked | "Symmetrize" >> EachShard(symmetrize, config=both)
+    if run.second is not None:
+        second = AlignAgain(run.second, options.heuristic, options.combine)
+        links = links | "AlignAgain" >> second
+    settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
+    step = WriteShards(finish, config, **settings, fitted=run.model_directory)
+    receipts = links | "Links" >> step
+    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
 
 
 def finish(
     shard: Shard,
     *,
+    aligner: JobAligner,
+    reference: AlignerReference | None,
     tokens: TokenConfig | None,
-    encoder: EncoderReference | None,
     fitted: str,
 ) -> ShardOutput:
-    """Keep what a user of links needs, with tokens as their tokenizer counts them, and count."""
-    links = counted_in_pieces(shard.table, tokens, encoder, fitted)
+    """Keep what a user of links needs, with tokens as their tokenizer counts them, and count.
+
+    Args:
+        shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
+        aligner: What aligned it.
+        reference: Which one; None if the run fitted it.
+        tokens: How text was cut; None by the SentencePiece model that the run trained.
+        fitted: Where the aligner is that the run fitted.
+    """
+    links = shard.table
+    if tokens is None:
+        found = store.find(fitted)
+        # Without a model, there was no pair to train on.
+        tokens = None if found is None else store.load(found).tokens
+    if tokens is not None:
+        links = aligner.in_pieces(links, reference, tokens)
     data = links.select(schemas.ALIGNED.names).cast(schemas.ALIGNED)
     lengths = pa.compute.list_value_length(data.column("links"))
     counts = {"pairs": data.num_rows, "links": pa.compute.sum(lengths, min_count=0).as_py()}
     return ShardOutput(shard, data, counts)
-
-
-def counted_in_pieces(
-    links: pa.Table, tokens: TokenConfig | None, encoder: EncoderReference | None, fitted: str
-) -> pa.Table:
-    """Turn a job's tokens into those that their tokenizer counts (`transforms.text.piece_numbers`).
-
-    Args:
-        links: SYMMETRIZED rows.
-        tokens: How text was cut; None by the SentencePiece model that the run trained.
-        encoder: The encoder that aligned, if one did.
-        fitted: Where the aligner is that the run fitted.
-
-    Raises:
-        WorkerError: The encoder is no longer the one that cut the text.
-    """
-    if tokens is None:
-        reference = store.find(fitted)
-        if reference is None:  # there was no pair to train on
-            return links
-        tokens = store.load(reference).tokens
-    if encoder is not None and tokens.kind == "pieces":
-        tokenizer = encoder_store.load_tokenizer(encoder)
-        return in_pieces(links, *pieces.number_sides(links, tokenizer))
-    if tokens.kind != "sentencepiece":
-        return links
-    return in_pieces(links, *number_sides(links, tokens))

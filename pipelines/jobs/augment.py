@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import apache_beam as beam
 
@@ -16,23 +17,26 @@ from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.aligning import aligned_shards
-from pairweave.pipelines.steps.fragment_finding import (
-    check_fragments,
-    find,
-    fragment_config,
-    token_shards,
-)
+from pairweave.pipelines.steps.fragment_finding import check_fragments, find, fragment_config
 from pairweave.pipelines.steps.glossary_terms import check_glossary, term_config
-from pairweave.pipelines.steps.phrase_scoring import check_confidence, phrase_shards
-from pairweave.pipelines.steps.screened_rows import screened_rows
-from pairweave.pipelines.steps.steps import Commit, WriteShards
+from pairweave.pipelines.steps.phrase_scoring import (
+    aligned_phrases,
+    check_confidence,
+    scored_phrases,
+)
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.steps.second_aligner import AlignAgain
+from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.confidence import ConfidenceConfig
 from pairweave.transforms.links.kept_links import with_links
+from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases, without_phrases
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
 from pairweave.transforms.tags.injection_options import GlossaryOptions
@@ -113,39 +117,74 @@ def keeps_tags(run: Run) -> bool:
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
-    """Read, screen, shuffle, align, symmetrize, extract, inject, write, commit."""
+    """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit.
+
+    Where no row is to be tagged, nothing is aligned. Fragments and terms are found as they are
+    tagged, the former without links; scores of phrase pairs need links of one aligner.
+    """
+    options, aligner, config = run.options, run.aligner, run.write_config
+    assert isinstance(options, AugmentOptions)
+    tags = tag_config(run)
+    phrases = pick(PhraseConfig, options, segmenter=run.segmenter)
+    scores = pick(ConfidenceConfig, options)
+    with_scores = scores.scores and run.glossary is None
+    both = pick(SymmetrizeConfig, options)
+    scored: dict[str, Any] = {"links": both, "phrases": phrases, "confidence": scores}
+    inject = WriteShards(
+        finish, config, tags=tags, own_tags=keeps_tags(run), links=options.keep_links
+    )
+
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    if options.mix == 0:
+        found = shards | "WithoutPhrases" >> EachShard(without_phrases)
+    else:
+        model = aligner.model(rows, run, pieces)
+        found = shards | "Tokenize" >> EachShard(aligner.cut, model, tokens=run.tokens)
+        if options.method == "fragment":
+            inject = WriteShards(finish_fragments, config, model, **fragment_settings(run, tags))
+        elif with_scores and aligner.believes:
+            found = found | "ScorePhrases" >> EachShard(aligned_phrases, model, **scored)
+        elif with_scores:
+            found = found | "Align" >> aligner.step(run, model)
+            found = found | "ScorePhrases" >> EachShard(scored_phrases, **scored)
+        else:
+            found = found | "Align" >> aligner.step(run, model)
+            found = found | "Symmetrize" >> EachShard(symmetrize, config=both)
+            if run.second is not None:
+                second = AlignAgain(run.second, options.heuristic, options.combine)
+                found = found | "AlignAgain" >> second
+            if run.glossary is None:
+                found = found | "ExtractPhrases" >> EachShard(extract_phrases, config=phrases)
+            else:
+                inject = WriteShards(finish_terms, config, **term_settings(run, tags))
+    receipts = found | "InjectTags" >> inject
+    committed = Commit(config.output, extra_files(run), allow_empty=options.allow_empty)
+    _ = receipts | "Commit" >> committed
+
+
+def fragment_settings(run: Run, tags: TagConfig) -> dict[str, Any]:
+    """Return what `finish_fragments` takes beside a shard and the model."""
     options = run.options
     assert isinstance(options, AugmentOptions)
-    config = run.write_config
-    rows = screened_rows(pipeline, run)
-    tags = tag_config(run)
-    if options.method == "fragment":
-        shards, model = token_shards(pipeline, rows, run, wanted)
-        settings = {
-            "tags": tags,
-            "fragments": fragment_config(options, tags),
-            "translator": run.translator,
-        }
-        step = WriteShards(finish_fragments, config, model, **settings, own_tags=keeps_tags(run))
-    elif run.glossary is not None:
-        shards = aligned_shards(pipeline, rows, run, wanted)
-        step = WriteShards(
-            finish_terms,
-            config,
-            tags=tags,
-            glossary=run.glossary,
-            terms=term_config(tags),
-            links=options.keep_links,
-        )
-    else:
-        shards = phrase_shards(pipeline, rows, run, wanted)
-        step = WriteShards(
-            finish, config, tags=tags, own_tags=keeps_tags(run), links=options.keep_links
-        )
-    receipts = shards | "InjectTags" >> step
-    _ = receipts | "Commit" >> Commit(
-        config.output, extra_files(run), allow_empty=options.allow_empty
-    )
+    fragments = fragment_config(options, tags)
+    own_tags = keeps_tags(run)
+    return {
+        "tags": tags,
+        "fragments": fragments,
+        "translator": run.translator,
+        "own_tags": own_tags,
+    }
+
+
+def term_settings(run: Run, tags: TagConfig) -> dict[str, Any]:
+    """Return what `finish_terms` takes beside a shard."""
+    options = run.options
+    assert isinstance(options, AugmentOptions)
+    terms = term_config(tags)
+    return {"tags": tags, "glossary": run.glossary, "terms": terms, "links": options.keep_links}
 
 
 def finish(

@@ -12,8 +12,7 @@ from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.fitting import fitted_aligner
-from pairweave.pipelines.steps.screened_rows import screened_rows
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import WriteShards
 from pairweave.transforms.commit.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError
@@ -41,15 +40,14 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, write the rejects; sample, fit; commit."""
     config = run.write_config
-    rows = screened_rows(pipeline, run)
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
     # The shuffle is there for the rejects: it finds duplicates, and makes the files that every job
     # writes. They come first, so that they can be looked at where nothing is left to fit on.
-    receipts = (
-        rows.batches
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Rejects" >> WriteShards(finish, config)
-    )
-    model = fitted_aligner(pipeline, rows, run, after=receipts)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    receipts = shards | "Rejects" >> WriteShards(finish, config)
+    model = run.aligner.model(rows, run, pieces, after=receipts)
     _ = (
         pipeline
         | "Once" >> beam.Create([config.output])

@@ -18,15 +18,16 @@ from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.mono_aligner import (
-    align_monolingual,
-    cut_references,
-    require_monolingual,
+    compare_linked,
+    compare_nothing,
+    cut_translations,
 )
-from pairweave.pipelines.steps.screened_rows import screened_rows
-from pairweave.pipelines.steps.steps import Commit, WriteShards
-from pairweave.pipelines.steps.translating import translated_shards
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
+from pairweave.pipelines.steps.translating import TranslateOrReject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.symmetrize import SymmetrizeConfig
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards.shard import Shard
@@ -52,7 +53,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     check_options(options)
     run = prepare(name, options)
-    require_monolingual(run)
+    run.aligner.check_translations(run.model)
     suggestion_config(run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
@@ -116,32 +117,37 @@ def extra_files() -> dict[str, bytes]:
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
-    """Read, screen, shuffle, translate, align, mask, write, commit."""
-    options = run.options
+    """Read, screen, shuffle, filter; fit, translate, tokenize, align, compare; mask, write, commit.
+
+    Only the method ``alignment`` looks at translations.
+    """
+    options, aligner, config = run.options, run.aligner, run.write_config
     assert isinstance(options, SuggestOptions)
-    config = run.write_config
-    rows = screened_rows(pipeline, run)
-    suggestions = suggestion_config(run)
+    making = suggestion_config(run)
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
     # What is cheap to tell of a pair is told before it costs a translation or an alignment.
-    shards = (
-        rows.batches
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "FilterPairs"
-        >> beam.Map(
-            filter_pairs,
-            filters=suggestions.filters,
-            words=suggestions.words,
-            scored=run.scorer is None,
-        ).with_output_types(Shard)
+    cheap = functools.partial(
+        filter_pairs, filters=making.filters, words=making.words, scored=run.scorer is None
     )
+    shards = shards | "FilterPairs" >> beam.Map(cheap).with_output_types(Shard)
     if "alignment" in used_methods(options):
-        shards = translated_shards(shards, run, functools.partial(draw_span_pairs, suggestions))
-        compared = align_monolingual(shards, pipeline, rows, run, options.heuristic)
+        model = aligner.model(rows, run, pieces, translations=True)
+        if run.translator is not None:
+            looked_at = functools.partial(draw_span_pairs, making)
+            translate = TranslateOrReject(run.translator, run.screen, looked_at)
+            shards = shards | "Translate" >> translate
+        cut = EachShard(cut_translations, model, aligner=aligner, tokens=run.tokens)
+        tokens = shards | "Tokenize" >> cut
+        linked = tokens | "Align" >> aligner.step(run, model, translations=True)
+        compare = beam.Map(compare_linked, config=pick(SymmetrizeConfig, options))
+        compared = linked | "Compare" >> compare.with_output_types(Shard)
     else:
-        compared = cut_references(shards, run)
-    receipts = compared | "MakeSuggestions" >> WriteShards(
-        finish, config, suggestions=suggestions, scorer=run.scorer
-    )
+        compared = shards | "Compare" >> EachShard(compare_nothing, tokens=run.tokens)
+    write = WriteShards(finish, config, suggestions=making, scorer=run.scorer)
+    receipts = compared | "MakeSuggestions" >> write
     _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)
 
 

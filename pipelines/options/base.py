@@ -10,15 +10,6 @@ from typing import Annotated, ClassVar, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import (
-    CompareUnit,
-    HeadName,
-    LongPairs,
-    Precision,
-    TransportCost,
-    TransportMass,
-)
-from pairweave.models.external.external_config import ProgramName
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.pipelines.options.format_names import InputFormatName
 from pairweave.transforms.config import UNSAID, SeedOptions, StepOptions
@@ -27,11 +18,11 @@ from pairweave.transforms.units import ReadLimitOptions
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 _TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
-_TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
+TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
     _LANGUAGE: "must be a language tag such as en or pt-BR",
     _TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
-    _TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
+    TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
 }
 """What a person is told who breaks a pattern."""
 
@@ -43,7 +34,7 @@ def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-def _as_text(value: object) -> object:
+def as_text(value: object) -> object:
     """Let YAML hold a number where a word is another choice."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
@@ -208,150 +199,25 @@ class FitSettings(Options):
         "setting)",
     )
 
+    @property
+    def aligner_name(self) -> str:
+        """Return which of the registered aligners is used."""
+        return "hmm"
 
-class AlignerSettings(FitSettings):
-    """How words are aligned, by any aligner."""
+    @property
+    def given_model(self) -> str | None:
+        """Return where the aligner's model is, if one is given."""
+        return None
 
-    aligner: Literal["ter", "hmm", "encoder", "external", "given"] = Field(
-        "hmm",
-        description="the word aligner: edits (within one language, no model), statistical, or a "
-        "multilingual Transformer",
-    )
-    model: str | None = Field(
-        None,
-        min_length=1,
-        description="hmm: directory of a fitted model (default: fit on the input first); "
-        "encoder: directory or hub name; external: directory of its encoder, or what it learned in "
-        "an earlier run",
-        json_schema_extra={"metavar": "DIR"},
-    )
-    revision: str | None = Field(
-        None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
-    )
-    layer: int = Field(
-        8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
-    )
-    head: HeadName = Field("softmax", description="encoder: how links are found")
-    head_threshold: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="encoder: what the probability of a link must be above, of the heads softmax "
-        "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
-    )
-    distortion: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        description="encoder: how much the similarity of words at different positions is lowered, "
-        "for all heads but softmax and entmax15; 0 not at all",
-    )
-    cost: TransportCost = Field(
-        "cosine",
-        description="encoder, optimal transport heads: cost of moving mass between two vectors",
-        json_schema_extra=UNSAID,
-    )
-    mass: TransportMass = Field(
-        "uniform",
-        description="encoder, optimal transport heads: weight of each vector; norm: its length",
-        json_schema_extra=UNSAID,
-    )
-    regularization: float = Field(
-        0.1,
-        ge=0.005,
-        le=10,
-        description="encoder, optimal transport heads: weight of the entropy",
-        json_schema_extra=UNSAID,
-    )
-    relaxation: float = Field(
-        0.5,
-        ge=1e-4,
-        le=1e4,
-        description="encoder, unbalanced_ot: cost of mass that is left over or created",
-        json_schema_extra=UNSAID,
-    )
-    moved_mass: float = Field(
-        0.8,
-        ge=1e-3,
-        le=1,
-        description="encoder, partial_ot: share of the lighter side's mass that is moved",
-        json_schema_extra=UNSAID,
-    )
-    unit: CompareUnit = Field(
-        "pieces",
-        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
-        "its pieces",
-    )
-    precision: Precision = Field(
-        "fp32", description="encoder: arithmetic; fp16 only on a GPU, int8 only on a CPU"
-    )
-    long_pairs: LongPairs = Field(
-        "windows",
-        description="encoder: a side over its limit is encoded in overlapping windows, or the "
-        "pair rejected",
-    )
-    token_budget: Annotated[str, pydantic.BeforeValidator(_as_text)] = Field(
-        "auto",
-        pattern=_TOKEN_BUDGET,
-        description="encoder: pieces in a batch, padding included; auto measures the device",
-    )
-    large_model: bool = Field(
-        default=False,
-        description="encoder: a machine's worker processes share one copy, held by one of them",
-    )
-    model_copies: int | None = Field(
-        None, ge=1, description="encoder: number of copies that they share (default: one each)"
-    )
-    accelerator: str | None = Field(
-        None,
-        pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
-        description="encoder: accelerator to request from the runner for the alignment step only, "
-        "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
-    )
-    watch_model: bool = Field(
-        default=False,
-        description="encoder: each shard takes the model that --model, a directory or a link to "
-        "one, holds when the shard begins; its receipt names it",
-    )
-    attention_method: Literal["naive", "shift"] = Field(
-        "shift",
-        description="attention: of the step that writes a token, or of the one that reads it",
-    )
-    attention_layer: int | None = Field(
-        None, description="attention: layer from 0, -1 the last; required if there are several"
-    )
-    attention_head: int | None = Field(
-        None, description="attention: head from 0 (default: the mean over all heads)"
-    )
+    @property
+    def second_name(self) -> str | None:
+        """Return how the second aligner is named, if there is one."""
+        return None
 
-
-class AlignerOptions(AlignerSettings):
-    """How the words of two languages are aligned."""
-
-    aligner: Literal["hmm", "encoder", "external", "given"] = Field(
-        "hmm",
-        description="the word aligner: statistical, a multilingual Transformer, a program, or the "
-        "links that come with the input (links, attention)",
-    )
-    program: ProgramName | None = Field(
-        None, description="external: which program; eflomal and giza only to be evaluated"
-    )
-    program_path: str | None = Field(
-        None,
-        description="external: its executable, or the Python that has its package (default: as "
-        "on the search path)",
-    )
-    program_timeout: int = Field(
-        3600, ge=1, description="external: seconds that one call of the program may take"
-    )
-    second_aligner: str | None = Field(
-        None,
-        description="another aligner, whose links are combined with the first one's: "
-        "hmm:DIRECTORY, encoder:MODEL:layer=8:head=softmax, or a program likewise",
-    )
-    combine: Literal["intersection", "union"] = Field(
-        "intersection", description="how the links of two aligners are combined"
-    )
+    @property
+    def combined_by(self) -> str | None:
+        """Return how the links of two aligners are joined, if the job can do that."""
+        return None
 
 
 class SegmenterOptions(Options):

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.pipelines.options.base import AlignerOptions, Language, Options, Patterns
+from pairweave.pipelines.aligners.given import AttentionOptions
+from pairweave.pipelines.options.aligner_options import AlignerOptions
+from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -321,7 +323,7 @@ class TagsProfileOptions(Options):
     output: str = Field(min_length=1, description="file of the profile, JSON")
 
 
-class TagsProjectOptions(AlignerOptions):
+class TagsProjectOptions(AlignerOptions, AttentionOptions):
     """Options of ``tags project``."""
 
     source_input: str = Field(description="text with tags, one sentence per line [.gz .zst]")

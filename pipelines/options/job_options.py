@@ -7,8 +7,8 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.finetune.finetune_config import TrainingOptions
+from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import (
-    AlignerOptions,
     JobOptions,
     Patterns,
     SegmenterOptions,
@@ -68,6 +68,11 @@ class FinetuneOptions(TrainingOptions, TrainedOptions, JobOptions):
     attempts: int = Field(1, exclude=True)
     shard_pairs: int = Field(1 << 62, exclude=True)
     allow_empty: bool = Field(default=False, exclude=True)
+
+    @property
+    def aligner_name(self) -> str:
+        """Return what it starts from."""
+        return "finetune"
 
 
 class AlignOptions(SymmetrizeOptions, AlignerOptions, JobOptions):

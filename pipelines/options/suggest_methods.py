@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from pairweave.pipelines.options.base import AlignerSettings, TranslatorOptions
+from pairweave.pipelines.options.aligner_options import AlignerSettings
+from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.options.suggest_options import FitLengthsOptions, SuggestOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import SymmetrizeOptions

@@ -1,14 +1,14 @@
 """The options of ``suggest``."""
 
 import math
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import CompareUnit, HeadName
+from pairweave.pipelines.options.aligner_options import TranslationAlignerOptions
 from pairweave.pipelines.options.base import (
-    AlignerSettings,
     JobOptions,
     Patterns,
     SegmenterOptions,
@@ -64,7 +64,7 @@ class SuggestOptions(
     SymmetrizeOptions,
     TranslatorOptions,
     SegmenterOptions,
-    AlignerSettings,
+    TranslationAlignerOptions,
     JobOptions,
 ):
     """Options of ``suggest``.
@@ -82,11 +82,6 @@ class SuggestOptions(
     )
     max_ratio: MaxRatio = Field(
         3.0, description="largest ratio of two sides' token counts; inf for none"
-    )
-    aligner: Literal["ter", "hmm", "encoder", "given"] = Field(
-        "ter",
-        description="aligns translation and reference: by edits (no model), statistically, by a "
-        "Transformer, or by the links that come with the input (links, attention)",
     )
     head: HeadName = Field("ot", description="encoder: how links are found")
     unit: CompareUnit = Field(

@@ -3,17 +3,12 @@
 import hashlib
 import math
 
-from pairweave.models.given_links import GivenLinks
+from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.aligners import external_choice, second_aligner_choice
-from pairweave.pipelines.aligners.aligner_choice import (
-    HOSTING,
-    Reference,
-    program_settings,
-    tokens_text,
-    unused_options,
-)
-from pairweave.pipelines.aligners.given_choice import ATTENTION_ONLY
+from pairweave.pipelines.aligners import aligner_choice, second_choice
+from pairweave.pipelines.aligners.aligner_choice import unused_options
+from pairweave.pipelines.aligners.registry import aligner_of
+from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import CorpusOptions, JobOptions, unsaid_options
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
@@ -27,21 +22,20 @@ from pairweave.transforms.text.tokens import TokenConfig
 # Where a job runs and where its files are: none of this may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
-    *("model", "revision", "translator_revision", "allow_empty", "fit_lengths"),
+    *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *CorpusOptions.model_fields,
     "corpora",
-    *HOSTING,
-    *external_choice.PLACE,
-    *second_aligner_choice.OPTIONS,
+    *aligner_choice.PLACE,
+    *second_choice.OPTIONS,
 }
 
 
 def resolved_configuration(
     options: JobOptions,
     *,
-    reference: Reference | None,
+    reference: AlignerReference | None,
     tokens: TokenConfig | None,
-    second: second_aligner_choice.Reference | None,
+    second: LoadableReference | None,
     translator: TranslatorReference | None,
     scorer: PairScorer | None,
     profile: dict[str, object] | None,
@@ -61,17 +55,16 @@ def resolved_configuration(
         segmenter: What finds words of scripts without spaces.
         glossary: The terms that are tagged, if those are.
     """
+    aligner = aligner_of(options)
     unused = unused_options(options) | unused_translator_options(options)
-    if isinstance(reference, GivenLinks) and not reference.attention:
-        unused |= set(ATTENTION_ONLY)
-    left_out = _PLACE | unused | unsaid_options(options)
+    left_out = _PLACE | unused | aligner.unread(reference) | unsaid_options(options)
     settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
-    settings |= program_settings(options)
-    settings |= second_aligner_choice.second_settings(options, second)
+    settings |= aligner.settings(options)
+    settings |= second_choice.second_settings(options, second)
     if translator is not None:
         settings["translator"] = translator.digest
     if "segmenter" in settings:

@@ -7,10 +7,6 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.models import store
-from pairweave.models.encoder import encoder_store
-from pairweave.models.encoder.encoder_store import EncoderReference
-from pairweave.pipelines.aligners.aligner_choice import find_fitted
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.process import stopping
 from pairweave.pipelines.run.progress import LOG, Progress
@@ -20,7 +16,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import receipts, run_files
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, hashed_files
 
 
 def execute(
@@ -54,7 +50,7 @@ def execute(
         )
         unread = receipts.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
-        fitted = find_fitted(run.options, run.model_directory)
+        fitted = run.aligner.find_fitted(run.options, run.model_directory)
         fits = not run.model and fitted is None
         if done:
             LOG.info("%d of %d shards already exist", len(done), run.shards)
@@ -83,12 +79,12 @@ def check_start(run: Run, extra: Sequence[str]) -> None:
 
     Raises:
         ConfigError: The engine lacks something, or this machine, where the workers are to be,
-            cannot run the encoder as it is configured.
+            cannot run the aligner as it is configured.
     """
     with engines.beam_options(run.options.engine, run.options.workers, "check", extra):
         pass
-    if isinstance(run.model, EncoderReference) and engines.works_here(run.options.engine, extra):
-        encoder_store.check_device(run.model)
+    if run.model is not None and engines.works_here(run.options.engine, extra):
+        run.aligner.check_machine(run.model)
 
 
 def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) -> int:
@@ -135,7 +131,7 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
         try:
             graph(pipeline)
             output = files.absolute(options.output)
-            model = None if run.model else files.join(run.model_directory, store.ABOUT)
+            model = None if run.model else files.join(run.model_directory, hashed_files.ABOUT)
             progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
             with progress:
                 pipeline.run().wait_until_finish()

@@ -4,15 +4,11 @@ import dataclasses
 import importlib.metadata
 import math
 
-from pairweave.models.given_links import GivenLinks
-from pairweave.pipelines.aligners import second_aligner_choice
-from pairweave.pipelines.aligners.aligner_choice import (
-    Reference,
-    choose_aligner,
-    model_name,
-    screen_tokens,
-)
-from pairweave.pipelines.aligners.given_choice import check_given
+from pairweave.models.aligner import AlignerReference
+from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.aligners.registry import aligner_of
+from pairweave.pipelines.aligners.second_choice import choose_second
+from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -48,8 +44,8 @@ def shard_count(plan: Plan, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def fits_model(job: str, options: JobOptions, reference: Reference | None) -> bool:
-    """Tell whether a run fits an aligner in addition to its rows."""
+def fits_model(job: str, options: JobOptions, reference: AlignerReference | None) -> bool:
+    """Tell whether a run fits an aligner beside its rows."""
     aligns = not isinstance(options, AugmentOptions) or options.mix > 0
     return reference is None and job != run_files.FIT and aligns
 
@@ -66,7 +62,8 @@ def prepare(job: str, options: JobOptions) -> Run:
     version = importlib.metadata.version("pairweave")
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
-    check_given(options, corpora)
+    aligner = aligner_of(options)
+    aligner.check_corpora(options, corpora)
     plan = make_plan(corpora, limits, options.unit_rows)
     notice = limit_notice(options) if isinstance(options, SuggestOptions) else None
     if notice is not None:
@@ -74,8 +71,8 @@ def prepare(job: str, options: JobOptions) -> Run:
             plan, notices=(*plan.notices, Notice("side_limit", "options", 1, notice))
         )
     reference, tokens = choose_aligner(options)
-    if isinstance(reference, GivenLinks):
-        reference = reference.of_plan(plan)
+    if reference is not None:
+        reference = aligner.of_plan(reference, plan)
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
     screen = pick(
@@ -88,7 +85,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         translations=job == "suggest",
     )
     shards = shard_count(plan, options.shard_pairs)
-    second = second_aligner_choice.choose_second(options, tokens)
+    second = choose_second(options, tokens)
     golden = None
     if isinstance(options, SuggestOptions) and options.fit_lengths:
         golden = read_golden(options.fit_lengths, options.target_lang).as_json()
@@ -123,7 +120,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         "notices": [str(notice) for notice in plan.notices],
         "rows": plan.rows,
         "shards": shards,
-        "models": [model_name(options)] if fits_model(job, options, reference) else [],
+        "models": [aligner.model_name(options)] if fits_model(job, options, reference) else [],
     }
     if golden is not None:
         document["golden"] = golden

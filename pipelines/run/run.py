@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 import apache_beam as beam
 
+from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.aligners.aligner_choice import Reference, model_name
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
@@ -52,13 +54,18 @@ class Run:
     document: dict[str, object]
     digest: str
     shards: int
-    model: Reference | None
+    model: AlignerReference | None
     tokens: TokenConfig | None
-    second: Reference | None = None
+    second: LoadableReference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
     segmenter: str = NONE
     glossary: Glossary | None = None
+
+    @property
+    def aligner(self) -> JobAligner:
+        """Return what aligns."""
+        return aligner_of(self.options)
 
     @property
     def write_config(self) -> WriteConfig:
@@ -74,7 +81,7 @@ class Run:
         output = files.absolute(self.options.output)
         if self.job == run_files.FIT:
             return output
-        return files.join(output, model_name(self.options))
+        return files.join(output, self.aligner.model_name(self.options))
 
     def language_facts(self) -> dict[str, object]:
         """Return the languages that a model fitted by this run is for."""

@@ -5,7 +5,6 @@ import os
 import platform
 import time
 
-from pairweave.models.encoder.encoder_store import EncoderReference
 from pairweave.models.translators import translator_store
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.output import run_files
@@ -22,8 +21,7 @@ def note_run(run: Run, output: str, started: float, attempts: int, reused: int) 
         return
     seconds = time.time() - started
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
-    if isinstance(run.model, EncoderReference):
-        packages += ("torch", "transformers")
+    packages += run.aligner.packages
     translators = [run.translator]
     if run.scorer is not None:
         translators += [run.scorer.forward, run.scorer.reverse]

@@ -26,6 +26,10 @@ class PairScorer:
     forward: TranslatorReference
     reverse: TranslatorReference
 
+    def with_threads(self, threads: int) -> "PairScorer":
+        """Return the same with models that work on so many batches at once."""
+        return PairScorer(self.forward.with_threads(threads), self.reverse.with_threads(threads))
+
     def __call__(
         self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
     ) -> tuple[np.ndarray, np.ndarray]:

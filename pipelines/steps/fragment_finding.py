@@ -4,7 +4,6 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
-import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models import store
@@ -13,13 +12,8 @@ from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.fitting import fitted_aligner
-from pairweave.pipelines.steps.screened_rows import ScreenedRows
-from pairweave.pipelines.steps.steps import EachShard, tokenize
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.shards.shard import Shards
-from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.text_fragments import TextFragments
@@ -41,19 +35,6 @@ UNKNOWN = {
     "variants": "it makes one tagged row per pair",
 }
 """Options of tags that say nothing of fragments, and why."""
-
-
-def token_shards(
-    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run, wanted: frozenset[int]
-) -> tuple[Shards, beam.pvalue.AsSingleton]:
-    """Shuffle rows into shards and cut them into words; return them with the fitted model."""
-    model = fitted_aligner(pipeline, rows, run)
-    shards = (
-        rows.batches
-        | "Shuffle" >> MakeShards(run.shards, wanted)
-        | "Tokenize" >> EachShard(tokenize, model, tokens=run.tokens)
-    )
-    return shards, model
 
 
 def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:

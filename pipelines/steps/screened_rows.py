@@ -7,7 +7,6 @@ trained on, then for the job.
 
 import functools
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import apache_beam as beam
 import pyarrow as pa
@@ -26,28 +25,59 @@ NO_PIECES = b""
 """What stands for the model where the sample has no pair to train it on."""
 
 
-class ScreenedRows(NamedTuple):
-    """The rows of a job.
+class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
+    """The units of a run's input become row batches, one empty batch among them."""
 
-    Attributes:
-        batches: Screened row batches (`transforms.schemas.ROWS`), one empty batch among them.
-        pieces: The bytes of the SentencePiece model that the run trains, as a side input; None
-            where it trains none.
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        output = run.write_config.output
+        self._read = ReadUnits(run.plan.units, run.limits, output, run.digest)
+
+    def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
+        """Read each unit."""
+        return pipeline | self._read
+
+
+class ScreenRows(beam.PTransform[Batches, Batches]):
+    """Row batches in, row batches out, with reasons on the rows that are turned away."""
+
+    def __init__(self, run: Run, pieces: beam.pvalue.AsSingleton | None) -> None:
+        """Take a run, and the SentencePiece model that it trains, if it does."""
+        super().__init__()
+        self._config = run.screen
+        self._pieces = pieces
+
+    def expand(self, batches: Batches) -> Batches:
+        """Screen each batch."""
+        if self._pieces is None:
+            return batches | Screen(self._config)
+        count = beam.Map(screen_by_pieces, self._pieces, config=self._config)
+        return batches | "Rules" >> count.with_output_types(pa.RecordBatch)
+
+
+def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:
+    """Return the SentencePiece model that the run trains, as a side input; None if it trains none.
+
+    One of an earlier attempt is used again.
     """
-
-    batches: Batches
-    pieces: beam.pvalue.AsSingleton | None
-
-
-def screened_rows(pipeline: beam.Pipeline, run: Run) -> ScreenedRows:
-    """Read a job's input and screen it."""
-    output = run.write_config.output
-    pieces = None if run.tokens is not None else _trained_pieces(pipeline, run)
-    read = pipeline | "Read" >> ReadUnits(run.plan.units, run.limits, output, run.digest)
-    if pieces is None:
-        return ScreenedRows(read | "Screen" >> Screen(run.screen), None)
-    count = beam.Map(screen_by_pieces, pieces, config=run.screen)
-    return ScreenedRows(read | "Screen" >> count.with_output_types(pa.RecordBatch), pieces)
+    if run.tokens is not None:
+        return None
+    reference = store.find_whole(run.model_directory)
+    if reference is not None:
+        model = store.load(reference).tokens.model or NO_PIECES
+        return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
+    options = run.options
+    columns = ("source", "target", "translation") if run.screen.translations else _SIDES
+    train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
+    model = (
+        pipeline
+        | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
+        | "ScreenToTrain" >> Screen(run.screen.before_training())
+        | "SampleToTrain"
+        >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
+        | "TrainPieces" >> beam.Map(train)
+    )
+    return beam.pvalue.AsSingleton(model)
 
 
 def screen_by_pieces(batch: pa.RecordBatch, model: bytes, config: ScreenConfig) -> pa.RecordBatch:
@@ -83,23 +113,3 @@ def train_pieces(
         for text in chunk.drop_null().to_pylist()
     )
     return train_sentencepiece(texts, vocabulary)
-
-
-def _trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton:
-    """Return the model that the run trains; one of an earlier attempt is used again."""
-    reference = store.find_whole(run.model_directory)
-    if reference is not None:
-        model = store.load(reference).tokens.model or NO_PIECES
-        return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
-    options = run.options
-    columns = ("source", "target", "translation") if run.screen.translations else _SIDES
-    train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
-    model = (
-        pipeline
-        | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
-        | "ScreenToTrain" >> Screen(run.screen.before_training())
-        | "SampleToTrain"
-        >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
-        | "TrainPieces" >> beam.Map(train)
-    )
-    return beam.pvalue.AsSingleton(model)

@@ -1,16 +1,10 @@
 """A second aligner beside the first: their links joined, and how far they agree."""
 
-import threading
-from typing import Any
-
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models import store
-from pairweave.models.external import external_store
-from pairweave.models.external.external_store import ExternalReference
-from pairweave.pipelines.aligners.second_aligner_choice import Reference
+from pairweave.models.aligner import LoadableReference
 from pairweave.transforms import schemas
 from pairweave.transforms.links.agreement import Agreement
 from pairweave.transforms.links.combine import combine
@@ -18,14 +12,11 @@ from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.shard import Shard, Shards
 
-_encoders: dict[str, Any] = {}
-_lock = threading.Lock()
-
 
 class AlignAgain(beam.PTransform[Shards, Shards]):
     """Joins each shard's symmetrized links with those of a second aligner."""
 
-    def __init__(self, reference: Reference, heuristic: Heuristic, way: str) -> None:
+    def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
         """Say which aligner, how its directions become one, and how the two sets are joined."""
         super().__init__()
         self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
@@ -35,7 +26,9 @@ class AlignAgain(beam.PTransform[Shards, Shards]):
         return shards | "Table" >> beam.Map(align_again, **self._settings).with_output_types(Shard)
 
 
-def align_again(shard: Shard, reference: Reference, heuristic: Heuristic, way: str) -> Shard:
+def align_again(
+    shard: Shard, reference: LoadableReference, heuristic: Heuristic, way: str
+) -> Shard:
     """Align a shard's pairs by a second aligner, and join the links of both.
 
     Args:
@@ -49,7 +42,7 @@ def align_again(shard: Shard, reference: Reference, heuristic: Heuristic, way: s
         its notes say how far both agree on the others.
     """
     first = shard.table
-    linked, given_up = _align(reference, first.select(schemas.TOKENS.names))
+    linked, given_up = reference.load().align_or_reject(first.select(schemas.TOKENS.names))
     if given_up:
         stay = np.ones(first.num_rows, np.bool_)
         stay[list(given_up)] = False
@@ -59,18 +52,3 @@ def align_again(shard: Shard, reference: Reference, heuristic: Heuristic, way: s
     joined, counts = combine(first, second, way)
     found = Agreement(*(int(number) for number in counts.sum(axis=0)))
     return shard.with_table(joined).with_notes(agreement=found)
-
-
-def _align(reference: Reference, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-    if isinstance(reference, store.ModelReference):
-        return store.load(reference).model.align(table), {}
-    if isinstance(reference, ExternalReference):
-        return external_store.align(reference, table)
-    from pairweave.models.encoder.loaded_encoder import HostedAligner
-
-    with _lock:
-        hosted = _encoders.get(str(reference.digest))
-        if hosted is None:
-            hosted = _encoders[str(reference.digest)] = HostedAligner(reference)
-    linked, given_up, _ = hosted.align(table)
-    return linked, dict(given_up)

@@ -7,37 +7,22 @@ from collections.abc import Callable, Iterable, Iterator
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models import store
-from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.hmm.phrase_table import build_phrase_table
+from pairweave.models.aligner import AlignerReference
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.commit import commit_run
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.output.character_counts import count_characters
-from pairweave.transforms.output.names import REJECTS, WriteConfig
+from pairweave.transforms.output.names import WriteConfig
 from pairweave.transforms.output.write import ShardOutput, write_shard
 from pairweave.transforms.screen import ScreenConfig, screen
-from pairweave.transforms.shards.sample import gather_sample, sample_rows, why_empty
+from pairweave.transforms.shards.sample import sample_rows
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.storage import files
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from pairweave.transforms.units import ReadLimits, Unit
 
-Model = beam.PCollection[store.ModelReference]
 Receipts = beam.PCollection[str]
 Samples = beam.PCollection[tuple[int, Iterable[pa.Table]]]
-View = Callable[[pa.Table], pa.Table]
-
-NO_MODEL = store.ModelReference("", "")
-"""What stands for the model where no pair passed the screen."""
-
-_NOTHING_TO_FIT = (
-    "there is nothing to fit the aligner on: no pair passed the screen, or the sample of "
-    "--fit_pairs drew none of those that did; check the input, the limits of the screen and "
-    "the languages, or align with a fitted --model"
-)
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -101,106 +86,13 @@ class GatherSample(beam.PTransform[Batches, Samples]):
         return batches | "Sample" >> sample | "Gather" >> beam.GroupByKey()
 
 
-class FitAligner(beam.PTransform[Batches, Model]):
-    """Row batches become one fitted aligner: sample, then fit on one worker."""
-
-    def __init__(
-        self,
-        directory: str,
-        tokens: TokenConfig | None,
-        config: HmmConfig,
-        share: float,
-        seed: int,
-        threads: int,
-        facts: dict[str, object],
-        *,
-        allow_empty: bool = False,
-        after: Receipts | None = None,
-        view: View | None = None,
-        pieces: beam.pvalue.AsSingleton | None = None,
-    ) -> None:
-        super().__init__()
-        self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
-        self._pieces = {} if pieces is None else {"pieces": pieces}
-        self._gather = GatherSample(share, seed)
-        self._fit = functools.partial(
-            fit_aligner,
-            directory=directory,
-            tokens=tokens,
-            config=config,
-            threads=threads,
-            facts=facts,
-            allow_empty=allow_empty,
-            view=view,
-        )
-
-    def expand(self, batches: Batches) -> Model:
-        """Sample, gather under one key, fit; not before the receipts that are waited for."""
-        return batches | self._gather | "Fit" >> beam.Map(self._fit, **self._waits, **self._pieces)
-
-
-def fit_aligner(
-    element: tuple[int, Iterable[pa.Table]],
-    directory: str,
-    tokens: TokenConfig | None,
-    config: HmmConfig,
-    threads: int,
-    facts: dict[str, object],
-    *,
-    allow_empty: bool = False,
-    view: View | None = None,
-    pieces: bytes = b"",
-    _after: list[str] | None = None,
-) -> store.ModelReference:
-    """Fit an aligner on the parts of a sample and save it.
-
-    Args:
-        element: The sample's parts under one key.
-        directory: Where the model goes.
-        tokens: How text is cut; None for the pieces of the SentencePiece model.
-        config: Settings of the fit.
-        threads: Threads to use; they change no bit of the model.
-        facts: What else the model says of itself.
-        allow_empty: Whether an empty sample gives no model instead of an error.
-        view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
-        pieces: The SentencePiece model that the run trained, if it did.
-        _after: What the step waited for.
-
-    Returns:
-        Where the model lies; `NO_MODEL` of an empty sample, if that is allowed.
-
-    Raises:
-        ConfigError: The sample is empty and that is not allowed.
-    """
-    parts = list(element[1])
-    sample = gather_sample(parts)
-    if view is not None:
-        sample = view(sample)
-    if not sample.num_rows and allow_empty:
-        return NO_MODEL
-    if not sample.num_rows:
-        rejects = files.join(directory, REJECTS)
-        why = why_empty(parts)
-        where = "" if _after is None else f"; the rejected pairs are in {rejects}"
-        raise ConfigError(_NOTHING_TO_FIT + (f"; {why}" if why else "") + where)
-    if tokens is None:
-        tokens = TokenConfig("sentencepiece", pieces)
-    cut = add_tokens(sample, tokens)
-    model = fit(cut, config, threads=threads)
-    # Fragments are translated from one language into another, and by words.
-    wanted = view is None and tokens.model is None
-    phrases = build_phrase_table(model, cut, threads) if wanted else None
-    packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
-    return store.save(directory, packed)
-
-
 class EachShard(beam.PTransform[Shards, Shards]):
     """Maps the working table of every shard by one function, which may also take the model."""
 
     def __init__(
         self,
         function: Callable[..., pa.Table],
-        model: beam.pvalue.AsSingleton | None = None,
+        model: AlignerReference | beam.pvalue.AsSingleton | None = None,
         **settings: object,
     ) -> None:
         super().__init__()
@@ -221,33 +113,9 @@ def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
 
 
 def _on_table_with_model(
-    shard: Shard, function: Callable[..., pa.Table], model: store.ModelReference
+    shard: Shard, function: Callable[..., pa.Table], model: AlignerReference
 ) -> Shard:
     return shard.with_table(function(shard.table, model))
-
-
-def tokenize(
-    table: pa.Table, reference: store.ModelReference, tokens: TokenConfig | None
-) -> pa.Table:
-    """Cut pairs into tokens; None for those that the aligner was fitted on."""
-    if reference == NO_MODEL:
-        _require_empty(table)
-        return schemas.TOKENS.empty_table()
-    return add_tokens(table, tokens or store.load(reference).tokens)
-
-
-def align(table: pa.Table, reference: store.ModelReference) -> pa.Table:
-    """Align tokens with the model that the reference names."""
-    if reference == NO_MODEL:
-        _require_empty(table)
-        return schemas.LINKED.empty_table()
-    return store.load(reference).model.align(table)
-
-
-def _require_empty(table: pa.Table) -> None:
-    """Refuse pairs for which there is no model: they passed the screen, the sample missed them."""
-    if table.num_rows:
-        raise ConfigError(_NOTHING_TO_FIT)
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):
@@ -260,7 +128,7 @@ class WriteShards(beam.PTransform[Shards, Receipts]):
         self,
         finish: Callable[..., ShardOutput],
         config: WriteConfig,
-        model: beam.pvalue.AsSingleton | None = None,
+        model: AlignerReference | beam.pvalue.AsSingleton | None = None,
         **settings: object,
     ) -> None:
         super().__init__()
@@ -282,7 +150,7 @@ def _write(shard: Shard, finish: Callable[..., ShardOutput], config: WriteConfig
 
 def _write_with_model(
     shard: Shard,
-    model: store.ModelReference,
+    model: AlignerReference,
     finish: Callable[..., ShardOutput],
     config: WriteConfig,
 ) -> str:

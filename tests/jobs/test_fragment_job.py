@@ -4,7 +4,8 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.options.base import AlignerOptions, JobOptions, TranslatorOptions
+from pairweave.pipelines.options.aligner_options import AlignerOptions
+from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.steps.fragment_finding import UNKNOWN
 from tests import check_tagged

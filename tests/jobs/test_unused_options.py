@@ -2,6 +2,7 @@
 
 import pytest
 
+from pairweave.models.ter_aligner import TerAligner
 from tests.makers import runs, suggesting
 
 SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
@@ -101,8 +102,6 @@ def test_plain_rows_alone_are_made_without_an_aligner_and_are_the_same_rows(dire
 
 
 def test_random_spans_are_drawn_without_looking_at_translations(directory, monkeypatch):
-    from pairweave.pipelines.steps import mono_aligner
-
     command = ("suggest", *TRANSLATED, *LANGUAGES, "--workers", "1")
     runs.run_well_here(*command, "--methods", "random", "--output", "random", cwd=directory)
     runs.run_well_here(*command, "--methods", "random,alignment", "--output", "both", cwd=directory)
@@ -113,7 +112,7 @@ def test_random_spans_are_drawn_without_looking_at_translations(directory, monke
     def fail(*_):
         raise AssertionError("translations were aligned")
 
-    monkeypatch.setattr(mono_aligner, "compare_by_edits", fail)
+    monkeypatch.setattr(TerAligner, "align", fail)
     runs.run_well_here(*command, "--methods", "random", "--output", "again", cwd=directory)
 
 

@@ -9,7 +9,7 @@ import pytest
 import sentencepiece
 
 from pairweave.models import attention_aligner
-from pairweave.pipelines.aligners.aligner_names import read_name
+from pairweave.pipelines.aligners.registry import NAMED, read_name
 from pairweave.transforms import schemas
 from tests.makers import runs
 
@@ -128,8 +128,9 @@ def test_attention_that_cannot_be_read_is_refused(folder, name, message):
 
 def test_a_name_without_all_stands_for_itself():
     name = read_name("attention:F.npz:layer=2")
-    assert list(name.each()) == [name]
-    assert list(read_name("hmm").each()) == [read_name("hmm")]
+    assert list(NAMED["attention"].each(name)) == [name]
+    name = read_name("hmm")
+    assert list(NAMED["hmm"].each(name)) == [name]
 
 
 def test_attention_is_no_second_aligner(folder):

@@ -1,6 +1,7 @@
 """A directory of files that one file, ``about.json``, names with their hashes."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -9,6 +10,26 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.storage import files
 
 ABOUT = "about.json"
+
+
+def seal(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dict[str, bytes]:
+    """Return files with the ``about.json`` that names them, which comes last.
+
+    Args:
+        packed: The other files, by name.
+        facts: What else ``about.json`` says.
+    """
+    named = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(packed.items())}
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return {**packed, ABOUT: orjson.dumps({**facts, "files": named}, option=options)}
+
+
+def write(directory: str, sealed: Mapping[str, bytes]) -> None:
+    """Write a directory, ``about.json`` last: without it, the others were not finished."""
+    for name, data in sealed.items():
+        if name != ABOUT:
+            files.write_bytes(files.join(directory, name), data)
+    files.write_bytes(files.join(directory, ABOUT), sealed[ABOUT])
 
 
 def parse_about(data: bytes) -> dict[str, Any]:

@@ -2,26 +2,20 @@
 
 import dataclasses
 import json
-import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pairweave.models import store
-from pairweave.models.aligner import Aligner
-from pairweave.models.attention_aligner import AttentionAligner
-from pairweave.models.external.external import ExternalAligner, find_digest, learn
-from pairweave.models.external.external_config import PROGRAMS
-from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.pipelines.aligners.aligner_names import AlignerName, read_name
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.registry import NAMED, read_name
+from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import EvaluateAlignersOptions
 from pairweave.pipelines.process import terminal
-from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.pharaoh import format_links
@@ -29,7 +23,10 @@ from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.storage import files, text_lines
-from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.tokens import TokenConfig
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.aligners.job_aligner import Make
 
 ABOUT = "error rate and speed of several aligners on one gold set"
 _COLUMNS = ("aligner", "AER", "precision", "recall", "links", "learn s", "pairs/s")
@@ -75,17 +72,15 @@ class Outcome:
     signature: str
 
 
-Make = Callable[[Texts], Aligner]
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the command from its command line."""
     options, _ = flags.parse(
         EvaluateAlignersOptions, "pairweave evaluate aligners", ABOUT, arguments, beam=False
     )
-    names = [name for text in options.aligners or ("hmm",) for name in read_name(text).each()]
+    given = [read_name(text) for text in options.aligners or ("hmm",)]
+    names = [each for name in given for each in NAMED[name.aligner].each(name)]
     # An aligner that is not there is found out before the others have worked for an hour.
-    makers = [maker(name, options) for name in names]
+    makers = [NAMED[name.aligner].make(name, options.program_timeout) for name in names]
     texts = read_texts(options)
     check_gold(options, texts.gold.num_rows)
     outcomes: list[Outcome] = []
@@ -130,65 +125,6 @@ def _compare(links: str, options: EvaluateAlignersOptions) -> LinkScores:
         return evaluate_links(path, files.on_disk(options.gold), options.one_based)
 
 
-def maker(name: AlignerName, options: EvaluateAlignersOptions) -> Make:
-    """Return what makes an aligner ready, which may be to let it learn.
-
-    Raises:
-        ConfigError: The aligner is not there, or a setting is not one of its own.
-    """
-    if name.aligner == "hmm":
-        name.require_settings("decode")
-        if name.model is not None:
-            name.require_settings()
-            fitted = store.read(name.model).model
-            return lambda _: fitted
-        config = HmmConfig(decode=name.settings.get("decode", "posterior"))
-        return lambda texts: fit(texts.training, config, threads=os.cpu_count() or 1)
-    if name.aligner == "encoder":
-        return _encoder(name)
-    if name.aligner == "attention":
-        return _attention(name)
-    external = name.program_config(options.program_timeout)
-    find_digest(external, {})
-    return lambda texts: ExternalAligner(external, learn(external, texts.training))
-
-
-def _encoder(name: AlignerName) -> Make:
-    from pairweave.models.encoder import encoder_store
-
-    reference = encoder_store.find(name.encoder_config())
-    return lambda _: encoder_store.load(reference)
-
-
-def _attention(name: AlignerName) -> Make:
-    source = name.attention_source()
-    aligner = AttentionAligner(source)
-
-    def make(texts: Texts) -> Aligner:
-        if len(aligner) != texts.gold.num_rows:
-            raise InputError(
-                "line_count_mismatch",
-                source.path,
-                f"has attention of {len(aligner)} lines, but the gold set has "
-                f"{texts.gold.num_rows} pairs",
-            )
-        return aligner
-
-    return make
-
-
-def _attention_settings(name: AlignerName) -> dict[str, object]:
-    """Return what a signature says of attention beside its digest."""
-    if name.aligner != "attention":
-        return {}
-    source = name.attention_source()
-    return {
-        "method": source.method,
-        "layer": "only" if source.layer is None else source.layer,
-        "head": "mean" if source.head is None else source.head,
-    }
-
-
 def read_texts(options: EvaluateAlignersOptions) -> Texts:
     """Read the gold set's pairs and the training text.
 
@@ -208,9 +144,9 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
     else:
         sides = _read_sides([str(options.source_input)], [options.target_input])
     languages = options.source_lang, options.target_lang
-    gold = token_table(*sides, TokenConfig("whitespace"), languages)
+    gold = token_table(sides, TokenConfig("whitespace"), languages, first_id=1)
     training = _read_sides(options.train_source_input, options.train_target_input)
-    more = token_table(*training, TokenConfig(options.train_tokens), languages)
+    more = token_table(training, TokenConfig(options.train_tokens), languages, first_id=1)
     full = pa.compute.and_(
         *(pa.compute.greater(pa.compute.list_value_length(more[f"{side}_tokens"]), 0)
           for side in ("source", "target"))
@@ -218,36 +154,16 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
     return Texts(gold, pa.concat_tables([gold, more.filter(full)]).combine_chunks())
 
 
-def token_table(
-    source: list[str], target: list[str], tokens: TokenConfig, languages: tuple[str, str]
-) -> pa.Table:
-    """Return sentence pairs as a TOKENS table, numbered from 1."""
-    count = len(source)
-    columns: dict[str, Any] = {
-        "id": [f"{line:032x}" for line in range(1, count + 1)],
-        "corpus": [""] * count,
-        "source_lang": [languages[0]] * count,
-        "target_lang": [languages[1]] * count,
-        "file": [""] * count,
-        "line": range(1, count + 1),
-        "source": source,
-        "target": target,
-        "translation": [None] * count,
-    }
-    arrays = [pa.array(columns[name], schemas.TOKENS.field(name).type) for name in columns]
-    arrays += [tokenize(arrays[6 + side], tokens, languages[side]) for side in (0, 1)]
-    return pa.Table.from_arrays(arrays, schema=schemas.TOKENS)
-
-
 def evaluate(
-    name: AlignerName, make: Make, texts: Texts, options: EvaluateAlignersOptions
+    name: AlignerName, make: "Make", texts: Texts, options: EvaluateAlignersOptions
 ) -> Outcome:
     """Let an aligner learn and align, and compare its links with the gold."""
+    kind = NAMED[name.aligner]
     started = time.perf_counter()
-    aligner = make(texts)
+    aligner = make(texts.gold, texts.training)
     learn_seconds = time.perf_counter() - started
-    whole = _whole_corpus(name)
-    if name.aligner not in PROGRAMS:
+    whole = kind.needs_whole_corpus(name)
+    if kind.warms_up:
         # Compiled functions and buffers are made ready by the first pairs, once in a process.
         aligner.align(texts.gold.slice(0, 2))
     table = texts.training if whole else texts.gold
@@ -257,12 +173,12 @@ def evaluate(
     linked = linked.slice(0, texts.gold.num_rows).combine_chunks()
     links = symmetrize(linked, pick(SymmetrizeConfig, options)).column("links")
     scores = _compare("".join(f"{line}\n" for line in format_links(links).to_pylist()), options)
-    learns = name.learns
+    learns = kind.learns(name)
     settings = {
         # Where a program or a model lies decides nothing; the digest names what it is.
         "aligner": name.aligner,
         "model": aligner.digest[:12],
-        **_attention_settings(name),
+        **kind.facts(name),
         "heuristic": options.heuristic,
         "tokens": "whitespace",
         "training_pairs": texts.training.num_rows if learns else 0,
@@ -319,10 +235,6 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
         if outcome.pairs_per_second >= 10
         else f"{outcome.pairs_per_second:.2g}",
     )
-
-
-def _whole_corpus(name: AlignerName) -> bool:
-    return name.aligner in PROGRAMS and name.about.way == "whole corpus"
 
 
 def _read_joined(path: Path) -> tuple[list[str], list[str]]:

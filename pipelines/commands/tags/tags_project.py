@@ -1,24 +1,20 @@
 """The command ``tags project``: the tags of a source onto its translation, line by line."""
 
 import dataclasses
+import functools
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
-from pairweave.models import store
-from pairweave.models.encoder.encoder_store import EncoderReference
-from pairweave.models.encoder.loaded_encoder import HostedAligner
-from pairweave.models.external import external_store
-from pairweave.models.external.external_store import ExternalReference
-from pairweave.models.given_links import GivenLinks
-from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.ter_aligner import TerAligner
-from pairweave.pipelines.aligners.aligner_choice import HOSTING, choose_aligner
-from pairweave.pipelines.aligners.given_choice import ATTENTION_ONLY
+from pairweave.models.aligner import Aligned, LoadedAligner
+from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.aligners.given import Given
+from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
+from pairweave.pipelines.aligners.second_choice import OPTIONS as OF_SECOND
 from pairweave.pipelines.commands.tags.project_links import (
     Block,
     LinkBlock,
@@ -26,8 +22,9 @@ from pairweave.pipelines.commands.tags.project_links import (
     own_links,
     pharaoh_links,
 )
+from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.base import AlignerOptions
+from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.command_options import TagsProjectOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
@@ -38,22 +35,18 @@ from pairweave.transforms.markup.markup import find_syntax, parse_markup, strip_
 from pairweave.transforms.projection.project import Tokens, cut_tokens, project_tags
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.storage.whole_files import open_whole, require_apart
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens, train_sentencepiece
+from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 
 BLOCK_LINES = 4_096
 
 SOFT_THRESHOLD = 0.05
 """Least posterior of a link that ``best`` looks at, where hmm gives the links."""
 
-_OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *ATTENTION_ONLY}
+_OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
 """Options of what makes links, and not of what cuts text."""
 
-_OF_JOBS = {*HOSTING, "watch_model", "second_aligner", "combine"}
+_OF_JOBS = {*OF_SECOND, *(name for each in ALIGNERS for name in each.of_workers)}
 """Options of jobs that have workers, shards and a report."""
-
-
-AlignedOrNot = tuple[pa.Table, dict[int, tuple[str, str]]]
-"""Links of some rows, and the rows that an aligner gave up with reason and detail."""
 
 
 def main(_name: str, arguments: Sequence[str]) -> int:
@@ -127,7 +120,7 @@ def _check_unused(options: TagsProjectOptions) -> None:
         raise ConfigError(
             f"{names}: applies only to an aligner, but links come from --{came}; leave it out"
         )
-    read = sorted(given & set(ATTENTION_ONLY))
+    read = sorted(given & set(Given.own))
     if read and options.attention is None:
         raise ConfigError(f"--{read[0]}: says how --attention is read; give both")
     two_directions = came in (None, "forward_links")
@@ -173,8 +166,12 @@ def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]
         sources = [parse_markup(source.text, syntax) for source, _ in chunk]
         targets = [target for _, target in chunk]
         tagged = [number for number, source in enumerate(sources) if source.tags]
-        texts = [(sources[number].text, targets[number].text) for number in tagged]
-        block = Block(first, sources, targets, tagged, add_tokens(_table(texts, options), tokens))
+        texts = (
+            [sources[number].text for number in tagged],
+            [targets[number].text for number in tagged],
+        )
+        table = token_table(texts, tokens, _languages(options))
+        block = Block(first, sources, targets, tagged, table)
         yield block if own_links(options) else _cut(block)
         first += len(chunk)
 
@@ -198,60 +195,38 @@ def _cut(block: Block) -> Block:
     return dataclasses.replace(block, table=table)
 
 
-def _table(texts: Sequence[tuple[str, str]], options: TagsProjectOptions) -> pa.Table:
-    rows = len(texts)
-    columns = {
-        "id": [f"{row:032x}" for row in range(rows)],
-        "corpus": [""] * rows,
-        "source_lang": [options.source_lang] * rows,
-        "target_lang": [options.target_lang] * rows,
-        "file": [""] * rows,
-        "line": list(range(1, rows + 1)),
-        "source": [source for source, _ in texts],
-        "target": [target for _, target in texts],
-        "translation": [None] * rows,
-    }
-    return pa.table([columns[field.name] for field in schemas.PAIRS], schema=schemas.PAIRS)
+def _languages(options: TagsProjectOptions) -> tuple[str, str]:
+    return options.source_lang, options.target_lang
 
 
 def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
     """Return how text is cut, and what links the tokens of a block."""
     model, tokens = choose_aligner(options)
-    if isinstance(model, GivenLinks):
+    if own_links(options):
         assert tokens is not None
-        if options.attention is not None:
-            return tokens, attention_links(options, tokens)
-        return tokens, pharaoh_links(options, tokens)
-    if options.aligner == "external" and model is None:
-        raise ConfigError(
-            f"--aligner external: use --model to give what {options.program} learned in an "
-            "earlier run"
-        )
-    if isinstance(model, EncoderReference):
-        assert tokens is not None
-        threads = os.cpu_count() or 1
-        encoder = HostedAligner(dataclasses.replace(model, threads=threads))
-        return tokens, _aligned(lambda table: _or_none(encoder.align(table)[:2], table), options)
-    if isinstance(model, ExternalReference):
-        assert tokens is not None
-        program = external_store.load(model)
-        return tokens, _aligned(
-            lambda table: _or_none(program.align_or_reject(table), table), options
-        )
-    assert not isinstance(model, TerAligner)
-    if model is not None:
-        fitted = store.load(model)
-        hmm, tokens = fitted.model, tokens or fitted.tokens
+        links = pharaoh_links if options.attention is None else attention_links
+        return tokens, links(options, tokens)
+    aligner = aligner_of(options)
+    if model is None:
+        loaded, tokens = aligner.learn_here(options, tokens, functools.partial(_training, options))
     else:
-        pairs = _fit_pairs(options)
-        if tokens is None:
-            texts = (text for pair in pairs for text in pair)
-            tokens = TokenConfig("sentencepiece", train_sentencepiece(texts, options.vocabulary))
-        table = add_tokens(_table(pairs, options), tokens)
-        hmm = fit(table, HmmConfig(decode=options.decode), os.cpu_count() or 1)
+        loaded = aligner.load_here(model, os.cpu_count() or 1)
+    assert tokens is not None
     if options.rules == "best":
-        hmm = hmm.with_threshold(SOFT_THRESHOLD)
-    return tokens, _aligned(hmm.align, options)
+        loaded = loaded.believing(SOFT_THRESHOLD)
+    return tokens, _aligned(loaded, options)
+
+
+def _training(
+    options: TagsProjectOptions, tokens: TokenConfig | None
+) -> tuple[pa.Table, TokenConfig]:
+    """Return the pairs that an aligner is fitted on, cut into tokens, and how they were cut."""
+    pairs = _fit_pairs(options)
+    if tokens is None:
+        texts = (text for pair in pairs for text in pair)
+        tokens = TokenConfig("sentencepiece", train_sentencepiece(texts, options.vocabulary))
+    sides = [source for source, _ in pairs], [target for _, target in pairs]
+    return token_table(sides, tokens, _languages(options)), tokens
 
 
 def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
@@ -270,17 +245,17 @@ def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
     return pairs
 
 
-def _aligned(align: Callable[[pa.Table], pa.Table], options: TagsProjectOptions) -> LinkBlock:
+def _aligned(aligner: LoadedAligner, options: TagsProjectOptions) -> LinkBlock:
     """Return what aligns the tokens of a block."""
 
     def link(block: Block) -> list[SoftLinks]:
-        table = align(block.table)
+        table = _or_none(aligner.align_or_reject(block.table), block.table)
         return soften(table) if options.rules == "best" else harden(table, options.heuristic)
 
     return link
 
 
-def _or_none(aligned: AlignedOrNot, table: pa.Table) -> pa.Table:
+def _or_none(aligned: Aligned, table: pa.Table) -> pa.Table:
     """Return the links of every row; what the aligner gave up has none."""
     linked, given_up = aligned
     if not given_up:

@@ -3,6 +3,7 @@
 from pairweave.models.external import external_store
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
+from pairweave.models.once import LoadedOnce
 
 
 def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
@@ -13,7 +14,7 @@ def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
         return object()
 
     monkeypatch.setattr(external_store, "_load", load)
-    monkeypatch.setattr(external_store, "_ready", {})
+    monkeypatch.setattr(external_store, "_ready", LoadedOnce())
     one = ExternalReference(ExternalConfig("fast_align"), "digest", "directory")
     other = ExternalReference(ExternalConfig("fast_align"), "another", "directory")
     aligner = external_store.load(one)

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
 from pairweave.models.encoder.batching import Budget  # noqa: E402
+from pairweave.models.once import LoadedOnce  # noqa: E402
 from pairweave.models.translators import (  # noqa: E402
     translator_ctranslate2,
     translator_store,
@@ -380,7 +381,7 @@ def test_weights_that_do_not_fit_are_refused(directory, tmp_path):
 
 
 def test_a_translator_is_loaded_once_and_must_be_the_planned_one(directory, monkeypatch):
-    monkeypatch.setattr(translator_store, "_loaded", {})
+    monkeypatch.setattr(translator_store, "_loaded", LoadedOnce())
     path = directory / "marian-ctranslate2"
     reference = translator_store.find(TranslatorConfig("ctranslate2", str(path)), [("en", "de")])
     first = translator_store.translate(reference, SOURCES[:2], "en", "de")

@@ -10,9 +10,8 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run.prepare import prepare
-from pairweave.pipelines.steps.fitting import fitted_aligner
-from pairweave.pipelines.steps.mono_aligner import align_monolingual, require_monolingual
-from pairweave.pipelines.steps.screened_rows import ScreenedRows
+from pairweave.pipelines.steps.mono_aligner import compare_linked, cut_translations
+from pairweave.pipelines.steps.steps import EachShard
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
@@ -88,7 +87,7 @@ class Keep(beam.DoFn):
                 writer.write_table(table)
 
 
-def compare(directory, run, made=None, shards=3, **more):
+def compare(directory, run, made=None, shards=3, heuristic="grow-diag"):
     """Align made pairs in a graph; return kept rows, rejected rows and working table."""
     found = directory / "found"
     found.mkdir(exist_ok=True)
@@ -102,7 +101,11 @@ def compare(directory, run, made=None, shards=3, **more):
             | "Rows" >> beam.Map(some)
         )
         cut = rows | "Shuffle" >> MakeShards(shards, frozenset(range(shards)))
-        compared = align_monolingual(cut, pipeline, ScreenedRows(rows, None), run, **more)
+        model = run.aligner.model(rows, run, translations=True)
+        tokens = EachShard(cut_translations, model, aligner=run.aligner, tokens=run.tokens)
+        linked = cut | tokens | run.aligner.step(run, model, translations=True)
+        step = beam.Map(compare_linked, config=SymmetrizeConfig(heuristic))
+        compared = linked | "Compare" >> step.with_output_types(Shard)
         _ = compared | "Keep" >> beam.ParDo(Keep(found))
     tables = []
     for name in ("kept", "rejected", "table"):
@@ -133,7 +136,7 @@ def test_edits_need_no_model_and_give_the_aligners_own_links(tmp_path):
 
 def test_a_model_is_fitted_on_the_translations(tmp_path):
     run = run_of(tmp_path, aligner="hmm")
-    require_monolingual(run)
+    run.aligner.check_translations(run.model)
     assert run.document["models"] == ["models/hmm"]
     _, _, table = compare(tmp_path, run, heuristic="intersection")
     reference = store.find(str(tmp_path / "out" / "models" / "hmm"))
@@ -151,7 +154,7 @@ def test_a_fitted_model_of_one_language_is_used_as_it_is(tmp_path):
     _, _, table = compare(tmp_path, first)
     (tmp_path / "again").mkdir()
     run = run_of(tmp_path / "again", aligner="hmm", model=str(tmp_path / "out" / "models" / "hmm"))
-    require_monolingual(run)
+    run.aligner.check_translations(run.model)
     _, _, again = compare(tmp_path / "again", run)
     assert again.equals(table)
     assert not (tmp_path / "again" / "out").exists()
@@ -164,11 +167,12 @@ def test_a_model_of_two_languages_is_refused(tmp_path):
     )
     with beam.Pipeline(options=options) as pipeline:
         rows = pipeline | beam.Create([batch_of(triples())]) | "Rows" >> beam.Map(some)
-        model = fitted_aligner(pipeline, ScreenedRows(rows, None), run)
+        model = run.aligner.model(rows, run)
         _ = pipeline | "One" >> beam.Create([0]) | "Beside" >> beam.Map(beside, model)
     given = str(tmp_path / "out" / "models" / "hmm")
+    run = run_of(tmp_path, aligner="hmm", model=given)
     with pytest.raises(ConfigError, match="was fitted from en to de; translations are aligned"):
-        require_monolingual(run_of(tmp_path, aligner="hmm", model=given))
+        run.aligner.check_translations(run.model)
 
 
 def beside(number: int, _: store.ModelReference) -> int:
@@ -212,7 +216,7 @@ def test_an_encoder_rejects_translations_over_its_limit(tmp_path):
         long_pairs="reject",
     )
     assert (run.model.config.head.name, run.model.config.unit) == ("ot", "words")
-    require_monolingual(run)
+    run.aligner.check_translations(run.model)
     kept, rejected, table = compare(tmp_path, run)
     assert rejected.column("line").to_pylist() == [LONG + 1]
     assert rejected.column("reason").to_pylist() == ["too_long_for_encoder"]

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from pairweave.models.once import LoadedOnce
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
@@ -52,7 +53,7 @@ class Capitals:
 @pytest.fixture
 def capitals(monkeypatch):
     found = Capitals()
-    monkeypatch.setattr(translator_store, "_loaded", {REFERENCE.digest: found})
+    monkeypatch.setattr(translator_store, "_loaded", LoadedOnce({REFERENCE.digest: found}))
     return found
 
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
-from pairweave.pipelines.aligners.aligner_names import read_name
+from pairweave.pipelines.aligners.encoder import config_of
+from pairweave.pipelines.aligners.registry import NAMED, read_name
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, fake_programs, runs
 from tests.makers.fake_programs import write_program
@@ -186,11 +187,15 @@ def test_a_name_holds_a_model_and_settings():
     name = read_name("encoder:models/bert:layer=6:head=argmax")
     assert (name.aligner, name.model, name.layer) == ("encoder", "models/bert", 6)
     assert name.settings == {"layer": "6", "head": "argmax"}
-    assert not name.learns
-    assert read_name("hmm").learns
-    assert not read_name("hmm:model").learns
-    assert read_name("giza").learns
-    assert not read_name("simalign:m").learns
+    for text, learns in (
+        ("encoder:models/bert", False),
+        ("hmm", True),
+        ("hmm:model", False),
+        ("giza", True),
+        ("simalign:m", False),
+    ):
+        name = read_name(text)
+        assert NAMED[name.aligner].learns(name) == learns
     for text, message in (
         ("hmm:model:other", "'other' is no setting"),
         ("simalign:m:layer=x", "layer must be a number"),
@@ -201,7 +206,7 @@ def test_a_name_holds_a_model_and_settings():
 
 def test_a_name_holds_the_settings_of_an_encoder():
     text = "encoder:bert:layer=6:head=ot:threshold=0.2:distortion=0.4:unit=words:precision=bf16"
-    assert read_name(text).encoder_config() == EncoderConfig(
+    assert config_of(read_name(text)) == EncoderConfig(
         "bert",
         layer=6,
         head=HeadConfig("ot", threshold=0.2, distortion=0.4),
@@ -209,10 +214,10 @@ def test_a_name_holds_the_settings_of_an_encoder():
         precision="bf16",
     )
     text = "encoder:bert:head=partial_ot:cost=euclidean:mass=norm:moved_mass=0.5:regularization=1"
-    assert read_name(text).encoder_config().head == HeadConfig(
+    assert config_of(read_name(text)).head == HeadConfig(
         "partial_ot", cost="euclidean", mass="norm", moved_mass=0.5, regularization=1.0
     )
-    assert read_name("encoder:bert").encoder_config() == EncoderConfig("bert")
+    assert config_of(read_name("encoder:bert")) == EncoderConfig("bert")
     for text, message in (
         ("encoder:bert:threshold=much", "threshold must be a number"),
         ("encoder:bert:threshold=2", "threshold must be a number, 0 to 1"),
@@ -223,7 +228,7 @@ def test_a_name_holds_the_settings_of_an_encoder():
         ("encoder", "needs a model"),
     ):
         with pytest.raises(ConfigError, match=message):
-            read_name(text).encoder_config()
+            config_of(read_name(text))
 
 
 def test_a_gold_that_counts_from_1_without_a_word_gets_a_warning_before_the_figures(directory):

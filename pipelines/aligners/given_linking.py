@@ -5,7 +5,6 @@ import functools
 import apache_beam as beam
 
 from pairweave.models.given_links import GivenLinks
-from pairweave.pipelines.run.run import Run
 from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.text.tokens import TokenConfig
 
@@ -13,14 +12,11 @@ from pairweave.transforms.text.tokens import TokenConfig
 class LinkAsGiven(beam.PTransform[Shards, Shards]):
     """Gives the working table of every shard its links; pairs with unusable ones are rejected."""
 
-    def __init__(self, run: Run, *, monolingual: bool = False) -> None:
-        """Take the run's links; ``monolingual``: those of translations, where a pair has one."""
+    def __init__(self, given: GivenLinks, tokens: TokenConfig, *, translations: bool) -> None:
+        """Take a run's links; ``translations``: those of translations, where a pair has one."""
         super().__init__()
-        given, tokens = run.model, run.tokens
-        assert isinstance(given, GivenLinks)
-        assert tokens is not None
         self._link = functools.partial(
-            link_shard, given=given, tokens=tokens, monolingual=monolingual
+            link_shard, given=given, tokens=tokens, translations=translations
         )
 
     def expand(self, shards: Shards) -> Shards:
@@ -29,9 +25,9 @@ class LinkAsGiven(beam.PTransform[Shards, Shards]):
 
 
 def link_shard(
-    shard: Shard, given: GivenLinks, tokens: TokenConfig, *, monolingual: bool = False
+    shard: Shard, given: GivenLinks, tokens: TokenConfig, *, translations: bool = False
 ) -> Shard:
     """Link a shard's pairs; kept rows, rejected rows and working table stay in step."""
-    wanted = shard.kept.column("translation").is_valid().to_numpy() if monolingual else None
+    wanted = shard.kept.column("translation").is_valid().to_numpy() if translations else None
     linked, given_up = given.align(shard.kept, shard.table, tokens, wanted)
     return shard.give_up(given_up).with_table(linked)

@@ -1,4 +1,4 @@
-"""The steps of a job with someone else's aligner: learn from a sample, align each shard."""
+"""The step that lets someone else's aligner learn from a sample of a run's rows."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -6,44 +6,33 @@ from collections.abc import Iterable, Mapping
 import apache_beam as beam
 import pyarrow as pa
 
+from pairweave.models.aligner import NOTHING
 from pairweave.models.external import external_store
 from pairweave.models.external.external import learn
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
-from pairweave.pipelines.aligners.external_choice import external_config
-from pairweave.pipelines.options.base import AlignerOptions
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.screened_rows import ScreenedRows
 from pairweave.pipelines.steps.steps import GatherSample
-from pairweave.transforms import schemas
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
-from pairweave.transforms.shards.shard import Batches, Shard, Shards
+from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
 Learned = beam.PCollection[ExternalReference]
 
-NOTHING_LEARNED = ""
-"""The digest of a program that found no pair to learn from."""
 
+def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pvalue.AsSingleton:
+    """Return what a program learns from a sample of a run's rows, as a side input.
 
-def learned_aligner(
-    pipeline: beam.Pipeline, rows: ScreenedRows, run: Run
-) -> beam.pvalue.AsSingleton:
-    """Return the run's program as a side input: a reference that workers load.
-
-    What an earlier attempt of the same run learned is used again, if it is whole.
+    Args:
+        rows: Screened rows.
+        run: The run.
+        config: The program.
     """
     options = run.options
-    assert isinstance(options, AlignerOptions)
     assert run.tokens is not None
-    config = external_config(options)
-    directory = run.model_directory
-    reference = run.model or external_store.find_whole(config, directory)
-    if reference is not None:
-        return beam.pvalue.AsSingleton(pipeline | "Model" >> beam.Create([reference]))
     step = LetLearn(
-        directory=directory,
+        directory=run.model_directory,
         config=config,
         tokens=run.tokens,
         share=sample_share(run.plan.rows, options.fit_pairs),
@@ -51,7 +40,7 @@ def learned_aligner(
         facts=run.language_facts(),
         allow_empty=options.allow_empty,
     )
-    return beam.pvalue.AsSingleton(rows.batches | "LetLearn" >> step)
+    return beam.pvalue.AsSingleton(rows | "LetLearn" >> step)
 
 
 class LetLearn(beam.PTransform[Batches, Learned]):
@@ -105,7 +94,7 @@ def learn_from_sample(
     sample = gather_sample(parts)
     if not sample.num_rows:
         if allow_empty:
-            return ExternalReference(config, NOTHING_LEARNED)
+            return ExternalReference(config, NOTHING)
         why = why_empty(parts)
         raise ConfigError(
             f"no pair passed the screen and was drawn into the sample, so {config.program} has "
@@ -114,34 +103,3 @@ def learn_from_sample(
         )
     learned = learn(config, add_tokens(sample, tokens))
     return external_store.save(config, directory, learned, {**facts, "pairs": sample.num_rows})
-
-
-class AlignExternally(beam.PTransform[Shards, Shards]):
-    """Aligns the working table of every shard; pairs that the program cannot take are rejected."""
-
-    def __init__(self, model: beam.pvalue.AsSingleton) -> None:
-        super().__init__()
-        self._model = model
-
-    def expand(self, shards: Shards) -> Shards:
-        """Align each shard."""
-        return shards | "Table" >> beam.Map(align_externally, self._model).with_output_types(Shard)
-
-
-def align_externally(shard: Shard, reference: ExternalReference) -> Shard:
-    """Align a shard's pairs; kept rows, rejected rows and working table stay in step."""
-    if reference.digest == NOTHING_LEARNED:
-        return shard.with_table(no_links(shard.table))
-    linked, given_up = external_store.align(reference, shard.table)
-    return shard.give_up(given_up).with_table(linked)
-
-
-def no_links(table: pa.Table) -> pa.Table:
-    """Return the LINKED rows of a shard that holds no pair, as where nothing passed the screen.
-
-    Raises:
-        WorkerError: It holds pairs.
-    """
-    if table.num_rows:
-        raise WorkerError(f"{table.num_rows} pairs to align, but there were none to learn from")
-    return schemas.LINKED.empty_table()

@@ -1,0 +1,36 @@
+"""What the stores of neural models share: where a model lies, and the libraries that run it."""
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from pairweave.transforms.errors import ConfigError
+
+_EXTRA = ("torch", "transformers", "tokenizers", "safetensors", "scipy", "huggingface_hub")
+
+
+def absolute_model(model: str) -> str:
+    """Return a model's directory as an absolute path; a hub name stays as it is."""
+    path = Path(model).expanduser()
+    return str(path.absolute()) if path.is_dir() else model
+
+
+def import_neural(module: str, option: str) -> ModuleType:
+    """Import a module of ours that needs torch.
+
+    Args:
+        module: Its full name.
+        option: What asks for it, for the message.
+
+    Raises:
+        ConfigError: The extra ``neural`` is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise ConfigError(
+            f"{option} needs {error.name}, which is not installed; "
+            "install it with: pip install 'pairweave[neural]'"
+        ) from error

@@ -1,0 +1,62 @@
+"""An aligner as a user names it on one line: ``encoder:DIR:layer=8:head=softmax``."""
+
+import dataclasses
+from typing import TypeVar
+
+from pairweave.transforms.errors import ConfigError
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class AlignerName:
+    """An aligner with its settings.
+
+    Attributes:
+        text: As it was written.
+        aligner: What it is called there: a name of `pipelines.aligners.registry.NAMES`.
+        model: Directory of a model, or file of attention, if one is named.
+        settings: The other settings.
+        option: The option that names it, for messages.
+    """
+
+    text: str
+    aligner: str
+    model: str | None
+    settings: dict[str, str]
+    option: str = "--aligners"
+
+    @property
+    def layer(self) -> int:
+        """Return the layer of an encoder.
+
+        Raises:
+            ConfigError: It is no number.
+        """
+        layer = self.number("layer", int)
+        return 8 if layer is None else layer
+
+    def require_settings(self, *known: str) -> None:
+        """Refuse settings that the aligner does not know.
+
+        Raises:
+            ConfigError: Names them.
+        """
+        foreign = sorted(set(self.settings) - set(known))
+        if foreign:
+            raise ConfigError(
+                f"{self.option} {self.text}: does not know {', '.join(foreign)}; it knows "
+                f"{', '.join(known) or 'no settings'}"
+            )
+
+    def number(self, setting: str, kind: type[Number]) -> Number | None:
+        """Read a setting as a number; None where it is not given.
+
+        Raises:
+            ConfigError: It is no number.
+        """
+        text = self.settings.get(setting)
+        try:
+            return None if text is None else kind(text)
+        except ValueError as error:
+            raise ConfigError(f"{self.option} {self.text}: {setting} must be a number") from error

@@ -1,0 +1,234 @@
+"""Someone else's aligner: a program that the user has installed."""
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from pairweave.models.external.external_config import (
+    ABOUT,
+    PROGRAMS,
+    ExternalConfig,
+    ProgramName,
+)
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.options.base import FitSettings, Options
+from pairweave.transforms.errors import ConfigError
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+    import pyarrow as pa
+
+    from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
+    from pairweave.models.external.external_store import ExternalReference
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model, Pairs
+    from pairweave.pipelines.run.run import Run
+    from pairweave.transforms.shards.shard import Batches
+    from pairweave.transforms.text.tokens import TokenConfig
+
+
+class ProgramOptions(Options):
+    """How the words of two languages are aligned: by a program."""
+
+    program: ProgramName | None = Field(
+        None, description="external: which program; eflomal and giza only to be evaluated"
+    )
+    program_path: str | None = Field(
+        None,
+        description="external: its executable, or the Python that has its package (default: as "
+        "on the search path)",
+    )
+    program_timeout: int = Field(
+        3600, ge=1, description="external: seconds that one call of the program may take"
+    )
+
+
+class External(JobAligner):
+    """The aligner `models.external`."""
+
+    name = "external"
+    pairs = "a program"
+    options = ProgramOptions
+    own = ("program", "program_path", "program_timeout")
+    place = ("program_path", "program_timeout")
+    names = PROGRAMS
+    warms_up = False
+
+    def known(self, options: FitSettings) -> set[str]:
+        """Return the options that the program knows, some of other aligners among them."""
+        config = config_of_options(options)
+        known = {"fit_pairs"} if config.about.way == "fitted" else set()
+        return {*self.own, *known, *(("layer", "head") if config.about.heads else ())}
+
+    def title(self, options: FitSettings) -> str:
+        """Return how messages name it: with its program."""
+        return f"--aligner external --program {config_of_options(options).program}"
+
+    def check(self, options: FitSettings) -> None:
+        """Leave it to the settings of the program (`models.external.external_config`)."""
+
+    def find(self, options: FitSettings) -> "Chosen":
+        """Return the program that aligns, None if it is to learn first, and how text is cut."""
+        from pairweave.models.external import external_store
+        from pairweave.models.external.external_process import identity
+        from pairweave.pipelines.aligners.token_choice import read_tokens
+
+        tokens = read_tokens(options.tokens or "words")
+        config = config_of_options(options)
+        if config.about.way == "whole corpus":
+            raise ConfigError(
+                f"--program {config.program} cannot align a corpus shard by shard: "
+                f"{config.about.why_whole}; compare it by pairweave evaluate aligners, and align "
+                "with another"
+            )
+        if tokens is None:
+            raise ConfigError(
+                "--tokens sentencepiece: a model is trained for --aligner hmm alone; "
+                "give sentencepiece:MODEL, words or whitespace"
+            )
+        if config.about.way == "pair by pair":
+            return external_store.find(config), tokens
+        identity(config)
+        if options.given_model is None:
+            return None, tokens
+        return external_store.find_learned(config, options.given_model), tokens
+
+    def settings(self, options: FitSettings) -> dict[str, object]:
+        """Return the program's version, and its head."""
+        from pairweave.models.external.external_process import identity
+
+        config = config_of_options(options)
+        settings: dict[str, object] = {"program_version": identity(config)}
+        if config.about.heads:
+            settings["head"] = config.extraction
+        return settings
+
+    def model_name(self, options: FitSettings) -> str:
+        """Return where what the program learns goes, under a run's output."""
+        return f"models/{config_of_options(options).program}"
+
+    def find_fitted(self, options: FitSettings, directory: str) -> "AlignerReference | None":
+        """Return what the program learned in an earlier attempt of a run."""
+        from pairweave.models.external import external_store
+
+        return external_store.find_whole(config_of_options(options), directory)
+
+    def model(
+        self,
+        rows: "Batches",
+        run: "Run",
+        pieces: "beam.pvalue.AsSingleton | None" = None,
+        after: "beam.PCollection[str] | None" = None,
+        *,
+        translations: bool = False,
+    ) -> "Model":
+        """Return the program, or what it learns; what it learned earlier is used again."""
+        from pairweave.pipelines.aligners.external_learning import learned_program
+
+        reference = run.model or self.find_fitted(run.options, run.model_directory)
+        return reference or learned_program(rows, run, config_of_options(run.options))
+
+    def learn_here(
+        self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
+    ) -> "tuple[LoadedAligner, TokenConfig]":
+        """Refuse it: a program learns in a run.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(
+            f"--aligner external: use --model to give what {config_of_options(options).program} "
+            "learned in an earlier run"
+        )
+
+    def second(
+        self,
+        name: AlignerName,
+        options: FitSettings,
+        tokens: "TokenConfig",
+    ) -> "ExternalReference":
+        """Return a program as the second aligner."""
+        from pairweave.models.external import external_store
+
+        about = ABOUT[name.aligner]
+        if about.way == "whole corpus":
+            raise ConfigError(
+                f"{name.option} {name.aligner} cannot align a corpus shard by shard: "
+                f"{about.why_whole}"
+            )
+        assert isinstance(options, ProgramOptions)
+        config = config_of(name, options.program_timeout)
+        if about.way == "pair by pair":
+            return external_store.find(config)
+        if name.model is None:
+            raise ConfigError(
+                f"{name.option} {name.aligner}: needs what it learned in an earlier run, as in "
+                f"{name.aligner}:OUTPUT/models/{name.aligner}; or let it be the first aligner"
+            )
+        return external_store.find_learned(config, name.model)
+
+    def make(self, name: AlignerName, seconds: int) -> "Make":
+        """Return what lets the program learn."""
+        from pairweave.models.external.external import ExternalAligner, find_digest, learn
+
+        config = config_of(name, seconds)
+        find_digest(config, {})
+
+        def learned(_gold: "pa.Table", training: "pa.Table") -> "Aligner":
+            return ExternalAligner(config, learn(config, training))
+
+        return learned
+
+    def learns(self, name: AlignerName) -> bool:
+        """Tell whether the program learns, beforehand or while it aligns."""
+        return ABOUT[name.aligner].way != "pair by pair"
+
+    def needs_whole_corpus(self, name: AlignerName) -> bool:
+        """Tell whether the program learns while it aligns."""
+        return ABOUT[name.aligner].way == "whole corpus"
+
+
+def config_of_options(options: FitSettings) -> ExternalConfig:
+    """Return the settings of the program.
+
+    Raises:
+        ConfigError: None is named, or a setting is not one of its own.
+    """
+    from pairweave.pipelines.aligners.encoder import EncoderOptions
+
+    assert isinstance(options, ProgramOptions)
+    assert isinstance(options, EncoderOptions)  # some programs have an encoder
+    if options.program is None:
+        raise ConfigError(
+            "--aligner external needs --program: fast_align, systran-align, awesome-align or "
+            "simalign"
+        )
+    return ExternalConfig(
+        program=options.program,
+        path=options.program_path,
+        model=options.given_model,
+        layer=options.layer,
+        head=options.head if "head" in options.model_fields_set else None,
+        timeout_seconds=options.program_timeout,
+    )
+
+
+def config_of(name: AlignerName, timeout_seconds: int) -> ExternalConfig:
+    """Return how a program that is named on one line is run.
+
+    Args:
+        name: The program.
+        timeout_seconds: How long one call of it may take.
+
+    Raises:
+        ConfigError: A setting is not one of a program's, or out of range.
+    """
+    name.require_settings("layer", "head", "path")
+    return ExternalConfig(
+        program=name.aligner,
+        path=name.settings.get("path"),
+        model=name.model,
+        layer=name.layer,
+        head=name.settings.get("head"),
+        timeout_seconds=timeout_seconds,
+    )

@@ -1,0 +1,104 @@
+"""Links of one's own in place of an aligner's: files of links, or attention."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.options.base import FitSettings, Options
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import CorpusInput, Plan
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+
+    from pairweave.models.aligner import AlignerReference
+    from pairweave.models.given_links import GivenLinks
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Model
+    from pairweave.pipelines.run.run import Run
+    from pairweave.transforms.shards.shard import Shards
+
+
+class AttentionOptions(Options):
+    """How words are aligned, by any aligner: by the attention of a translation model."""
+
+    attention_method: Literal["naive", "shift"] = Field(
+        "shift",
+        description="attention: of the step that writes a token, or of the one that reads it",
+    )
+    attention_layer: int | None = Field(
+        None, description="attention: layer from 0, -1 the last; required if there are several"
+    )
+    attention_head: int | None = Field(
+        None, description="attention: head from 0 (default: the mean over all heads)"
+    )
+
+
+class Given(JobAligner):
+    """The aligner `models.given_links`."""
+
+    name = "given"
+    pairs = "the links that come with the input (links, attention)"
+    translations = f"by {pairs}"
+    options = AttentionOptions
+    own = ("attention_method", "attention_layer", "attention_head")
+    takes_links = True
+
+    def find(self, options: FitSettings) -> "Chosen":
+        """Return how links are read; which files they are in, the plan says."""
+        from pairweave.models.given_links import GivenLinks
+        from pairweave.pipelines.aligners.token_choice import known_tokens
+
+        assert isinstance(options, AttentionOptions)
+        settings = (options.attention_method, options.attention_layer, options.attention_head)
+        return GivenLinks(*settings), known_tokens(options)
+
+    def check_corpora(self, options: FitSettings, corpora: Sequence[CorpusInput]) -> None:
+        """Check that every corpus brings links."""
+        for corpus in corpora:
+            label = f"corpus {corpus.name}: " if corpus.name else ""
+            if not corpus.given_links:
+                raise ConfigError(
+                    f"{label}--aligner given needs the links of every corpus: --links FILE, "
+                    "--forward_links and --reverse_links, --attention, or --links_field for TSV, "
+                    "JSONL and Parquet"
+                )
+        unused = sorted(set(self.own) & options.model_fields_set)
+        if unused and not any(corpus.attention for corpus in corpora):
+            raise ConfigError(f"--{unused[0]}: there is no --attention that links are read off")
+        if getattr(options, "translator", None) is not None:
+            raise ConfigError(
+                "--aligner given links translations that are in the input; leave --translator out, "
+                "or give another aligner"
+            )
+
+    def of_plan(self, reference: "AlignerReference", plan: Plan) -> "AlignerReference":
+        """Return the links with the files that the plan found."""
+        return _links(reference).of_plan(plan)
+
+    def unread(self, reference: "AlignerReference | None") -> set[str]:
+        """Return how attention is read, where there is none."""
+        assert reference is not None
+        return set() if _links(reference).attention else set(self.own)
+
+    def step(
+        self,
+        run: "Run",
+        model: "Model",
+        *,
+        translations: bool = False,
+    ) -> "beam.PTransform[Shards, Shards]":
+        """Return the step that gives pairs their links."""
+        from pairweave.pipelines.aligners.given_linking import LinkAsGiven
+
+        assert run.model is not None
+        assert run.tokens is not None
+        return LinkAsGiven(_links(run.model), run.tokens, translations=translations)
+
+
+def _links(reference: "AlignerReference") -> "GivenLinks":
+    from pairweave.models.given_links import GivenLinks
+
+    assert isinstance(reference, GivenLinks)
+    return reference

@@ -1,0 +1,178 @@
+"""The statistical aligner, which is fitted in the run or given."""
+
+import os
+from typing import TYPE_CHECKING
+
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.options.base import FitSettings
+from pairweave.transforms.errors import ConfigError
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+    import pyarrow as pa
+
+    from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
+    from pairweave.models.store import ModelReference
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model, Pairs
+    from pairweave.pipelines.run.run import Run
+    from pairweave.transforms.shards.shard import Batches
+    from pairweave.transforms.text.tokens import TokenConfig
+
+
+class Hmm(JobAligner):
+    """The aligner `models.hmm`."""
+
+    name = "hmm"
+    pairs = "statistical"
+    translations = "statistically"
+    own = ("vocabulary", "fit_pairs", "decode")
+    names = ("hmm",)
+    believes = True
+
+    def check(self, options: FitSettings) -> None:
+        """Refuse options of a fit where a fitted model is given."""
+        unused = sorted(set(self.own) & options.model_fields_set)
+        if options.given_model is not None and unused:
+            raise ConfigError(
+                f"{', '.join(f'--{name}' for name in unused)}: of an hmm that is fitted in the "
+                "run; the given --model is fitted. Leave it out, or leave --model out"
+            )
+
+    def find(self, options: FitSettings) -> "Chosen":
+        """Return the given model, if there is one, and the tokens that it was fitted on."""
+        from pairweave.models import store
+        from pairweave.pipelines.aligners.token_choice import read_tokens
+
+        directory, given = options.given_model, options.tokens
+        if directory is None:
+            return None, read_tokens(given or "words")
+        fitted = store.read(directory)
+        tokens = fitted.tokens if given is None else read_tokens(given)
+        if not _agree(tokens, fitted.tokens):
+            raise ConfigError(
+                f"--tokens {given}: the model in {directory} was fitted on "
+                f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
+            )
+        return store.find(directory), tokens
+
+    def find_fitted(self, options: FitSettings, directory: str) -> "AlignerReference | None":
+        """Return the model that an earlier attempt of a run fitted, if it is whole."""
+        from pairweave.models import store
+
+        return store.find_whole(directory)
+
+    def check_translations(self, reference: "AlignerReference | None") -> None:
+        """Refuse a model that was fitted on pairs of two languages."""
+        from pairweave.models import store
+
+        if reference is None:
+            return
+        given = _fitted(reference)
+        about = store.load(given).about
+        languages = [about.get(name) for name in ("source_lang", "target_lang")]
+        if languages[0] != languages[1]:
+            shown = " to ".join(",".join(each or ["unknown"]) for each in languages)
+            raise ConfigError(
+                f"--model {given.directory}: was fitted from {shown}; translations are aligned "
+                "with their references within one language. Leave --model out to fit one first, or "
+                "fit one on translations as the source, with the target language as both languages"
+            )
+
+    def model(
+        self,
+        rows: "Batches",
+        run: "Run",
+        pieces: "beam.pvalue.AsSingleton | None" = None,
+        after: "beam.PCollection[str] | None" = None,
+        *,
+        translations: bool = False,
+    ) -> "Model":
+        """Return the given model, or one that is fitted; what an earlier attempt fitted is kept."""
+        from pairweave.pipelines.aligners.hmm_fitting import fitted_model
+
+        reference = run.model or self.find_fitted(run.options, run.model_directory)
+        return reference or fitted_model(rows, run, pieces, after, translations=translations)
+
+    def cut(
+        self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
+    ) -> "pa.Table":
+        """Cut pairs into tokens; None for those that the model was fitted on."""
+        from pairweave.pipelines.aligners.hmm_fitting import tokenize
+
+        return tokenize(table, _fitted(reference), tokens)
+
+    def learn_here(
+        self,
+        options: FitSettings,
+        tokens: "TokenConfig | None",
+        pairs: "Pairs",
+    ) -> "tuple[LoadedAligner, TokenConfig]":
+        """Fit a model in this process."""
+        from pairweave.models.hmm.hmm import HmmConfig, fit
+
+        table, cut = pairs(tokens)
+        return fit(table, HmmConfig(decode=options.decode), os.cpu_count() or 1), cut
+
+    def second(
+        self,
+        name: AlignerName,
+        options: FitSettings,
+        tokens: "TokenConfig",
+    ) -> "ModelReference":
+        """Return a fitted model as the second aligner."""
+        from pairweave.models import store
+
+        name.require_settings()
+        if name.model is None:
+            raise ConfigError(
+                f"{name.option} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by "
+                "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
+            )
+        fitted = store.read(name.model)
+        if tokens != fitted.tokens and (tokens.model or fitted.tokens.model):
+            raise ConfigError(
+                f"{name.option} {name.text}: was fitted on {fitted.tokens.kind}, but the first "
+                f"aligner gets {tokens.kind}; give --tokens that both know"
+            )
+        reference = store.find(name.model)
+        assert reference is not None
+        return reference
+
+    def make(self, name: AlignerName, seconds: int) -> "Make":
+        """Return the fitted model, or what fits one."""
+        from pairweave.models import store
+        from pairweave.models.hmm.hmm import HmmConfig, fit
+
+        name.require_settings("decode")
+        if name.model is not None:
+            name.require_settings()
+            fitted = store.read(name.model).model
+            return lambda _gold, _training: fitted
+        config = HmmConfig(decode=name.settings.get("decode", "posterior"))
+
+        def learn(_gold: "pa.Table", training: "pa.Table") -> "Aligner":
+            return fit(training, config, threads=os.cpu_count() or 1)
+
+        return learn
+
+    def learns(self, name: AlignerName) -> bool:
+        """Tell whether no fitted model is named."""
+        return name.model is None
+
+
+def _fitted(reference: "AlignerReference") -> "ModelReference":
+    from pairweave.models.store import ModelReference
+
+    assert isinstance(reference, ModelReference)
+    return reference
+
+
+def _agree(tokens: "TokenConfig | None", fitted: "TokenConfig") -> bool:
+    """Tell whether text cut in one way can be aligned by a model fitted on text cut in another.
+
+    Words are words, whether they were found or stood between blanks.
+    """
+    if tokens is None:
+        return False
+    return tokens == fitted or (tokens.model is None and fitted.model is None)

@@ -1,0 +1,62 @@
+"""The aligners there are: one module and one line each."""
+
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.attention import Attention
+from pairweave.pipelines.aligners.encoder import Encoder, StartingEncoder
+from pairweave.pipelines.aligners.external import External
+from pairweave.pipelines.aligners.given import Given
+from pairweave.pipelines.aligners.hmm import Hmm
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.ter import Ter
+from pairweave.pipelines.options.base import FitSettings
+from pairweave.transforms.errors import ConfigError
+
+ALIGNERS: tuple[JobAligner, ...] = (
+    Ter(),
+    Hmm(),
+    Encoder(),
+    Attention(),
+    External(),
+    Given(),
+)
+"""In the order in which help and messages list them."""
+
+NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
+"""Those that can be named on one line, by each name."""
+
+_BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
+
+
+def aligner_of(options: FitSettings) -> JobAligner:
+    """Return the aligner of a job or a command."""
+    return _BY_NAME[options.aligner_name]
+
+
+def read_name(text: str, option: str = "--aligners") -> AlignerName:
+    """Read an aligner's name, its model and its settings, parted by colons.
+
+    >>> name = read_name("encoder:bert:layer=6")
+    >>> name.aligner, name.model, name.settings
+    ('encoder', 'bert', {'layer': '6'})
+
+    Raises:
+        ConfigError: There is no such aligner, or a part is neither a model nor a setting.
+    """
+    aligner, *parts = text.split(":")
+    if aligner not in NAMED:
+        every = option == "--aligners"
+        known = [name for name, kind in NAMED.items() if every or kind.may_be_second]
+        raise ConfigError(f"{option} {text}: there are {', '.join(known)}, not {aligner!r}")
+    model = None
+    if parts and "=" not in parts[0]:
+        model = parts.pop(0)
+    settings = {}
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not (name and equals and value):
+            raise ConfigError(
+                f"{option} {text}: {part!r} is no setting; expected "
+                "NAME[:MODEL][:SETTING=VALUE ...], such as encoder:DIRECTORY:layer=8:head=softmax"
+            )
+        settings[name] = value
+    return AlignerName(text, aligner, model, settings, option)

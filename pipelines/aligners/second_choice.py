@@ -1,0 +1,53 @@
+"""Which second aligner a job uses: from options to what workers load.
+
+It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DIRECTORY:layer=8``,
+``simalign:DIRECTORY:path=PYTHON``. It gets the same tokens as the first.
+"""
+
+from pairweave.models.aligner import LoadableReference
+from pairweave.pipelines.aligners.aligner_name import AlignerName
+from pairweave.pipelines.aligners.registry import NAMED, read_name
+from pairweave.pipelines.options.base import FitSettings
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.text.tokens import TokenConfig
+
+OPTIONS = ("second_aligner", "combine")
+_SECOND = "--second_aligner"
+
+
+def choose_second(options: FitSettings, tokens: TokenConfig | None) -> LoadableReference | None:
+    """Return the second aligner of a job; None where one aligns alone.
+
+    Raises:
+        ConfigError: It is not there, lacks its model, does not fit the tokens, or cannot align
+            shards one by one.
+    """
+    name = _name(options)
+    if name is None:
+        if "combine" in options.model_fields_set:
+            raise ConfigError("--combine joins the links of two aligners; give --second_aligner")
+        return None
+    if tokens is None or tokens.kind == "pieces":
+        raise ConfigError(
+            f"{_SECOND} gets the tokens of the first aligner, which must be words, whitespace or "
+            "sentencepiece:MODEL; got pieces that one aligner brings"
+        )
+    return NAMED[name.aligner].second(name, options, tokens)
+
+
+def second_settings(options: FitSettings, reference: LoadableReference | None) -> dict[str, object]:
+    """Return what the plan says of the second aligner; nothing where there is none."""
+    name = _name(options)
+    if name is None or reference is None:
+        return {}
+    own = {key: value for key, value in name.settings.items() if key != "path"}
+    return {
+        "second_aligner": " ".join([name.aligner, *(f"{key}={own[key]}" for key in sorted(own))]),
+        "second_model": reference.digest,
+        "combine": options.combined_by,
+    }
+
+
+def _name(options: FitSettings) -> AlignerName | None:
+    second = options.second_name
+    return None if second is None else read_name(second, _SECOND)

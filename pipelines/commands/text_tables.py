@@ -1,0 +1,45 @@
+"""Texts that a command reads as the tables that aligners take."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+
+
+def pairs_table(
+    sides: tuple[Sequence[str], Sequence[str]], languages: tuple[str, str], *, first_id: int = 0
+) -> pa.Table:
+    """Return sentence pairs as a PAIRS table; their lines are numbered from 1, their ids in order.
+
+    Args:
+        sides: Source texts and target texts ``[pair]``.
+        languages: BCP 47 tags of the sides.
+        first_id: The id of the first pair.
+    """
+    count = len(sides[0])
+    columns = {
+        "id": [f"{number:032x}" for number in range(first_id, first_id + count)],
+        "corpus": [""] * count,
+        "source_lang": [languages[0]] * count,
+        "target_lang": [languages[1]] * count,
+        "file": [""] * count,
+        "line": range(1, count + 1),
+        "source": sides[0],
+        "target": sides[1],
+        "translation": [None] * count,
+    }
+    arrays = [pa.array(columns[field.name], field.type) for field in schemas.PAIRS]
+    return pa.Table.from_arrays(arrays, schema=schemas.PAIRS)
+
+
+def token_table(
+    sides: tuple[Sequence[str], Sequence[str]],
+    tokens: TokenConfig,
+    languages: tuple[str, str],
+    *,
+    first_id: int = 0,
+) -> pa.Table:
+    """Return sentence pairs as a TOKENS table; see `pairs_table`."""
+    return add_tokens(pairs_table(sides, languages, first_id=first_id), tokens)
