@@ -8,7 +8,6 @@ from pathlib import Path
 FOLDERS = ("transforms", "models")
 PACKAGE = "pairweave"
 _NEURAL = {"torch", "transformers", "ctranslate2", "safetensors"}
-_MARKUP_ONLY = {"report_style.py"}
 
 
 def pure_modules(tree: Path) -> list[Path]:
@@ -23,8 +22,7 @@ def pure_modules(tree: Path) -> list[Path]:
     return [
         path
         for path in _sources(tree)
-        if path.name not in _MARKUP_ONLY
-        and _dotted(tree, path) not in neural
+        if _dotted(tree, path) not in neural
         and not _roots(set(_imported(ast.parse(path.read_text()), inside=True))) & _NEURAL
     ]
 
