@@ -10,8 +10,10 @@ from pairweave.models import store
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.pipelines.aligners.hmm_fitting import NO_MODEL
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
+from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.fragments import FragmentConfig, FragmentTranslator, find_fragments
@@ -88,6 +90,8 @@ def find(
         config: Which fragments are sought.
         translator: What translates them; None for the aligner's own lexicon and phrases.
     """
+    if reference == NO_MODEL:
+        return schemas.PHRASES.empty_table(), {}  # `tokenize` has checked that there is no pair
     found = find_fragments(table, translator_of(reference, translator), config)
     return found.table, found.counts
 

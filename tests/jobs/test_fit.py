@@ -130,9 +130,16 @@ def test_nothing_to_fit_on_is_one_line_and_the_rejects_are_there(directory):
     assert not (directory / "none" / "_manifest.json").exists()
 
 
-@pytest.mark.parametrize(("job", "tokens"), [("align", "words"), ("augment", "sentencepiece")])
-def test_an_empty_run_that_is_allowed_needs_no_model(directory, job, tokens):
-    limits = ("--max_ratio", "1.5", "--tokens", tokens)
+@pytest.mark.parametrize(
+    ("job", "more"),
+    [
+        ("align", ()),
+        ("augment", ("--tokens", "sentencepiece")),
+        ("augment", ("--method", "fragment")),
+    ],
+)
+def test_an_empty_run_that_is_allowed_needs_no_model(directory, job, more):
+    limits = ("--max_ratio", "1.5", *more)
     arguments = (job, *BAD, *LANGS, *limits, "--output", "out")
     status, _, errors = runs.run_here(*arguments, cwd=directory)
     assert (status, "nothing to fit" in errors) == (2, True)
