@@ -43,7 +43,7 @@ def test_a_line_that_is_no_utf8_is_named(tmp_path):
 def test_files_of_unlike_length_are_refused(tmp_path):
     (tmp_path / "a").write_bytes(b"x\ny\n")
     (tmp_path / "b").write_bytes(b"x\n")
-    with pytest.raises(InputError, match=r"b: ends after line 1, but .*a goes on"):
+    with pytest.raises(InputError, match=r"b: ends after line 1, but .*a continues"):
         list(read_in_step(str(tmp_path / "a"), str(tmp_path / "b")))
 
 

@@ -191,7 +191,7 @@ def test_errors_name_the_file_and_the_line_and_leave_nothing_behind(capsys, fold
     (folder / "tgt").write_bytes(b"a\n" * 7)
     message = refused(capsys, "encode", *paths, "--target_input", folder / "tgt", *pair)
     assert "src: ends after line 5" in message
-    assert "tgt goes on" in message
+    assert "tgt continues" in message
 
     (folder / "src").write_bytes(b"a\nb\nxy\xff\n")
     assert "src:3: expected UTF-8, found 0xFF as byte 3" in refused(capsys, "encode", *paths)
