@@ -74,6 +74,11 @@ class FinetuneOptions(TrainingOptions, TrainedOptions, JobOptions):
         """Return what it starts from."""
         return "finetune"
 
+    @property
+    def given_model(self) -> str | None:
+        """Return the encoder's directory or hub name."""
+        return self.model
+
 
 class AlignOptions(SymmetrizeOptions, AlignerOptions, JobOptions):
     """Options of ``align``."""

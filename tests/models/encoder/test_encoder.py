@@ -246,7 +246,7 @@ def test_a_name_that_is_no_directory_is_looked_up_on_the_hub(bert, monkeypatch):
     with pytest.raises(ConfigError, match=r"cannot be fetched from .*: no network"):
         load("owner/model")
     for name in ("/no/such/directory", "./nowhere", "a b"):
-        with pytest.raises(ConfigError, match="no such directory"):
+        with pytest.raises(ConfigError, match="neither a directory nor a hub name"):
             load(name)
 
 
