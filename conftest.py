@@ -4,7 +4,7 @@ import importlib.util
 
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
-    *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "transport")),
+    *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "optimal_transport")),
     *(f"pairweave/models/encoder/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
     "pairweave/models/weights/transformers_weights.py",
     *(f"pairweave/models/finetune/finetune{name}.py" for name in ("", "_checkpoint", "_losses")),

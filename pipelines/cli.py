@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
-from pairweave.pipelines.process import memory, stopping, supervisor, terminal
+from pairweave.pipelines.process import interrupt, memory, supervisor, terminal
 from pairweave.transforms.errors import ConfigError, IrregularFileError, PairweaveError
 
 DONE, FAILED, MEND = 0, 1, 2
@@ -125,12 +125,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pairweave {version('pairweave')}")
         return DONE
     if arguments is not None:
-        with stopping.listening():
+        with interrupt.listening():
             return _report(lambda: _run(words))
     _open_closed_streams()
     if sys.platform == "linux":
         return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
-    with stopping.listening():
+    with interrupt.listening():
         return _report(lambda: _program(words))
 
 
@@ -169,7 +169,7 @@ def _report(work: Callable[[], int]) -> int:
     except MemoryError:
         terminal.warn(f"pairweave: there is not enough memory; {memory.REMEDY}")
         return MEND
-    except stopping.Stopped as stopped:
+    except interrupt.Stopped as stopped:
         with contextlib.suppress(OSError):  # the terminal is gone
             terminal.warn(f"pairweave: {stopped}")
         return 128 + stopped.signal

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import torch
 
 from pairweave.models.encoder.encoder_config import HeadConfig
+from pairweave.models.encoder.optimal_transport import plan, scaled
 from pairweave.models.encoder.piece_similarity import closeness, cosine_similarity, within
-from pairweave.models.encoder.transport import plan, scaled
 
 Tensor: TypeAlias = torch.Tensor
 

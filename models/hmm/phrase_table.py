@@ -19,7 +19,7 @@ from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import phrase_table as kernel
 from pairweave.transforms.kernels.text import words as word_kernels
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 
 MOST_WORDS = 6

@@ -9,7 +9,8 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import receipts, run_files
-from pairweave.transforms.report import report_page, run_samples
+from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
 
 

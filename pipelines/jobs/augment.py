@@ -31,7 +31,11 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import ConfidenceConfig
 from pairweave.transforms.links.kept_links import with_links
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases, without_phrases
+from pairweave.transforms.links.phrase_extraction import (
+    PhraseConfig,
+    extract_phrases,
+    without_phrases,
+)
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from pairweave.pipelines.process import descendants, scratch, stopping
+from pairweave.pipelines.process import descendants, interrupt, scratch
 
 ASKED_SECONDS = 1.0
 """How long the worker may take to stop in an orderly way."""
@@ -62,7 +62,7 @@ def run(work: Callable[[], int]) -> int:
         OSError: No temporary directory can be written.
     """
     # An ignored signal, as under nohup, stays ignored. A blocked one waits to be taken up.
-    asking = {number for number in stopping.ASKING if signal.getsignal(number) != signal.SIG_IGN}
+    asking = {number for number in interrupt.ASKING if signal.getsignal(number) != signal.SIG_IGN}
     scratch.sweep()
     directory = scratch.make()
     sys.stdout.flush()
@@ -95,8 +95,8 @@ def _pass_on(number: int, _frame: object) -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    stopping.fall_silent()
-    stopping.stop(number, frame)
+    interrupt.fall_silent()
+    interrupt.stop(number, frame)
 
 
 def _launch(overseer: int, directory: Path, asking: set[signal.Signals]) -> int:
@@ -139,7 +139,7 @@ def _oversee(worker: int, directory: Path, awaited: set[int]) -> int:
         status = _status_of(worker)
         if number in (_KILL_NOW, _LAUNCHER_ENDED):
             break
-        if number in stopping.ASKING and asked is None:
+        if number in interrupt.ASKING and asked is None:
             asked = number
             now = time.monotonic()
             deadlines = [now, now + AGAIN_SECONDS, now + ASKED_SECONDS]
@@ -189,5 +189,5 @@ def _say_how_it_ended(code: int) -> None:
     with contextlib.suppress(OSError, ValueError):  # the terminal is gone
         # A progress bar hides the cursor and stands on an open line.
         begin = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{begin}pairweave: {stopping.message(code - 128)}\n")
+        sys.stderr.write(f"{begin}pairweave: {interrupt.message(code - 128)}\n")
         sys.stderr.flush()

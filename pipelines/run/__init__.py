@@ -1,1 +1,1 @@
-"""A run: prepared, planned, executed, watched."""
+"""A run: prepared, planned, executed, tried again, watched."""

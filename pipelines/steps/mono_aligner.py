@@ -5,7 +5,7 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
-from pairweave.transforms.links.phrases import unlinked
+from pairweave.transforms.links.phrase_extraction import unlinked
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.merge import pairs_of
 from pairweave.transforms.shards.shard import Shard

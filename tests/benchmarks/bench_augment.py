@@ -20,7 +20,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.formats.registry import read_unit
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.output.write import write_shard
 from pairweave.transforms.screen import screen

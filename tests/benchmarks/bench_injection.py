@@ -30,7 +30,7 @@ from pairweave.transforms.links.confidence import (
     keep_likely,
     score_phrases,
 )
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments
 from pairweave.transforms.tags.tag_config import TagConfig

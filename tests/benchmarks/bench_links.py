@@ -21,7 +21,7 @@ import pytest
 from nltk.translate.gdfa import grow_diag_final_and
 from nltk.translate.phrase_based import phrase_extraction
 
-from pairweave.transforms.kernels.links.phrases import extract_phrases
+from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import HEURISTICS, symmetrize
 from pairweave.transforms.links.pharaoh import phrase_files, symmetrize_files
 from tests.makers.links import NO_CUTS, flat, unflat

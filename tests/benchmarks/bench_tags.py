@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.symbols.representations import find_representation

@@ -13,7 +13,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import ConfidenceConfig
-from pairweave.transforms.links.phrases import PhraseConfig
+from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.suggestions.aligned_masks import AlignedConfig
 from pairweave.transforms.suggestions.hints import HintConfig

@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from pairweave.pipelines.process import descendants, stopping
+from pairweave.pipelines.process import descendants, interrupt
 from tests.makers import runs
 
 CTRL_C = b"\x03"
@@ -30,7 +30,7 @@ class Terminal:
 
         def take_terminal():
             fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
-            for number in stopping.ASKING:  # whoever runs the tests may ignore them
+            for number in interrupt.ASKING:  # whoever runs the tests may ignore them
                 signal.signal(number, signal.SIG_DFL)
 
         self.process = subprocess.Popen(

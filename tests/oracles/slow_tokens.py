@@ -1,5 +1,4 @@
-"""The slow twin of `transforms.kernels.text.wordbreak`: rules and regular expressions, a step at a
-time.
+"""The slow twin of `transforms.kernels.text.word_breaks`: rules and expressions, a step at a time.
 
 Shares nothing with the kernel but what both are meant to do. Boundaries are asked of Unicode's
 rules one by one, grapheme clusters of the `regex` module, and unbreakable spans of patterns.

@@ -12,14 +12,14 @@ import pytest
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.process import stopping
+from pairweave.pipelines.process import interrupt
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs
 
 PROGRAM = """
 import sys
 from pairweave.pipelines import cli
-from pairweave.pipelines.process import stopping
+from pairweave.pipelines.process import interrupt
 cli.COMMANDS["job"] = cli.Command("job_of_a_test", "")
 sys.argv[1:] = ["job"]
 sys.exit(cli.main())
@@ -38,7 +38,7 @@ def start(directory: Path, job: str, **settings) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         # Whoever runs the tests may ignore some signals, as nohup does.
-        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in stopping.ASKING],
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in interrupt.ASKING],
         **settings,
     )
 

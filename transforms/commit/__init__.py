@@ -1,1 +1,1 @@
-"""The start and the end of a run in its directory: claim, manifest, card, commit."""
+"""The start and the end of a run in its directory: claim, manifest, dataset card, commit."""

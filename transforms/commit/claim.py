@@ -17,7 +17,7 @@ from pairweave.transforms.output.run_files import (
     Json,
     read_json,
 )
-from pairweave.transforms.report import report_page
+from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files
 
 # Other files that a run writes at the top of its directory.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from pairweave.transforms.commit import card
+from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.manifest import check_conservation, count_reasons, make_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
@@ -20,7 +20,8 @@ from pairweave.transforms.output.run_files import (
     plan_digest,
     read_json,
 )
-from pairweave.transforms.report import report_page, run_samples
+from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -50,7 +51,7 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
         # Where no pair passed the screen there was nothing to fit a model on.
         if kept or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
-    extras = {**extra_files, CARD: card.render(manifest).encode()}
+    extras = {**extra_files, CARD: dataset_card.render(manifest).encode()}
     for name, data in sorted(extras.items()):
         _add_file(output, manifest, name, data)
     samples = run_samples.gather(output, manifest, receipts)

@@ -15,10 +15,10 @@ from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.links import links as link_kernels
 from pairweave.transforms.kernels.links import pharaoh as kernel
-from pairweave.transforms.kernels.links.phrases import extract_phrases
+from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import symmetrize
 from pairweave.transforms.links.link_options import Heuristic, UnalignedWords
-from pairweave.transforms.links.phrases import PhraseConfig
+from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig
 from pairweave.transforms.storage.text_lines import count_lines, read_blocks, require_equal_lines
 
@@ -200,7 +200,7 @@ def phrase_files(
 
     Args:
         links: A file of links.
-        max_words: As in `transforms.links.phrases.PhraseConfig`.
+        max_words: As in `transforms.links.phrase_extraction.PhraseConfig`.
         unaligned_words: As there. The words after the last link of a side matter only for
             ``allow``, and are known only from the side's text.
         out: Gets one line for each pair.

@@ -20,7 +20,7 @@ from pairweave.transforms.kernels.text import utf8
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.markup.markup import Marked, find_elements
 from pairweave.transforms.option_values import require_choice
-from pairweave.transforms.projection import project_paper
+from pairweave.transforms.projection import hanneman_dinu
 from pairweave.transforms.projection.tag_nesting import Spans, find_parents, order_tags, settle
 from pairweave.transforms.text import codepoints
 
@@ -51,7 +51,7 @@ def project_tags(
         target_tokens: Tokens of the translation.
         links: Links between them. ``paper`` ignores their probabilities.
         rules: ``best``: spans of the largest link mass (`transforms.kernels.links.projection`).
-            ``paper``: `transforms.projection.project_paper`.
+            ``paper``: `transforms.projection.hanneman_dinu`.
 
     Returns:
         The translation with the source's tags, each once. What nests in the source nests here.
@@ -91,7 +91,7 @@ def project_tags(
         ends,
     )
     if rules == "paper":
-        placed = project_paper.place_elements(
+        placed = hanneman_dinu.place_elements(
             elements, len(target_text), cut_source, cut_target, links.source, links.target
         )
         spans = Spans([start for start, _ in placed], [end for _, end in placed], places, gains)

@@ -17,7 +17,7 @@ from pairweave.transforms.arrow.held_results import HeldResults
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links import joined_spans
 from pairweave.transforms.kernels.tags import cuts
-from pairweave.transforms.kernels.text import clitics, pieces, utf8, wordbreak
+from pairweave.transforms.kernels.text import clitics, pieces, utf8, word_breaks
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE, segment
@@ -52,7 +52,7 @@ class TokenConfig:
 
     Attributes:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs
-            (`transforms.kernels.text.wordbreak.find_tokens`). ``whitespace``: what stands between
+            (`transforms.kernels.text.word_breaks.find_tokens`). ``whitespace``: what stands between
             runs of Unicode white space. ``sentencepiece``: the pieces of a model. ``pieces``: those
             of the encoder that aligns, which alone can cut them
             (`models.encoder.pieces.add_piece_tokens`).
@@ -269,7 +269,7 @@ def _flat_tokens(
     data, offsets = texts_of(texts)
     properties = codepoints.properties()
     if config.kind == "words":
-        return wordbreak.find_tokens(data, offsets, _clitics(texts, language), 0, properties)
+        return word_breaks.find_tokens(data, offsets, _clitics(texts, language), 0, properties)
     if config.kind == "whitespace":
         return utf8.split_at_white_space(data, offsets, properties)
     if config.kind == "pieces":
@@ -337,7 +337,7 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
 
 
 def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool = True) -> Spans:
-    """Return the spans that no tag may split, as `wordbreak.find_tokens` does.
+    """Return the spans that no tag may split, as `word_breaks.find_tokens` does.
 
     A job first asks where a tag may stand in a source and a target, then how many words they have.
     """
@@ -352,7 +352,7 @@ def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bo
 def _find_unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool) -> Spans:
     data, offsets = texts_of(texts)
     properties = codepoints.properties(katakana=True)
-    spans = wordbreak.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
+    spans = word_breaks.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
     if compounds:
         spans = joined_spans.join_at_hyphens(data, offsets, *spans, properties)
     if segmenter == NONE:

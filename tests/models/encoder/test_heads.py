@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder import heads  # noqa: E402
 from pairweave.models.encoder.encoder_config import HEADS, HeadConfig  # noqa: E402
 from pairweave.models.encoder.heads import extract  # noqa: E402
-from pairweave.models.encoder.transport import _iterate, cost_of, plan  # noqa: E402
+from pairweave.models.encoder.optimal_transport import _iterate, cost_of, plan  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
 
 

@@ -152,7 +152,7 @@ def test_directions_equal_those_of_simalign(pairs, bert):
 @pytest.mark.parametrize("head", ["ot", "unbalanced_ot", "partial_ot"])
 def test_transports_equal_those_of_pot(pairs, bert, head, cost, mass, distortion):
     ot = pytest.importorskip("ot", reason="needs the extra `oracles`")
-    from pairweave.models.encoder.transport import plan
+    from pairweave.models.encoder.optimal_transport import plan
 
     aligner = load_aligner(EncoderConfig(str(bert), layer=3, device="cpu"))
     config = HeadConfig(

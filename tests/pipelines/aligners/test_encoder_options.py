@@ -72,7 +72,7 @@ def test_a_model_is_not_fitted_on_the_pieces_of_an_encoder(directory):
 
 
 def test_without_the_extra_its_installation_is_named(directory, monkeypatch):
-    for name in ("neural", "encoder", "blocks", "heads", "transport"):
+    for name in ("neural", "encoder", "blocks", "heads", "optimal_transport"):
         monkeypatch.delitem(sys.modules, f"pairweave.models.encoder.{name}", raising=False)
     monkeypatch.delattr("pairweave.models.encoder.neural", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -11,7 +11,7 @@ from pairweave.pipelines.options.job_options import (
     FinetuneOptions,
     FitOptions,
 )
-from pairweave.pipelines.run import execute
+from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 
@@ -219,5 +219,5 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
         raise ConfigError("no graph")
 
     with pytest.raises(ConfigError, match="no graph"):
-        execute.resume(run, rest, lambda: refuse)
+        retry.resume(run, rest, lambda: refuse)
     assert list((tmp_path / "tmp").iterdir()) == []

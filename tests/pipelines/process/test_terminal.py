@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pairweave.pipelines import cli
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.commit import card
+from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.text.control_characters import for_terminal
-from tests.transforms.commit.test_card import manifest
+from tests.transforms.commit.test_dataset_card import manifest
 
 TITLE = "\x1b]0;owned\x07"
 
@@ -96,7 +96,7 @@ def test_a_log_record_is_escaped():
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "![x](http://a)", "a`b", TITLE])
 def test_a_corpus_name_is_text_in_the_card(name):
-    text = card.render(manifest(name))
+    text = dataset_card.render(manifest(name))
     body = text.split("---\n", 2)[2]
     assert "<script>" not in body
     assert "\x1b" not in body

@@ -13,7 +13,7 @@ from pairweave.transforms.links.confidence import (
     score_phrases,
     weights_of,
 )
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers import corpora, rows

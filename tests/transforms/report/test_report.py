@@ -10,7 +10,8 @@ from pairweave.pipelines.commands import report_command as command
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import file_entries, names, receipts, run_files
-from pairweave.transforms.report import report_page, run_samples, templating
+from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report import run_samples, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
 from pairweave.transforms.report.shown_text import linked_words, pieces
 from pairweave.transforms.report.templating import percent

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.symbols.whitespace import shift_whitespace, unshift_whitespace
 from pairweave.transforms.tags import tags
 from pairweave.transforms.tags.tags import TagConfig, inject_tags, symbols

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.links.phrases import PhraseConfig
+from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.tags.tags import TagConfig, inject_tags
 from pairweave.transforms.text import segmenter
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, installed_name, segment

@@ -3,7 +3,7 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.links.phrases import PhraseConfig, extract_phrases
+from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from tests.makers.linked_tables import symmetrized
 
 LENGTHS = [(2, 2), (0, 0), (3, 3), (1, 2)]

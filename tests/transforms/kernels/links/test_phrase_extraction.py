@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.phrase_based import phrase_extraction
 
-from pairweave.transforms.kernels.links.phrases import extract_phrases
+from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from tests.makers.links import NO_CUTS, flat, link_sets, phrases_slowly, read_pharaoh, unflat
 
 

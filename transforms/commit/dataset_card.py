@@ -87,7 +87,7 @@ def _body(manifest: Json) -> str:
     if "representation" in settings:
         advice = piece_advice("symbols.txt", shifted=bool(settings.get("whitespace_shift")))
     return render_markdown(
-        "card.md.j2",
+        "dataset_card.md.j2",
         {"cell": _cell, "code": _code},
         **{name: manifest[name] for name in ("job", "signature", "shards", "rows")},
         corpora=sorted(manifest["corpora"].items()),

@@ -6,7 +6,7 @@ import pyarrow as pa
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import lengths_of, list_column, weighted_links_of
 from pairweave.transforms.config import Config
-from pairweave.transforms.kernels.links import phrases as kernel
+from pairweave.transforms.kernels.links import phrase_extraction as kernel
 from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import pair_cuts
@@ -16,7 +16,7 @@ class PhraseConfig(PhraseOptions, Config):
     """Which phrase pairs are extracted.
 
     With ``unaligned_words`` ``forbid``, every word of a phrase has a link; ``allow`` gives the set
-    of NLTK's ``phrase_extraction`` (`transforms.kernels.links.phrases.extract_phrases`).
+    of NLTK's ``phrase_extraction`` (`transforms.kernels.links.phrase_extraction.extract_phrases`).
 
     Attributes:
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).

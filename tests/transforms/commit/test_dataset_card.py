@@ -1,6 +1,6 @@
 import pytest
 
-from pairweave.transforms.commit import card
+from pairweave.transforms.commit import dataset_card
 
 
 def manifest(name="c", licence=None, configuration=None):
@@ -25,7 +25,7 @@ def manifest(name="c", licence=None, configuration=None):
 
 
 def row_of(**facts):
-    lines = card.render(manifest(**facts)).split("\n")
+    lines = dataset_card.render(manifest(**facts)).split("\n")
     return lines[lines.index("| --- | --- | --- | ---: | ---: |") + 1]
 
 
@@ -48,9 +48,9 @@ def test_a_corpus_has_one_row():
 def test_no_name_or_licence_breaks_the_table(name, shown):
     assert row_of(name=name) == f"| {shown} | en to de | not stated | 2 | 1 |"
     assert row_of(licence=name) == f"| c | en to de | {shown} | 2 | 1 |"
-    text = card.render(manifest(name=name, licence=name))
+    text = dataset_card.render(manifest(name=name, licence=name))
     assert len(text.split("## Corpora")[1].splitlines()) == len(
-        card.render(manifest(licence="x")).split("## Corpora")[1].splitlines()
+        dataset_card.render(manifest(licence="x")).split("## Corpora")[1].splitlines()
     )
 
 
@@ -60,11 +60,11 @@ def test_no_name_or_licence_breaks_the_table(name, shown):
 )
 def test_a_card_of_tags_says_which_settings_a_sentencepiece_model_needs(shift, said):
     configuration = {"representation": "indexed", "whitespace_shift": shift}
-    text = card.render(manifest(configuration=configuration))
+    text = dataset_card.render(manifest(configuration=configuration))
     assert "`--user_defined_symbols_file=symbols.txt` and `--split_digits=true`, and leave" in text
     assert "`split_by_unicode_script` true and `treat_whitespace_as_suffix` false" in text
     assert said in text
 
 
 def test_a_card_without_tags_says_nothing_of_sentencepiece():
-    assert "SentencePiece" not in card.render(manifest())
+    assert "SentencePiece" not in dataset_card.render(manifest())

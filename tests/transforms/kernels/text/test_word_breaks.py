@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.kernels.text import clitics, wordbreak
+from pairweave.transforms.kernels.text import clitics, word_breaks
 from pairweave.transforms.text import codepoints
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_tokens
@@ -25,7 +25,7 @@ LANGUAGES = {
 def spans(lines, language=None, *, words_only=False):
     data, offsets = texts_of(pa.array(lines, pa.string()))
     languages = np.full(len(lines), LANGUAGES[language], np.uint8)
-    found, starts, ends = wordbreak.find_tokens(
+    found, starts, ends = word_breaks.find_tokens(
         data,
         offsets,
         languages,

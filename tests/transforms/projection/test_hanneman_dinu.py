@@ -2,8 +2,8 @@
 
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.markup.markup import XLIFF, parse_markup
+from pairweave.transforms.projection.hanneman_dinu import place_closing, place_opening, place_pair
 from pairweave.transforms.projection.project import project_tags
-from pairweave.transforms.projection.project_paper import place_closing, place_opening, place_pair
 
 TARGET = [(0, 1), (2, 3), (4, 5), (6, 7)]
 
