@@ -1,1 +1,1 @@
-"""The neural word aligner: encoders, alignment heads, and how workers hold them."""
+"""The neural word aligner: settings, encoders, their pieces and batches, alignment heads."""

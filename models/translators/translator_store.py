@@ -101,7 +101,7 @@ def _load(reference: TranslatorReference) -> Translator:
         import torch
 
         # Sums that several threads share are rounded in another order
-        # (`models.encoder.encoder_store`).
+        # (`models.encoder.hosting.encoder_store`).
         torch.set_num_threads(1)
     translator: Translator = backend.load(config, allowed_threads(reference.threads))
     if translator.digest != reference.digest:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import AlignerReference
-    from pairweave.models.encoder.encoder_store import EncoderReference
+    from pairweave.models.encoder.hosting.encoder_store import EncoderReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Shards
@@ -159,7 +159,7 @@ class Encoder(JobAligner):
 
     def find(self, options: FitSettings) -> "Chosen":
         """Return the encoder, whose weights are hashed and not loaded."""
-        from pairweave.models.encoder import encoder_store
+        from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
         assert isinstance(options, EncoderOptions)
@@ -185,7 +185,7 @@ class Encoder(JobAligner):
 
     def check_machine(self, reference: "AlignerReference") -> None:
         """Check that this machine can run the encoder as it is configured."""
-        from pairweave.models.encoder import encoder_store
+        from pairweave.models.encoder.hosting import encoder_store
 
         encoder_store.check_device(_encoder(reference))
 
@@ -212,7 +212,7 @@ class Encoder(JobAligner):
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that aligns with the encoder, held where the options say."""
         # What Beam's inference imports, torch among it, takes seconds that others need not spend.
-        from pairweave.models.encoder.handler import AlignShards, Hosting
+        from pairweave.models.encoder.hosting.handler import AlignShards, Hosting
 
         assert run.model is not None
         hosting = Hosting(**{name: getattr(run.options, name) for name in HOSTING})
@@ -222,7 +222,8 @@ class Encoder(JobAligner):
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
     ) -> "pa.Table":
         """Count tokens as the encoder's tokenizer does, where they are its pieces."""
-        from pairweave.models.encoder import encoder_store, pieces
+        from pairweave.models.encoder import pieces
+        from pairweave.models.encoder.hosting import encoder_store
         from pairweave.transforms.text.piece_numbers import in_pieces
 
         if tokens.kind != "pieces":
@@ -237,13 +238,13 @@ class Encoder(JobAligner):
         tokens: "TokenConfig",
     ) -> "EncoderReference":
         """Return the encoder as the second aligner."""
-        from pairweave.models.encoder import encoder_store
+        from pairweave.models.encoder.hosting import encoder_store
 
         return encoder_store.find(config_of(name))
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
         """Return what loads the encoder."""
-        from pairweave.models.encoder import encoder_store
+        from pairweave.models.encoder.hosting import encoder_store
 
         reference = encoder_store.find(config_of(name))
         return lambda _gold, _training: encoder_store.load(reference)
@@ -256,7 +257,7 @@ class StartingEncoder(Encoder):
 
     def find(self, options: FitSettings) -> "Chosen":
         """Return the encoder and the tokens that it learns to link."""
-        from pairweave.models.encoder import encoder_store
+        from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         given: Any = options  # `FinetuneOptions`, in which this aligner's options are others
@@ -295,7 +296,7 @@ def config_of(name: AlignerName) -> EncoderConfig:
 
 
 def _encoder(reference: "AlignerReference | None") -> "EncoderReference":
-    from pairweave.models.encoder.encoder_store import EncoderReference
+    from pairweave.models.encoder.hosting.encoder_store import EncoderReference
 
     assert isinstance(reference, EncoderReference)
     return reference

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.commands import export_markup
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import ExportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.export import Exported, export
+from pairweave.transforms.export.export_markup import export_markup
+from pairweave.transforms.export.export_rows import Selection
 from pairweave.transforms.formats import registry
-from pairweave.transforms.output.export import Exported, export
-from pairweave.transforms.output.export_rows import Selection
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -28,9 +28,10 @@ def main(name: str, arguments: Sequence[str]) -> int:
         )
     selection = selection_of(options, str(found["job"]))
     if options.format in registry.markup_export_names():
-        done = export_markup.export_markup(
+        done = export_markup(
             options.directory,
-            options.format,
+            found,
+            registry.markup_export(options.format),
             options.output,
             options.rows,
             options.unfit,

@@ -15,7 +15,7 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting.encoder_store import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags

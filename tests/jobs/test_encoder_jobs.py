@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from pairweave.models.encoder import encoder_store  # noqa: E402
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner  # noqa: E402
 from pairweave.pipelines.options.base import unsaid_options  # noqa: E402

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
-from pairweave.models.encoder.handler import Hosting
+from pairweave.models.encoder.hosting.handler import Hosting
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.models.hmm.hmm_config import HmmConfig

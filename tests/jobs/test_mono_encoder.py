@@ -4,8 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from pairweave.models.encoder import encoder_store  # noqa: E402
 from pairweave.models.encoder.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
+from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.arrow.flat_lists import lengths_of, links_of  # noqa: E402
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual  # noqa: E402

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pairweave.models.encoder import encoder_store, loaded_encoder
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting import encoder_store, loaded_encoder
+from pairweave.models.encoder.hosting.encoder_store import EncoderReference
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.markup_rows import MarkupRow
+from pairweave.transforms.export.markup_texts import misread
 from pairweave.transforms.formats.html import write_html
 from pairweave.transforms.formats.lxm import write_lxm
 from pairweave.transforms.formats.po import write_po
 from pairweave.transforms.markup.markup import HTML, INDEXED, XML, parse_markup
 from pairweave.transforms.markup.pair_markup import PairMarkup
-from pairweave.transforms.output.markup_rows import MarkupRow
-from pairweave.transforms.output.markup_texts import misread
 from tests.makers.reading import corpus, read_all
 from tests.transforms.formats.test_write_markup import indexed, pairs_of_marked, row_of
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import MarkupExport
-from pairweave.transforms.output.markup_rows import MarkupRow
-from pairweave.transforms.output.markup_texts import tagged_texts
+from pairweave.transforms.export.export_formats import MarkupExport
+from pairweave.transforms.export.markup_rows import MarkupRow
+from pairweave.transforms.export.markup_texts import tagged_texts
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.reading.column_lines import line_blocks
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.rows import RowMaker, read_text
 from pairweave.transforms.reading.scan_lines import scan_lines
 from pairweave.transforms.rejects import Reject

@@ -4,9 +4,12 @@ import re
 
 import pyarrow as pa
 
+from pairweave.pipelines.run import finished_run
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
+from pairweave.transforms.export.export_markup import export_markup
+from pairweave.transforms.formats import registry
 from pairweave.transforms.output import names, receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
@@ -140,3 +143,9 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
         write.write_shard(write.ShardOutput(shard, shard.table, found), config)
     receipts.write_unit_receipt(output, digest, 0, read)
     return commit_run(output, {"symbols.txt": b"<a_0>\n"})
+
+
+def export_pairs(directory, form, output, **options):
+    """Export a run's pairs with their markup, as the command does."""
+    found, how = finished_run.open_manifest(directory), registry.markup_export(form)
+    return export_markup(directory, found, how, output, **options)

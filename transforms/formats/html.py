@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from pairweave.transforms.output.export_formats import MarkupExport, alone
-from pairweave.transforms.output.markup_rows import MarkupRow
-from pairweave.transforms.output.markup_texts import tagged_texts
+from pairweave.transforms.export.export_formats import MarkupExport, alone
+from pairweave.transforms.export.markup_rows import MarkupRow
+from pairweave.transforms.export.markup_texts import tagged_texts
 
 
 def write_html(rows: Iterable[MarkupRow]) -> Iterator[bytes]:

@@ -9,10 +9,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import RowExport
+from pairweave.transforms.export.export_formats import RowExport
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS, written_links
 from pairweave.transforms.reading.rows import (
     RAW_BYTES,

@@ -14,12 +14,12 @@ import orjson
 import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.export.export_formats import MarkupExport
+from pairweave.transforms.export.markup_rows import SIDES, MarkupRow
+from pairweave.transforms.export.markup_texts import of_one_language_pair, tagged_texts
 from pairweave.transforms.formats.jsonl import parse_object
-from pairweave.transforms.output.export_formats import MarkupExport
-from pairweave.transforms.output.markup_rows import SIDES, MarkupRow
-from pairweave.transforms.output.markup_texts import of_one_language_pair, tagged_texts
 from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.language_tags import ANY, matches
 from pairweave.transforms.reading.rows import RowMaker, control_problem, in_batches, too_long
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest

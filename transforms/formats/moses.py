@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
+from pairweave.transforms.export.export_formats import IN_LINE, LinkedRows, RowExport, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, decode, line_blocks, whole_lines
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import Problem, RowMaker
 from pairweave.transforms.reading.scan_lines import scan_lines

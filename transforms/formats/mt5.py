@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.transforms.export.export_formats import IN_FIELD, RowExport, joined_lines
 from pairweave.transforms.formats.wets import NO_NOTHING, TEXTS, suggested
-from pairweave.transforms.output.export_formats import IN_FIELD, RowExport, joined_lines
 
 SEPARATOR = " <sep> "
 """What stands between source and masked translation (Zhu et al., equation 1)."""

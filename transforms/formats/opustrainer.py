@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from pairweave.transforms.output.export_formats import IN_FIELD, LinkedRows, RowExport, joined_lines
+from pairweave.transforms.export.export_formats import IN_FIELD, LinkedRows, RowExport, joined_lines
 
 _ENDINGS = (".opustrainer.tsv",)
 _TEXTS = ("source", "target")

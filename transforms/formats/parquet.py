@@ -14,17 +14,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.formats.parquet_scan import (
+from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.reading.links_of_rows import LINKS, written_links
+from pairweave.transforms.reading.parquet.parquet_cells import Cells, byte_lengths
+from pairweave.transforms.reading.parquet.parquet_scan import (
     expansion_limit,
     field_paths,
     footer_metadata,
     is_list_of_links,
     scan_parquet,
 )
-from pairweave.transforms.reading.given_scores import SCORE
-from pairweave.transforms.reading.links_of_rows import LINKS, written_links
-from pairweave.transforms.reading.parquet_cells import Cells, byte_lengths
 from pairweave.transforms.reading.rows import BATCH_BYTES, Problem, RowMaker, read_text
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_bytes, stored_chunks

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import InputError, WorkerError
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import MarkupExport, alone
-from pairweave.transforms.output.markup_rows import MarkupRow
-from pairweave.transforms.output.markup_texts import of_one_language_pair, tagged_texts
+from pairweave.transforms.export.export_formats import MarkupExport, alone
+from pairweave.transforms.export.markup_rows import MarkupRow
+from pairweave.transforms.export.markup_texts import of_one_language_pair, tagged_texts
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.rows import Problem, RowMaker, in_batches, read_text, too_long
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import LineCounter

@@ -14,8 +14,8 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pairweave.transforms.formats.input_format import InputFormat
-    from pairweave.transforms.output.export_formats import MarkupExport, RowExport
+    from pairweave.transforms.export.export_formats import MarkupExport, RowExport
+    from pairweave.transforms.reading.input_format import InputFormat
     from pairweave.transforms.units import CorpusInput, ReadLimits, Unit
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.export.export_formats import MarkupExport, alone
+from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.markup.markup import Form, Kind, Marked
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import Segment, escape_attribute, escape_text
-from pairweave.transforms.output.export_formats import MarkupExport, alone
-from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.language_tags import ANY, normal, require_languages, select
 from pairweave.transforms.reading.scan import Scan, ScanRequest
 from pairweave.transforms.reading.xml_rows import (

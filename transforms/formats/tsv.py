@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import IN_FIELD, RowExport, flat_names, joined_lines
+from pairweave.transforms.export.export_formats import IN_FIELD, RowExport, flat_names, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, Stretch, decode, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
 from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, too_long
 from pairweave.transforms.reading.scan import Scan, ScanRequest

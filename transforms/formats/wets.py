@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.output.export_formats import IN_LINE, RowExport, joined_lines
+from pairweave.transforms.export.export_formats import IN_LINE, RowExport, joined_lines
 
 NOTHING = "<NULL_REP>"
 """What stands for an empty suggestion."""

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.export_formats import MarkupExport, alone
+from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, native_code
 from pairweave.transforms.formats.xliff import IDENTIFIED
 from pairweave.transforms.markup.markup import Form, Kind
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import escape_attribute
-from pairweave.transforms.output.export_formats import MarkupExport, alone
-from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, native_code
 
 _OWN_TAGS = frozenset({"pc", "ph", "sc", "ec", "mrk", "sm", "em", "cp"})
 

@@ -1,1 +1,1 @@
-"""The files of a run: shards, receipts, and exports for trainers and translators."""
+"""The files of a run: their names, shards, receipts, signature."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
-from pairweave.transforms.formats.input_format import InputFormat
+from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.units import CorpusInput

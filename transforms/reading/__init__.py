@@ -1,1 +1,1 @@
-"""What formats share: the pass before the plan, lines, XML events, cells; from texts to rows."""
+"""What formats share: the pass before the plan, lines, XML events; from texts to rows."""

@@ -14,8 +14,8 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.formats import parquet
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.reading.parquet_cells import byte_lengths
-from pairweave.transforms.reading.parquet_footer import encrypted_columns
+from pairweave.transforms.reading.parquet.parquet_cells import byte_lengths
+from pairweave.transforms.reading.parquet.parquet_footer import encrypted_columns
 from pairweave.transforms.units import ReadLimits
 from tests.makers.reading import LIMITS, pairs, read_all, read_plan, reasons, single
 

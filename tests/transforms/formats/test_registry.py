@@ -10,12 +10,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from pairweave.pipelines.commands.export_markup import export_markup
 from pairweave.transforms.errors import InputError
+from pairweave.transforms.export.export_formats import MarkupExport, RowExport
 from pairweave.transforms.formats import registry
-from pairweave.transforms.formats.input_format import InputFormat
-from pairweave.transforms.output.export_formats import MarkupExport, RowExport
 from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.reading.input_format import InputFormat
 from tests.makers import csvpair, finished_runs
 from tests.makers.reading import corpus, pairs, read_all, reasons, single
 
@@ -95,7 +94,7 @@ def test_a_format_with_a_file_and_a_line_is_exported(tmp_path):
     assert registry.export_names()[-1] == "csvpair"
     written = {}
     for form in ("csvpair", "html"):
-        done = export_markup(
+        done = finished_runs.export_pairs(
             str(tmp_path / "run"), form, str(tmp_path / form), rows="all", unfit="leave_out"
         )
         (path,) = done.paths

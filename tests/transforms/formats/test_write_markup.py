@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.markup_rows import MarkupRow, markup_rows
 from pairweave.transforms.formats.tmx import write_tmx
 from pairweave.transforms.formats.xliff import write_xliff
 from pairweave.transforms.formats.xliff2 import write_xliff2
 from pairweave.transforms.markup.markup import HTML, INDEXED, XLIFF, parse_markup
 from pairweave.transforms.markup.pair_markup import PairMarkup, pair_markup
-from pairweave.transforms.output.markup_rows import MarkupRow, markup_rows
 from tests.makers.reading import corpus, read_all
 
 WRITERS = {

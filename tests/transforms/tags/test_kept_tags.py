@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairweave.pipelines.commands import export_command
-from pairweave.pipelines.commands.export_markup import export_markup
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import HTML, INDEXED, find_elements, parse_markup
@@ -17,7 +16,7 @@ from pairweave.transforms.tags.kept_tags import keep_or_inject_tags, own_symbols
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tags import inject_tags
 from tests import check_tagged
-from tests.makers import runs
+from tests.makers import finished_runs, runs
 from tests.makers.reading import corpus, read_all
 from tests.transforms.tags.test_tags import INFINITE, some_pairs, table_of
 
@@ -227,7 +226,9 @@ def test_an_aligned_memory_has_no_tags_in_its_texts(directory):
     table = pq.read_table(path)
     assert table.schema.remove_metadata().equals(schemas.ALIGNED)
     assert "the house 0 is very big" in table.column("source").to_pylist()
-    done = export_markup(str(directory / "aligned"), "xliff", str(directory / "aligned.xlf"))
+    done = finished_runs.export_pairs(
+        str(directory / "aligned"), "xliff", str(directory / "aligned.xlf")
+    )
     assert done.rows == table.num_rows
 
 
@@ -246,7 +247,7 @@ def test_the_command_exports_markup_too(directory, capsys):
 @pytest.mark.parametrize("form", ["tmx", "xliff", "xliff2", "po", "html", "lxm"])
 def test_a_run_is_exported_and_read_again(directory, form):
     output = str(directory / f"as {form}")
-    done = export_markup(str(directory / "out"), form, output)
+    done = finished_runs.export_pairs(str(directory / "out"), form, output)
     fields = {"source_lang": "en", "target_lang": "de", "inline_tags": "index"}
     if form == "lxm":
         source, target = done.paths
@@ -270,7 +271,7 @@ def test_a_run_is_exported_and_read_again(directory, form):
                 "xliff2": '<pc id="1"',
             }.get(form, "<b>house</b>") in written
     with pytest.raises(ConfigError, match="already exists"):
-        export_markup(str(directory / "out"), form, output)
+        finished_runs.export_pairs(str(directory / "out"), form, output)
 
 
 def test_rows_that_a_format_cannot_carry_are_refused_or_left_out(directory, capsys):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.unshifted_rows import unshifted
+from pairweave.transforms.export.unshifted_rows import unshifted
 from pairweave.transforms.symbols.whitespace import shift_whitespace
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_counts import count_tags

@@ -68,7 +68,7 @@ PRIVATE_PARTS = {
 FENCED = {
     "apache_beam.runners": ["pipelines/engines/"],
     "apache_beam.portability": ["pipelines/engines/"],
-    "apache_beam.utils.multi_process_shared": ["models/encoder/shared_key.py"],
+    "apache_beam.utils.multi_process_shared": ["models/encoder/hosting/shared_key.py"],
 }
 OPEN = {"apache_beam.runners.create_runner"}
 

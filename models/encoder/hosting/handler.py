@@ -7,9 +7,9 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
-from pairweave.models.encoder import shared_key
-from pairweave.models.encoder.encoder_store import EncoderReference
-from pairweave.models.encoder.loaded_encoder import Alignment, HostedAligner
+from pairweave.models.encoder.hosting import shared_key
+from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting.loaded_encoder import Alignment, HostedAligner
 from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards

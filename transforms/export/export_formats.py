@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.output.markup_rows import MarkupRow
+from pairweave.transforms.export.markup_rows import MarkupRow
 
 Alignment = Literal["whitespace", "moses", "none"]
 

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output.export_formats import Alignment, RowExport, flat_names
-from pairweave.transforms.output.export_links import add_links, find_cut, tag_finder
-from pairweave.transforms.output.export_rows import Selection, select, wanted_rows
+from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
+from pairweave.transforms.export.export_links import add_links, find_cut, tag_finder
+from pairweave.transforms.export.export_rows import Selection, select, wanted_rows
 from pairweave.transforms.output.names import DATA, data_name
 from pairweave.transforms.storage import files
 
@@ -74,7 +74,7 @@ def export(
             written as ``\\``, ``\t``, ``\n`` and ``\r``.
         selection: Which rows, and in which order.
         alignment: The words that links count, of a format that can have links
-            (`transforms.output.export_links`); by default what the format says.
+            (`transforms.export.export_links`); by default what the format says.
         header: Whether a format that can have a header begins with it.
 
     Raises:

@@ -7,10 +7,11 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export import export_rows
+from pairweave.transforms.export.export import export
+from pairweave.transforms.export.export_rows import Selection, select
 from pairweave.transforms.formats.registry import row_export
-from pairweave.transforms.output import export_rows, run_files
-from pairweave.transforms.output.export import export
-from pairweave.transforms.output.export_rows import Selection, select
+from pairweave.transforms.output import run_files
 from tests.makers import finished_runs, runs
 
 METHODS = ("random", "alignment", "parallel")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.output.export_links import cut_moses, cut_whitespace, line_links
+from pairweave.transforms.export.export_links import cut_moses, cut_whitespace, line_links
 from pairweave.transforms.text.moses_words import MosesWords
 from tests.makers import corpora, finished_runs, runs
 

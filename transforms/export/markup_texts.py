@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.markup_rows import SIDES, MarkupRow
 from pairweave.transforms.markup.markup import Marked, Syntax, find_elements, parse_markup
 from pairweave.transforms.markup.pair_markup import SideTag
-from pairweave.transforms.output.markup_rows import SIDES, MarkupRow
 
 _CODE = re.compile(r"<(bpt|ept|ph|it|ut)\b[^<>]*>([^<]+)</\1>")
 

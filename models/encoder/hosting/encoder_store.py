@@ -18,12 +18,12 @@ from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pairweave.models.encoder.loaded_encoder import HostedAligner
+    from pairweave.models.encoder.hosting.loaded_encoder import HostedAligner
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
 _hosted: LoadedOnce["HostedAligner"] = LoadedOnce()
-"""The encoders of a process that no step of its own holds (`models.encoder.handler`)."""
+"""The encoders of a process that no step of its own holds (`models.encoder.hosting.handler`)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,7 @@ class EncoderReference(LoadableReference):
             ConfigError: It cannot be loaded, or is not the one that is meant.
             WorkerError: It fails on whatever it is given.
         """
-        from pairweave.models.encoder.loaded_encoder import HostedAligner
+        from pairweave.models.encoder.hosting.loaded_encoder import HostedAligner
 
         return _hosted.load(self, lambda: HostedAligner(self))
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pairweave.pipelines.commands import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.export.export import escape, export
 from pairweave.transforms.formats.registry import row_export
 from pairweave.transforms.output import file_entries, names, run_files, write
-from pairweave.transforms.output.export import escape, export
 from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
 from tests.oracles import slow_export

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.models.encoder import failing_pairs
-from pairweave.models.encoder.failing_pairs import ALIGNER_FAILED, align_isolated
+from pairweave.models.encoder.hosting import failing_pairs
+from pairweave.models.encoder.hosting.failing_pairs import ALIGNER_FAILED, align_isolated
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 

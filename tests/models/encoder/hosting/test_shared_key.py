@@ -5,7 +5,7 @@ import tempfile
 import pytest
 from apache_beam.utils import multi_process_shared
 
-from pairweave.models.encoder import shared_key
+from pairweave.models.encoder.hosting import shared_key
 from pairweave.pipelines.process import scratch
 
 

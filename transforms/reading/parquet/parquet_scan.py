@@ -11,7 +11,7 @@ import xxhash
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.links_of_rows import LINKS
-from pairweave.transforms.reading.parquet_footer import encrypted_columns
+from pairweave.transforms.reading.parquet.parquet_footer import encrypted_columns
 from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest, stored_file
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, stored_chunks

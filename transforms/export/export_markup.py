@@ -5,15 +5,14 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 
-from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.formats import registry
+from pairweave.transforms.export.export import Exported, Json, data_bytes, wanted_batches
+from pairweave.transforms.export.export_formats import MarkupExport
+from pairweave.transforms.export.export_rows import Selection, select
+from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
+from pairweave.transforms.export.markup_texts import misread
 from pairweave.transforms.markup.markup import find_syntax
 from pairweave.transforms.option_values import require_choice
-from pairweave.transforms.output.export import Exported, data_bytes, wanted_batches
-from pairweave.transforms.output.export_rows import Selection, select
-from pairweave.transforms.output.markup_rows import SIDES, MarkupRow, markup_rows, not_xml
-from pairweave.transforms.output.markup_texts import misread
 from pairweave.transforms.storage import files
 
 _ALL = Selection()
@@ -34,7 +33,8 @@ def _misread_as(syntax: str) -> _Unfit:
 
 def export_markup(
     directory: str,
-    form: str,
+    manifest: Json,
+    how: MarkupExport,
     output: str,
     rows: str | None = None,
     unfit: str = "refuse",
@@ -45,7 +45,8 @@ def export_markup(
 
     Args:
         directory: The run's, of ``augment`` with indexed tags, or of ``align``.
-        form: One of `transforms.formats.registry.markup_export_names`.
+        manifest: Its manifest.
+        how: The format.
         output: Directory of the files, which are not there yet; on a disk.
         rows: ``tagged``, ``plain`` or ``all``; by default those with tags, of ``align`` all.
         unfit: What becomes of rows that the format cannot carry: ``refuse`` or ``leave_out``.
@@ -58,41 +59,50 @@ def export_markup(
         ConfigError: The run has no such rows, a file is there, or the format cannot carry a row.
         WorkerError: A shard is missing or not what the manifest says.
     """
-    require_choice("format", form, registry.markup_export_names())
     if unfit not in UNFIT:
-        raise ConfigError(f"--unfit {unfit}: {form} has no escapes for tags; give leave_out")
-    found = finished_run.open_manifest(directory)
-    rows = rows or ("tagged" if found["job"] == "augment" else "all")
+        raise ConfigError(f"--unfit {unfit}: {how.name} has no escapes for tags; give leave_out")
+    rows = rows or ("tagged" if manifest["job"] == "augment" else "all")
     require_choice("rows", rows, ROWS)
-    selection.check(str(found["job"]))
-    if found["job"] == "augment" and rows != "all" and not selection.kinds:
+    selection.check(str(manifest["job"]))
+    if manifest["job"] == "augment" and rows != "all" and not selection.kinds:
         # So that a sample is one of the rows that are written.
         selection = dataclasses.replace(selection, kinds=(rows,))
-    configuration = found["configuration"]
-    representation = configuration.get("representation", "indexed")
+    _check_representation(directory, manifest)
+    unfit_reason = _unfit_reason(how, inline_syntax)
+    paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
+    for path in paths:
+        if files.exists(path):
+            raise ConfigError(f"{path}: already exists; give another --output, or delete it")
+    batches = select(
+        lambda: wanted_batches(directory, manifest, selection), selection, data_bytes(manifest)
+    )
+    shifted = bool(manifest["configuration"].get("whitespace_shift"))
+    read = markup_rows(batches, rows, shifted=shifted)
+    fitting = _Fitting(read, unfit_reason, how.name, leave_out=unfit == "leave_out")
+    sources = sorted({corpus["source_lang"] for corpus in manifest["corpora"].values()})
+    _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
+    return Exported(paths, fitting.rows, fitting.left_out)
+
+
+def _check_representation(directory: str, manifest: Json) -> None:
+    representation = manifest["configuration"].get("representation", "indexed")
     if representation != "indexed":
         raise ConfigError(
             f"{directory}: the tags are written as {representation}; only those of a run with "
             "--representation indexed can be exported"
         )
-    how = registry.markup_export(form)
+
+
+def _unfit_reason(how: MarkupExport, inline_syntax: str | None) -> _Unfit:
+    """Return what says of a row why the format cannot carry it.
+
+    Raises:
+        ConfigError: A syntax is given, and the format has elements for tags.
+    """
     if how.syntax is None and inline_syntax is not None:
-        raise ConfigError(f"--inline_syntax: {form} has elements for tags; leave it out")
+        raise ConfigError(f"--inline_syntax: {how.name} has elements for tags; leave it out")
     syntax = inline_syntax or how.syntax
-    unfit_reason = _not_xml if syntax is None else _misread_as(syntax)
-    paths = tuple(f"{output.rstrip('/')}/pairs{ending}" for ending in how.endings)
-    for path in paths:
-        if files.exists(path):
-            raise ConfigError(f"{path}: already exists; give another --output, or delete it")
-    shifted = bool(configuration.get("whitespace_shift"))
-    batches = select(
-        lambda: wanted_batches(directory, found, selection), selection, data_bytes(found)
-    )
-    read = markup_rows(batches, rows, shifted=shifted)
-    fitting = _Fitting(read, unfit_reason, form, leave_out=unfit == "leave_out")
-    sources = sorted({corpus["source_lang"] for corpus in found["corpora"].values()})
-    _write(paths, how.write(fitting, sources[0] if len(sources) == 1 else None))
-    return Exported(paths, fitting.rows, fitting.left_out)
+    return _not_xml if syntax is None else _misread_as(syntax)
 
 
 class _Fitting:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from pairweave.models.aligner import Aligned
-from pairweave.models.encoder import encoder_store
-from pairweave.models.encoder.encoder_store import EncoderReference, Stamp
-from pairweave.models.encoder.failing_pairs import Rejected, align_isolated, check_sound
+from pairweave.models.encoder.hosting import encoder_store
+from pairweave.models.encoder.hosting.encoder_store import EncoderReference, Stamp
+from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated, check_sound
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -64,7 +64,7 @@ class HostedAligner:
 
         Raises:
             ConfigError: What is published in a watched directory cannot be used.
-            WorkerError: See `models.encoder.failing_pairs.align_isolated`.
+            WorkerError: See `models.encoder.hosting.failing_pairs.align_isolated`.
         """
         with self._lock:
             if self._reference.digest is None:

@@ -9,10 +9,10 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.unshifted_rows import unshifted
 from pairweave.transforms.markup.markup import INDEXED, Form, Tag, is_nested, parse_markup
 from pairweave.transforms.markup.pair_markup import PairMarkup, SideTag, pair_markup
 from pairweave.transforms.markup.segments import CODES, escape_text
-from pairweave.transforms.output.unshifted_rows import unshifted
 
 SIDES = ("source", "target")
 

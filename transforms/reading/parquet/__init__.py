@@ -1,0 +1,1 @@
+"""What reading Parquet needs: the pass before the plan, its footer, its cells."""
