@@ -61,6 +61,19 @@ class EvaluateLinksOptions(Options):
     )
 
 
+class EvaluateSentencesOptions(Options):
+    """Options of ``evaluate sentences``."""
+
+    hypothesis: str = Field(
+        description="beads to judge, such as [0, 1]:[2] or [0, 1]:[2]:0.53; blank lines part "
+        "documents",
+        json_schema_extra={"at": 0},
+    )
+    gold: str = Field(
+        description="gold beads of as many documents, likewise", json_schema_extra={"at": 1}
+    )
+
+
 class _GoldSetOptions(Options):
     """What aligners are compared on."""
 

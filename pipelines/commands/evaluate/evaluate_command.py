@@ -8,6 +8,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,
+    EvaluateSentencesOptions,
     EvaluateSuggestionsOptions,
 )
 from pairweave.pipelines.process import terminal
@@ -20,6 +21,7 @@ from pairweave.transforms.metrics.example_metrics import (
     profile_run,
 )
 from pairweave.transforms.metrics.link_metrics import evaluate_links
+from pairweave.transforms.metrics.sentence_metrics import evaluate_sentences
 from pairweave.transforms.metrics.suggestion_metrics import (
     compare_suggestions,
     evaluate_suggestions,
@@ -28,6 +30,7 @@ from pairweave.transforms.storage import files
 
 USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
        pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
+       pairweave evaluate sentences HYPOTHESIS GOLD
        pairweave evaluate suggestions HYPOTHESIS GOLD [GOLD ...] --target_lang TAG
        pairweave evaluate suggestions --data RUN --golden PREFIX
        pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE] [--baseline FILE]
@@ -44,6 +47,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     kinds: dict[str, Callable[[Sequence[str]], int]] = {
         "links": _links,
         "aligners": _aligners,
+        "sentences": _sentences,
         "suggestions": _suggestions,
         "tags": evaluate_tags.main,
         "judgements": evaluate_tags.judgements,
@@ -74,6 +78,18 @@ def _links(arguments: Sequence[str]) -> int:
     if scores.warning is not None:
         terminal.warn(f"warning: {options.gold}: {scores.warning}")
     return _say(scores.render())
+
+
+def _sentences(arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        EvaluateSentencesOptions,
+        "pairweave evaluate sentences",
+        "strict and lax precision, recall and F1 of sentence alignments, as vecalign's scorer "
+        "defines them (Thompson and Koehn 2019)",
+        arguments,
+        beam=False,
+    )
+    return _say(evaluate_sentences(options.hypothesis, options.gold).render())
 
 
 def _suggestions(arguments: Sequence[str]) -> int:

@@ -338,5 +338,6 @@ def test_what_is_no_run_of_suggestions_is_refused(tmp_path):
     status, _, errors = runs.run_here("evaluate", "beads")
     assert (
         status,
-        "choose from: evaluate links, evaluate aligners, evaluate suggestions" in errors,
+        "choose from: evaluate links, evaluate aligners, evaluate sentences, evaluate suggestions"
+        in errors,
     ) == (2, True)

@@ -1,0 +1,135 @@
+"""Sentence alignments against gold ones: strict and lax precision, recall and F1.
+
+As vecalign's scorer defines them (Thompson and Koehn 2019, after Sennrich and Volk 2011).
+"""
+
+import dataclasses
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.metrics.link_metrics import version
+from pairweave.transforms.output.signature import signature
+from pairweave.transforms.sentences.bead_lines import Bead, read_beads
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SentenceScores:
+    """How beads compare with gold beads, summed over all documents.
+
+    A bead hits strictly if the gold holds exactly the same one. It hits laxly if it does, or if one
+    of its source sentences and one of its target sentences are in one gold bead. Precision is over
+    all beads; recall over the gold beads with both sides, looked for among the beads with both.
+    So a sentence that is rightly left alone counts for strict precision, and never for recall. A
+    bead that is given twice for a document counts once, one without any sentence not at all.
+
+    Attributes:
+        documents: Document pairs.
+        beads: Beads of the hypothesis.
+        gold: Gold beads with both sides.
+        strict_hits: Beads that hit strictly.
+        lax_hits: Beads that hit laxly.
+        strict_found: Gold beads that are found strictly.
+        lax_found: Gold beads that are found laxly.
+    """
+
+    documents: int
+    beads: int
+    gold: int
+    strict_hits: int
+    lax_hits: int
+    strict_found: int
+    lax_found: int
+
+    @property
+    def signature(self) -> str:
+        """Return the line that names everything that determines the figures."""
+        settings = {
+            "metrics": ("strict", "lax"),
+            "average": "micro",
+            "precision": "all-beads",
+            "recall": "beads-with-both-sides",
+        }
+        return signature(settings, version())
+
+    def as_dict(self) -> dict[str, float | int | str]:
+        """Return the figures, unrounded and in [0, 1], the counts and the signature."""
+        figures: dict[str, float | int | str] = {}
+        counted = {
+            "strict": (self.strict_hits, self.strict_found),
+            "lax": (self.lax_hits, self.lax_found),
+        }
+        for name, (hits, found) in counted.items():
+            precision = hits / self.beads if self.beads else 0.0
+            recall = found / self.gold if self.gold else 0.0
+            both = precision + recall
+            figures[f"{name}_precision"] = precision
+            figures[f"{name}_recall"] = recall
+            figures[f"{name}_f1"] = 2 * precision * recall / both if both else 0.0
+        return {**figures, **dataclasses.asdict(self), "signature": self.signature}
+
+    def render(self) -> str:
+        """Return the figures as text, the signature, and on the last line everything as JSON."""
+        figures = self.as_dict()
+        shown = [
+            f"{name:<6}  precision {figures[f'{name}_precision']:.3f}  "
+            f"recall {figures[f'{name}_recall']:.3f}  F1 {figures[f'{name}_f1']:.3f}"
+            for name in ("strict", "lax")
+        ]
+        counts = f"{self.documents} documents, {self.beads} beads, {self.gold} to be found"
+        return "\n".join([*shown, counts, self.signature, json.dumps(figures)])
+
+
+def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
+    """Compare a file of beads with a file of gold beads, document by document.
+
+    Args:
+        hypothesis: Beads; blank lines part documents.
+        gold: Gold beads, of as many documents.
+
+    Raises:
+        InputError: A file cannot be read or a line is no bead
+            (`transforms.sentences.bead_lines.read_beads`); the files have different numbers of
+            documents (``document_count_mismatch``); the gold has no bead with both sides
+            (``no_gold_bead``).
+    """
+    found, wanted = read_beads(hypothesis), read_beads(gold)
+    # A file without beads is one document of which nothing was aligned.
+    found = found or [[]]
+    if len(found) != len(wanted):
+        raise InputError(
+            "document_count_mismatch",
+            hypothesis,
+            f"holds the beads of {len(found)} documents, but {gold} those of {len(wanted)}; blank "
+            "lines part documents",
+        )
+    counts = [score_beads(*pair) for pair in zip(found, wanted, strict=True)]
+    scores = SentenceScores(len(wanted), *(sum(column) for column in zip(*counts, strict=True)))
+    if not scores.gold:
+        raise InputError("no_gold_bead", gold, "has no bead with sentences on both sides")
+    return scores
+
+
+def score_beads(found: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
+    """Return the counts of one document: those of `SentenceScores` from ``beads`` on."""
+    beads = {bead for bead in found if bead.source or bead.target}
+    wanted = {bead for bead in gold if bead.source or bead.target}
+    both = {bead for bead in wanted if bead.source and bead.target}
+    strict_hits, lax_hits = _hits(beads, wanted)
+    strict_found, lax_found = _hits(both, {bead for bead in beads if bead.source and bead.target})
+    return len(beads), len(both), strict_hits, lax_hits, strict_found, lax_found
+
+
+def _hits(beads: set[Bead], wanted: set[Bead]) -> tuple[int, int]:
+    """Return how many of some beads hit others strictly, and how many laxly."""
+    partners: defaultdict[int, set[int]] = defaultdict(set)
+    for bead in wanted:
+        for sentence in bead.source:
+            partners[sentence].update(bead.target)
+    strict = beads & wanted
+    lax = sum(
+        any(not partners[sentence].isdisjoint(bead.target) for sentence in bead.source)
+        for bead in beads - strict
+    )
+    return len(strict), len(strict) + lax

@@ -1,0 +1,1 @@
+"""Documents of sentences: their paragraphs, and beads of sentences that translate each other."""

@@ -1,0 +1,66 @@
+"""Beads as text: ``[0, 1]:[2]:score`` a line, sentences numbered from 0 within the document."""
+
+import re
+from typing import NamedTuple
+
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.storage.text_lines import read_lines
+
+_NUMBERS = r"\[\s*(\d+(?:\s*,\s*\d+)*)?\s*\]"
+_BEAD = re.compile(rf"\s*{_NUMBERS}\s*:\s*{_NUMBERS}\s*(?::\s*(\S*))?\s*")
+
+
+class Bead(NamedTuple):
+    """Sentences that translate each other, by number; a side may be empty."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+
+
+def bead_line(source: range, target: range, score: float) -> str:
+    """Return a bead as text.
+
+    >>> bead_line(range(0, 2), range(2, 3), 0.25)
+    '[0, 1]:[2]:0.250000'
+    """
+    return f"{list(source)}:{list(target)}:{score:.6f}"
+
+
+def read_beads(path: str) -> list[list[Bead]]:
+    """Read a file of beads, with or without scores; blank lines part documents.
+
+    Args:
+        path: The file, such as the output of ``bitext --beads``, of vecalign or of Bleualign, or
+            gold beads.
+
+    Returns:
+        The beads of each document, in the file's order.
+
+    Raises:
+        InputError: The file cannot be read (`transforms.storage.text_lines.read_lines`), or a line
+            is no bead (``not_a_bead``).
+    """
+    documents: list[list[Bead]] = []
+    between = True
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.text.strip():
+            between = True
+            continue
+        found = _BEAD.fullmatch(line.text)
+        if found is None:
+            raise InputError(
+                "not_a_bead",
+                path,
+                "expected sentence numbers such as [0, 1]:[2] or [0, 1]:[2]:0.53, found "
+                f"{line.text[:80]!r}",
+                number,
+            )
+        if between:
+            documents.append([])
+            between = False
+        documents[-1].append(Bead(*(_numbers(side) for side in found.group(1, 2))))
+    return documents
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(",")) if text else ()
