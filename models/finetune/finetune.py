@@ -1,7 +1,7 @@
 """Fine-tuning an encoder on sentence pairs, so that its vectors align words better.
 
 The objectives are those of awesome-align (Dou and Neubig 2021). The result is a directory that
-`models.encoder.encoder.load_encoder` and transformers take.
+`models.encoder.encoder.load_encoder` and transformers can load.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ import torch
 from pairweave.models.finetune.finetune_checkpoint import (
     CHECKPOINT,
     State,
-    put,
     read_state,
+    sync_and_rename,
     write_state,
 )
 from pairweave.models.finetune.finetune_config import FinetuneConfig
@@ -34,25 +34,25 @@ from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
 from pairweave.transforms.storage import temporary_files
 
 VERSION = 1
-"""Rises when the same model, pairs and settings give other weights."""
+"""Raised when the same model, pairs and settings produce different weights."""
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
 Progress = Callable[[int, int, dict[str, float]], None]
-"""Is told how many updates are done, of how many, and the last one's losses."""
+"""Receives the number of updates done, their total, and the losses of the last one."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Finetuned:
-    """What training did.
+    """The result of training.
 
     Attributes:
-        updates: Updates made, those before a resumption included.
-        resumed_at: Updates that were there already.
+        updates: Updates made, including those before a resumption.
+        resumed_at: Updates that the resumed state already had.
         losses: Loss of each objective, by update ``[update]``.
         pairs: Pairs trained on.
-        rejected: Reason and detail of pairs left out, by row of the table.
-        files: Names of the files that make the model.
+        rejected: Reason and detail of each rejected pair, by row of the table.
+        files: Names of the model's files.
     """
 
     updates: int
@@ -74,23 +74,23 @@ def train(
 ) -> Finetuned:
     """Fine-tune an encoder and write it.
 
-    A state that was saved in ``output`` by the same call is gone on from. On a CPU the same call
-    gives the same bytes, interrupted or not.
+    Training resumes from a state that the same call saved in ``output``. On a CPU, the same call
+    produces the same bytes, interrupted or not.
 
     Args:
         model: A directory or a hub name.
         table: Pairs with token offsets (`transforms.schemas.TOKENS`).
-        config: How.
-        output: A local directory; it is made.
+        config: The settings.
+        output: A local directory; created if missing.
         revision: Branch, tag or commit of a hub model.
-        progress: Is told of each update.
+        progress: Called after each update.
 
     Returns:
-        What training did.
+        The result of training.
 
     Raises:
-        ConfigError: The model cannot be trained so, no pair is left, or the loss grew beyond all
-            bounds.
+        ConfigError: The model cannot be trained with these settings, no pair is left, or training
+            diverged.
         WorkerError: A file cannot be written.
     """
     directory = Path(output)
@@ -124,7 +124,7 @@ class _Trainer:
         self.state = State(self._key, 0, {name: [] for name in config.objectives})
 
     def resume(self) -> int:
-        """Go back to a saved state, if there is one; return how many updates it has seen."""
+        """Restore a saved state, if there is one, and return the number of its updates."""
         path = self._directory / CHECKPOINT
         found = read_state(path, self._key, self._trainee, self._optimizer)
         if found is not None:
@@ -132,7 +132,7 @@ class _Trainer:
         return self.state.updates
 
     def run(self, progress: Progress | None) -> None:
-        """Make the updates that are missing."""
+        """Make the remaining updates."""
         self._trainee.train()
         epoch, order = -1, list[np.ndarray]()
         for update in range(self.state.updates, self._updates):
@@ -150,7 +150,7 @@ class _Trainer:
                 write_state(path, self.state, self._trainee, self._optimizer)
 
     def _update(self, update: int, chosen: np.ndarray, epoch: int) -> dict[str, float]:
-        """Make one update; its draws hang on its number alone, not on what came before."""
+        """Make one update; its draws depend on its number alone."""
         config = self._config
         bits = draw(np.uint64(config.seed), np.uint64(update), STEP_DROPOUT, np.uint64(0))
         torch.manual_seed(int(bits) >> 1)
@@ -174,16 +174,16 @@ def _check_pairs(
     compares = "psi" in config.objectives
     if len(pairs) > int(compares):
         return
-    needed = "2 needed: objective psi tells a pair from another" if compares else "1 needed"
+    needed = "2 needed: objective psi compares pairs" if compares else "1 needed"
     left_out = ""
     if rejected:
         reason = next(iter(rejected.values()))[1]
-        left_out = f"; {len(rejected)} left out, the first since: {reason}"
+        left_out = f"; {len(rejected)} left out, the first because: {reason}"
     raise ConfigError(f"{len(pairs)} pairs to train on, {needed}{left_out}")
 
 
 def _optimizer(trainee: Trainee, config: FinetuneConfig) -> torch.optim.AdamW:
-    """Return AdamW; vectors (biases and norms) do not decay."""
+    """Return AdamW, without weight decay on vectors (biases and norms)."""
     named = [(name, weight) for name, weight in trainee.named_parameters() if weight.requires_grad]
     groups = [
         {"params": [w for _, w in named if w.dim() > 1], "weight_decay": config.weight_decay},
@@ -193,7 +193,7 @@ def _optimizer(trainee: Trainee, config: FinetuneConfig) -> torch.optim.AdamW:
 
 
 def _key(loaded: Loaded, pairs: TrainingPairs, config: FinetuneConfig) -> str:
-    """Return the digest of all that decides the weights."""
+    """Return a digest of everything that determines the weights."""
     named = {
         "version": VERSION,
         "config": {**config.model_dump(), "checkpoint_steps": None},
@@ -207,7 +207,7 @@ def _key(loaded: Loaded, pairs: TrainingPairs, config: FinetuneConfig) -> str:
 
 @contextlib.contextmanager
 def _arithmetic(config: FinetuneConfig) -> Iterator[None]:
-    """Set the threads, and keep torch's generators as the caller has them."""
+    """Set the threads and leave the caller's random generators unchanged."""
     threads = torch.get_num_threads()
     torch.set_num_threads(config.threads)
     try:
@@ -218,7 +218,7 @@ def _arithmetic(config: FinetuneConfig) -> Iterator[None]:
 
 
 def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
-    """Write the model in transformers' own layout, with the tokenizer's files as they were."""
+    """Write the model in the layout of transformers, with the tokenizer's files unchanged."""
     whole: Any = loaded.trainee.whole
     for left in directory.iterdir():
         if left.is_dir() and temporary_files.is_dead(left):
@@ -230,7 +230,7 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
         whole.config.name_or_path = ""
         with quiet():
             whole.save_pretrained(made, max_shard_size="1TB")
-        # Weights are written for their owner alone; they are as public as the settings.
+        # save_pretrained makes weights readable by their owner alone; use the settings' mode.
         (made / WEIGHTS).chmod((made / CONFIG).stat().st_mode)
         names = {CONFIG, WEIGHTS}
         for path in loaded.files.others:
@@ -238,7 +238,7 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
                 (made / path.name).write_bytes(path.read_bytes())
                 names.add(path.name)
         for name in sorted(names):
-            put(made / name, directory / name)
+            sync_and_rename(made / name, directory / name)
         shutil.rmtree(made)
     except OSError as error:
         raise WorkerError(f"{directory}: the model cannot be written: {error}") from error

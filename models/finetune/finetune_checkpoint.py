@@ -1,4 +1,4 @@
-"""The state of a training that is under way: weights, moments of AdamW, losses. No pickle."""
+"""The state of unfinished training: weights, moments of AdamW, losses. No pickle."""
 
 import dataclasses
 import json
@@ -20,10 +20,10 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 @dataclasses.dataclass
 class State:
-    """How far a training is.
+    """The progress of training.
 
     Attributes:
-        key: Digest of all that decides the weights.
+        key: Digest of everything that determines the weights.
         updates: Updates made.
         losses: Loss of each objective ``[update]``.
     """
@@ -36,7 +36,7 @@ class State:
 def write_state(
     path: Path, state: State, model: torch.nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Write the state in one step; a reader sees the old one or this one.
+    """Write the state atomically: a reader sees the old one or this one.
 
     Raises:
         WorkerError: It cannot be written.
@@ -47,21 +47,21 @@ def write_state(
         for moment in _MOMENTS:
             if moment in optimizer.state[weight]:
                 tensors[f"{moment}.{name}"] = optimizer.state[weight][moment]
-    said = {"state": json.dumps(dataclasses.asdict(state))}
+    metadata = {"state": json.dumps(dataclasses.asdict(state))}
     temporary = path.with_name(temporary_files.name_for(path.name))
     try:
-        save_file(tensors, temporary, metadata=said)
-        put(temporary, path)
+        save_file(tensors, temporary, metadata=metadata)
+        sync_and_rename(temporary, path)
     except (OSError, SafetensorError) as error:
         temporary.unlink(missing_ok=True)
         raise WorkerError(f"{path}: the state cannot be written: {error}") from error
 
 
-def put(temporary: Path, path: Path) -> None:
-    """Give a written file its final name, once it is on the disk.
+def sync_and_rename(temporary: Path, path: Path) -> None:
+    """Flush a written file to the disk, then give it its final name.
 
     Raises:
-        OSError: It cannot be done.
+        OSError: The file cannot be flushed or renamed.
     """
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
@@ -74,7 +74,7 @@ def read_state(
     """Read a saved state into a model and its optimizer.
 
     Returns:
-        The state; None if there is none, or one of another training, or a damaged one.
+        The state; None if it is missing, damaged, or has another key.
     """
     if not path.is_file():
         return None

@@ -19,14 +19,14 @@ class TrainingOptions(StepOptions):
     """How an encoder is trained.
 
     The defaults are those of awesome-align's own recipe (Dou and Neubig 2021, section 3.2).
-    ``so`` and ``co`` work on ``layer``, ``psi`` on the one above it. An update whose pairs need
-    more than ``token_budget`` adds the gradients of several batches up; but for dropout and
-    rounding, that changes nothing. Both sides of a pair together must fit the encoder, too.
+    ``so`` and ``co`` use ``layer``, ``psi`` the layer above it. An update whose pairs exceed
+    ``token_budget`` accumulates the gradients of several batches; this affects dropout and rounding
+    only. Both sides of a pair must also fit the encoder together.
     """
 
     layer: int = Field(8, ge=-200, le=200, description="layer to align with; -1 the last")
     steps: int | None = Field(
-        None, ge=1, le=1 << 40, description="updates in all (default: see epochs)"
+        None, ge=1, le=1 << 40, description="total number of updates (default: see epochs)"
     )
     epochs: int = Field(1, ge=1, le=1 << 20, description="how often each pair is seen")
     batch_pairs: int = Field(8, ge=1, le=1 << 20, description="pairs of one update")
@@ -34,15 +34,19 @@ class TrainingOptions(StepOptions):
     warmup_steps: int = Field(
         0, ge=0, le=1 << 40, description="updates over which the step size grows"
     )
-    weight_decay: Share = Field(0.0, description="decay of weights")
-    max_gradient: float = Field(1.0, ge=1e-6, le=1e9, description="longest gradient")
-    threshold: Share = Field(
-        0.001, description="so: probability that a link must exceed in both directions"
+    weight_decay: Share = Field(0.0, description="weight decay of AdamW")
+    max_gradient: float = Field(
+        1.0, ge=1e-6, le=1e9, description="norm to which gradients are clipped"
     )
-    mask_share: float = Field(0.15, ge=0.001, le=0.9, description="mlm, tlm: share of masked")
-    max_pieces: int = Field(256, ge=1, le=1 << 15, description="longest side, in encoder's pieces")
+    threshold: Share = Field(
+        0.001, description="so: a link's probability must exceed this in both directions"
+    )
+    mask_share: float = Field(
+        0.15, ge=0.001, le=0.9, description="mlm, tlm: share of pieces masked"
+    )
+    max_pieces: int = Field(256, ge=1, le=1 << 15, description="longest side, in encoder pieces")
     token_budget: int = Field(
-        4096, ge=1, le=1 << 24, description="pieces worked on at once, padding included"
+        4096, ge=1, le=1 << 24, description="pieces in one batch, including padding"
     )
     checkpoint_steps: int = Field(
         1000,
@@ -67,7 +71,7 @@ class FinetuneConfig(TrainingOptions, Seeded):
         objectives: Any of ``mlm`` (masked language modelling), ``tlm`` (translation language
             modelling), ``so`` (self-training), ``psi`` (parallel sentence identification) and
             ``co`` (consistency). Their losses are added.
-        threads: One, if nothing is said: the same result on every machine.
+        threads: 1 by default, for the same result on every machine.
     """
 
     objectives: tuple[Objective, ...] = Field(("mlm", "tlm", "so", "psi"), min_length=1)
@@ -76,11 +80,11 @@ class FinetuneConfig(TrainingOptions, Seeded):
     @pydantic.model_validator(mode="after")
     def _check_objectives(self) -> Self:
         if len(set(self.objectives)) < len(self.objectives):
-            raise ConfigError(f"objectives: one is named twice: {','.join(self.objectives)}")
+            raise ConfigError(f"objectives: named twice: {','.join(self.objectives)}")
         return self
 
     def rate(self, update: int, updates: int) -> float:
-        """Return the step size of an update, counted from 0: linear up, then linear down.
+        """Return the step size of an update (from 0): linear warm-up, then linear decay.
 
         >>> config = FinetuneConfig(learning_rate=1.0, warmup_steps=2)
         >>> [config.rate(update, 6) for update in range(6)]

@@ -1,4 +1,4 @@
-"""The losses of one update: rows made, encoded in batches, and their gradients added up."""
+"""The losses of one update: make rows, encode them in batches, accumulate their gradients."""
 
 import contextlib
 from collections.abc import Iterable, Iterator
@@ -21,10 +21,10 @@ from pairweave.models.finetune.finetune_pairs import RowMaker, Rows, Texts, Trai
 
 
 class Losses:
-    """Works out the losses of updates and adds up their gradients."""
+    """Computes the losses of updates and accumulates their gradients."""
 
     def __init__(self, loaded: Loaded, pairs: TrainingPairs, config: FinetuneConfig) -> None:
-        """Keep the parts."""
+        """Keep the model, the pairs and the settings."""
         self._loaded, self._pairs, self._config = loaded, pairs, config
         self._maker = RowMaker(pairs, loaded.encoder, config, loaded.mask)
         encoder = loaded.encoder
@@ -34,11 +34,11 @@ class Losses:
         )
 
     def add_gradients(self, chosen: np.ndarray, epoch: int) -> dict[str, float]:
-        """Add the gradients of an update to the weights', and return the loss of each objective.
+        """Accumulate the gradients of an update and return the loss of each objective.
 
         Args:
-            chosen: The update's pairs.
-            epoch: How often they were seen before.
+            chosen: Rows of the update's pairs.
+            epoch: Number of the epoch, from 0.
 
         Returns:
             The mean over the pairs, by objective, in the configuration's order.
@@ -60,7 +60,7 @@ class Losses:
         return found
 
     def _language(self, groups: Iterable[Rows], count: int) -> float:
-        """Add the gradients of a masked language model: sum over groups of the rows' mean."""
+        """Accumulate the gradients of a masked language model: each group's mean, summed."""
         total, trainee = 0.0, self._loaded.trainee
         for rows in groups:
             for members in self._batches(rows):
@@ -72,13 +72,13 @@ class Losses:
                 labels = self._send(wanted[row, column])
                 row_places, column_places = self._send(row), self._send(column)
                 with self._arithmetic():
-                    scores = trainee.guess(ids, mask, row_places, column_places)
+                    scores = trainee.vocabulary_scores(ids, mask, row_places, column_places)
                 loss = masked_piece_loss(scores, labels, row_places, len(members))
                 total += self._descend(loss.sum() / count)
         return total
 
     def _parallel(self, groups: Iterable[Rows], count: int) -> float:
-        """Add the gradients of parallel sentence identification: the mean over all rows."""
+        """Accumulate the gradients of parallel sentence identification: the mean over all rows."""
         total, trainee = 0.0, self._loaded.trainee
         assert trainee.parallel_head is not None
         for rows in groups:
@@ -92,7 +92,7 @@ class Losses:
         return total
 
     def _alignment(self, chosen: np.ndarray, names: tuple[str, ...]) -> dict[str, float]:
-        """Add the gradients of self-training and consistency, which share their vectors."""
+        """Accumulate the gradients of self-training and consistency, which share their vectors."""
         source, target = self._pairs.source.take(chosen), self._pairs.target.take(chosen)
         widest = source.lengths + target.lengths
         sums = dict.fromkeys(names, 0.0)
@@ -114,7 +114,7 @@ class Losses:
         return sums
 
     def _links(self, sides: list[tuple[Tensor, ...]], cells: Tensor) -> Tensor:
-        """Return the self-training target, found without dropout as `align` would find it."""
+        """Return the self-training target, found without dropout, as in `align`."""
         trainee = self._loaded.trainee
         training = trainee.training
         trainee.eval()
@@ -132,7 +132,7 @@ class Losses:
         return attention(source, target, cells)
 
     def _side(self, texts: Texts, members: np.ndarray) -> tuple[Tensor, ...]:
-        """Return padded pieces, where pieces are, where those of the text are, and their words."""
+        """Return padded pieces, the mask of pieces, the mask of text pieces, and their words."""
         ids, mask, places = self._padded(texts.offsets, texts.ids, members)
         real = places >= 0
         words = np.where(real, texts.words[places], -1).astype(np.int64)
@@ -148,7 +148,7 @@ class Losses:
         return self._send(padded), self._send(mask), places
 
     def _arithmetic(self) -> contextlib.AbstractContextManager[object]:
-        """Return the context that the encoder runs in."""
+        """Return the context of the encoder's forward pass."""
         if self._config.precision == "fp32":
             return contextlib.nullcontext()
         return torch.autocast(self._loaded.encoder.device.type, dtype=torch.bfloat16)

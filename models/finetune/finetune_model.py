@@ -20,7 +20,7 @@ Tensor: TypeAlias = torch.Tensor
 
 
 class _Reached(BaseException):
-    """Carries the output of an inner layer out of the forward pass; no error."""
+    """Carries the output of an inner layer out of the forward pass; not an error."""
 
     def __init__(self, output: Tensor) -> None:
         super().__init__()
@@ -28,15 +28,15 @@ class _Reached(BaseException):
 
 
 class Trainee(torch.nn.Module):  # type: ignore[misc]
-    """An encoder whose weights change.
+    """An encoder in training.
 
     Attributes:
-        whole: The model that is saved: with a language-model head where the family has one.
+        whole: The model that is saved, with a language-model head if the family has one.
         parallel_head: The head of parallel sentence identification, None if not trained.
     """
 
     def __init__(self, whole: Any, parallel_head: ParallelHead | None) -> None:  # noqa: ANN401
-        """Keep the parts and listen to the layers."""
+        """Keep the parts and hook the layers."""
         super().__init__()
         self.whole = whole
         self.parallel_head = parallel_head
@@ -44,7 +44,8 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
         self._count = int(whole.config.num_hidden_layers)
         self._wanted: int | None = None
         self._kept: tuple[Tensor, Tensor] | None = None
-        # A family without a norm after its last layer may share or scatter its layers' modules.
+        # A family without a norm after its last layer may share its layers' modules, or not keep
+        # them in one list.
         self._has_list = whole.config.model_type not in NO_LAST_NORM
         if self._has_list:
             for number, layer in enumerate(list_of_layers(base, self._count), 1):
@@ -54,12 +55,12 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
     def hidden(self, ids: Tensor, mask: Tensor, layer: int) -> Tensor:
         """Return the output of a layer, as `models.encoder.encoder.Encoder.encode` does.
 
-        Layers above it are not run where the family has a list of layers to leave after.
+        Layers above it are skipped if the family keeps its layers in a list.
 
         Args:
-            ids: Pieces with the special ones, padded ``[row, piece]``.
-            mask: True where a piece is ``[row, piece]``.
-            layer: Number of the layer from the front, from 1.
+            ids: Pieces including special pieces, padded ``[row, piece]``.
+            mask: True for pieces, False for padding ``[row, piece]``.
+            layer: Number of the layer, from 1 at the input.
 
         Returns:
             Vectors ``[row, piece, hidden]``.
@@ -79,20 +80,20 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
                 self._wanted = None
         return self.whole.base_model(input_ids=ids, attention_mask=mask).last_hidden_state
 
-    def guess(self, ids: Tensor, mask: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-        """Return the scores of the vocabulary at some places.
+    def vocabulary_scores(self, ids: Tensor, mask: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+        """Return the scores of the vocabulary at the given positions.
 
-        The head works on these places alone: its product with the vocabulary is the costliest of
-        the model.
+        The head computes these positions only: the product with the vocabulary is the most
+        expensive operation of the model.
 
         Args:
-            ids: Pieces with the special ones, padded ``[row, piece]``.
-            mask: True where a piece is ``[row, piece]``.
-            rows: Row of each place ``[place]``.
-            columns: Column of each place ``[place]``.
+            ids: Pieces including special pieces, padded ``[row, piece]``.
+            mask: True for pieces, False for padding ``[row, piece]``.
+            rows: Row of each position ``[position]``.
+            columns: Column of each position ``[position]``.
 
         Returns:
-            Scores ``[place, vocabulary]``.
+            Scores ``[position, vocabulary]``.
         """
         self._kept = rows, columns
         try:
@@ -115,12 +116,12 @@ class Trainee(torch.nn.Module):  # type: ignore[misc]
 
 @dataclasses.dataclass(frozen=True)
 class Loaded:
-    """What training starts from.
+    """The parts that training starts from.
 
     Attributes:
-        encoder: Tokenizer, special pieces and limits; its own cut model is dropped.
+        encoder: Tokenizer, special pieces and limits; its truncated model is dropped.
         trainee: The model to train, in fp32, on the device.
-        files: Where the encoder lies.
+        files: The encoder's files.
         mask: The mask piece, None if no language model is trained.
     """
 
@@ -131,11 +132,11 @@ class Loaded:
 
 
 def load_trainee(model: str, revision: str | None, config: FinetuneConfig) -> Loaded:
-    """Load an encoder with all its layers; new heads are drawn from the seed.
+    """Load an encoder with all its layers; new heads are initialized from the seed.
 
     Raises:
-        ConfigError: See `models.encoder.encoder.load_encoder`; or an objective needs what the model
-            lacks.
+        ConfigError: See `models.encoder.encoder.load_encoder`; or the model lacks a part that an
+            objective needs.
     """
     encoder = load_encoder(
         EncoderConfig(model, layer=config.layer, device=config.device, revision=revision)
@@ -150,8 +151,8 @@ def load_trainee(model: str, revision: str | None, config: FinetuneConfig) -> Lo
     mask = _mask_piece(files, model) if guesses else None
     if "psi" in config.objectives and not len(encoder.prefix):
         raise ConfigError(
-            f"{model}: objective psi reads the special piece before a text, and its tokenizer "
-            "adds none; leave psi out"
+            f"{model}: objective psi reads the special piece before a text, but this model's "
+            "tokenizer adds none; leave psi out"
         )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -167,8 +168,8 @@ def _mask_piece(files: ModelFiles, model: str) -> int:
     )
     if tokenizer.mask_token_id is None:
         raise ConfigError(
-            f"{model}: objectives mlm and tlm need a mask token, and its tokenizer has none; "
-            "leave them out"
+            f"{model}: objectives mlm and tlm need a mask token, but this model's tokenizer has "
+            "none; leave them out"
         )
     return int(tokenizer.mask_token_id)
 
@@ -181,8 +182,8 @@ def _load_whole(files: ModelFiles, *, guesses: bool) -> Any:  # noqa: ANN401
     known = type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING
     if guesses and not known:
         raise ConfigError(
-            f"{files.directory}: a {config.model_type} has no masked language model in "
-            "transformers; leave the objectives mlm and tlm out"
+            f"{files.directory}: transformers has no masked language model for "
+            f"{config.model_type}; leave the objectives mlm and tlm out"
         )
     if not known:
         return load_model(transformers.AutoModel, files.directory, torch.float32, is_no_pooler)
@@ -198,17 +199,17 @@ def _load_whole(files: ModelFiles, *, guesses: bool) -> Any:  # noqa: ANN401
 def pad_rows(
     ids: np.ndarray, offsets: np.ndarray, members: np.ndarray, encoder: Encoder
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Dress and pad some rows.
+    """Add special pieces to the selected rows and pad them.
 
     Args:
         ids: Pieces ``[piece]``.
-        offsets: Where each row's pieces start ``[row + 1]``.
-        members: The rows wanted.
-        encoder: Its special pieces are put around, its padding behind.
+        offsets: Offsets of the rows' pieces ``[row + 1]``.
+        members: The selected rows.
+        encoder: Supplies the special pieces and the padding.
 
     Returns:
-        Pieces ``[member, column]``; where a piece is, bool ``[member, column]``; and the place of
-        each in ``ids``, -1 for special pieces and the padding ``[member, column]``.
+        Pieces ``[member, column]``; the mask, True for pieces ``[member, column]``; and each
+        piece's index in ``ids``, -1 for special pieces and padding ``[member, column]``.
     """
     before, after = len(encoder.prefix), len(encoder.suffix)
     lengths = np.diff(offsets)[members]

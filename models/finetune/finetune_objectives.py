@@ -1,7 +1,7 @@
-"""The objectives of fine-tuning: losses of hidden states and scores, one for each row.
+"""The objectives of fine-tuning: losses of hidden states and scores, one per row.
 
 All are those of Dou and Neubig (2021, section 2.2), scaled as in awesome-align's program. They
-return a loss for each row, so that an update can be cut into batches in any way.
+return one loss per row, so that an update can be split into any batches.
 """
 
 from typing import TypeAlias
@@ -11,14 +11,14 @@ import torch
 Tensor: TypeAlias = torch.Tensor
 
 _LOW = -1e4
-"""Score of a cell in the padding: e to this is 0, and its gradient is, too."""
+"""Score of a padding cell: its exponential and gradient are 0."""
 
 
 class ParallelHead(torch.nn.Module):  # type: ignore[misc]
     """Scores whether two sides are translations, from the vector of the first special piece."""
 
     def __init__(self, hidden_size: int, spread: float) -> None:
-        """Make a head with normal weights of the given spread."""
+        """Draw normal weights with standard deviation ``spread``."""
         super().__init__()
         self.transform = torch.nn.Linear(hidden_size, hidden_size)
         self.decoder = torch.nn.Linear(hidden_size, 2)
@@ -39,16 +39,16 @@ class ParallelHead(torch.nn.Module):  # type: ignore[misc]
 
 
 def masked_piece_loss(scores: Tensor, labels: Tensor, rows: Tensor, count: int) -> Tensor:
-    """Return how badly hidden pieces are guessed: of each row the mean of its own.
+    """Return each row's mean cross entropy over its masked pieces.
 
     Args:
-        scores: Scores of the vocabulary at hidden pieces ``[hidden piece, vocabulary]``.
-        labels: What stood there ``[hidden piece]``.
-        rows: The row of each ``[hidden piece]``.
+        scores: Scores of the vocabulary at masked pieces ``[masked piece, vocabulary]``.
+        labels: The original pieces ``[masked piece]``.
+        rows: The row of each ``[masked piece]``.
         count: Number of rows.
 
     Returns:
-        Losses ``[row]``; 0 for a row without a hidden piece.
+        Losses ``[row]``; 0 for a row without a masked piece.
     """
     losses = torch.nn.functional.cross_entropy(scores.float(), labels, reduction="none")
     sums = losses.new_zeros(count).index_add(0, rows, losses)
@@ -59,7 +59,7 @@ def masked_piece_loss(scores: Tensor, labels: Tensor, rows: Tensor, count: int) 
 def attention(source: Tensor, target: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     """Return p(target | source) and p(source | target) of each cell (section 2.1).
 
-    Unlike `models.encoder.heads`, this can be differentiated.
+    Unlike `models.encoder.heads`, this is differentiable.
 
     Args:
         source: Vectors of the source pieces ``[pair, source, hidden]``.
@@ -67,7 +67,7 @@ def attention(source: Tensor, target: Tensor, cells: Tensor) -> tuple[Tensor, Te
         cells: True where both sides have a piece ``[pair, source, target]``.
 
     Returns:
-        Probabilities ``[pair, source, target]`` twice, 0 in the padding.
+        Two arrays of probabilities ``[pair, source, target]``, 0 in the padding.
     """
     scores = torch.bmm(source.float(), target.float().transpose(1, 2)).masked_fill(~cells, _LOW)
     return torch.softmax(scores, dim=2) * cells, torch.softmax(scores, dim=1) * cells
@@ -80,15 +80,15 @@ def self_training_target(
     source_words: Tensor,
     target_words: Tensor,
 ) -> Tensor:
-    """Return the links that the model itself finds, widened to whole words.
+    """Return the links that the model itself finds, extended to whole words.
 
-    A link of two pieces is one that is above the threshold in both directions; words are linked
-    if any of their pieces are, and then all their pieces are.
+    Two pieces are linked if their probability exceeds the threshold in both directions. Two words
+    are linked if any of their pieces are; then all their pieces are linked.
 
     Args:
         forward: p(target | source) ``[pair, source, target]``.
         reverse: p(source | target) ``[pair, source, target]``.
-        threshold: What both must be above.
+        threshold: Both probabilities must exceed it.
         source_words: The word of each source piece, -1 for none ``[pair, source]``.
         target_words: The same of the target ``[pair, target]``.
 
@@ -111,7 +111,7 @@ def self_training_loss(
 ) -> Tensor:
     """Return minus the mean probability of the target's links, in both directions.
 
-    The program's value, which is twice the paper's.
+    The value is that of awesome-align's program, which is twice the paper's.
 
     Args:
         forward: p(target | source) ``[pair, source, target]``.
@@ -131,7 +131,7 @@ def self_training_loss(
 def consistency_loss(
     forward: Tensor, reverse: Tensor, source_lengths: Tensor, target_lengths: Tensor
 ) -> Tensor:
-    """Return minus how far both directions agree: the trace of their product.
+    """Return minus the agreement of both directions: the trace of their product.
 
     Args:
         forward: p(target | source) ``[pair, source, target]``.
@@ -146,7 +146,7 @@ def consistency_loss(
 
 
 def parallel_loss(scores: Tensor, labels: Tensor) -> Tensor:
-    """Return how badly translations are told from other pairs.
+    """Return the cross entropy of telling translations from other pairs.
 
     Args:
         scores: Scores of no and yes ``[row, 2]``.

@@ -1,4 +1,4 @@
-"""Pairs to train on: as pieces, in a drawn order, joined and masked."""
+"""Pairs to train on: cut into pieces, in random order, joined and masked."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from pairweave.transforms.rejects import Reject
 
 _CHUNK_PAIRS = 8192
 _WINDOW_UPDATES = 64
-"""Updates among whose pairs those of similar length are put together."""
+"""Updates in one window; pairs of similar length within it are grouped."""
 
 _NO_PIECES = {"source": str(Reject.EMPTY_SOURCE), "target": str(Reject.EMPTY_TARGET)}
 
@@ -29,9 +29,9 @@ class Texts:
     """One side of all pairs.
 
     Attributes:
-        offsets: Where each text's pieces start, int64 ``[pair + 1]``.
+        offsets: Offsets of the texts' pieces, int64 ``[pair + 1]``.
         ids: Vocabulary numbers, int32 ``[piece]``.
-        words: The token that each piece lies on first, counted inside the text; -1 if on none,
+        words: The first token that each piece overlaps, counted within the text; -1 if none,
             int32 ``[piece]``.
     """
 
@@ -45,7 +45,7 @@ class Texts:
         return np.diff(self.offsets)
 
     def take(self, pairs: np.ndarray) -> "Texts":
-        """Return the texts of some pairs, in the given order."""
+        """Return the texts of the given pairs, in their order."""
         places, offsets = _places(self.offsets, pairs)
         return Texts(offsets, self.ids[places], self.words[places])
 
@@ -55,7 +55,7 @@ class TrainingPairs:
     """Pairs that can be trained on.
 
     Attributes:
-        keys: Keys of the pairs' draws, uint64 ``[pair]``.
+        keys: Keys for the pairs' draws, uint64 ``[pair]``.
         source: The source side.
         target: The target side.
     """
@@ -83,10 +83,10 @@ class Rows:
     """Sequences for the encoder, without the special pieces at both ends.
 
     Attributes:
-        offsets: Where each sequence's pieces start, int64 ``[row + 1]``.
-        ids: Pieces as the model sees them, int64 ``[piece]``.
-        labels: What the model has to guess, -1 where nothing, int64 ``[piece]``.
-        answers: Of parallel sentence identification: 1 where the sides are translations ``[row]``.
+        offsets: Offsets of the sequences' pieces, int64 ``[row + 1]``.
+        ids: Input pieces, masked ones replaced, int64 ``[piece]``.
+        labels: The original of each masked piece, -1 for others, int64 ``[piece]``.
+        answers: For parallel sentence identification: 1 if the sides are translations ``[row]``.
     """
 
     offsets: np.ndarray
@@ -107,11 +107,11 @@ def prepare_pairs(
 
     Args:
         table: Pairs with token offsets (`transforms.schemas.TOKENS`).
-        encoder: Its tokenizer is used, and its limit.
-        config: How long a side may be.
+        encoder: Supplies the tokenizer and the length limit.
+        config: Sets the maximum length of a side.
 
     Returns:
-        The pairs; and of those left out the reason and a detail, by row of ``table``.
+        The pairs; and the reason and detail of each rejected pair, by row of ``table``.
     """
     schemas.require(table, schemas.TOKENS)
     limit = longest_side(encoder, config)
@@ -131,13 +131,13 @@ def prepare_pairs(
 
 
 def longest_side(encoder: Encoder, config: FinetuneConfig) -> int:
-    """Return how many pieces a side may have, so that two fit the encoder with all special ones."""
+    """Return the most pieces of a side such that two sides with special pieces fit the encoder."""
     special = len(encoder.prefix) + len(encoder.suffix)
     return min(config.max_pieces, (encoder.limit - special) // 2)
 
 
 def _cut_side(table: pa.Table, side: str, encoder: Encoder) -> Texts:
-    """Cut one side of all pairs, some thousand at a time: a tokenizer's own result is large."""
+    """Cut one side of all pairs, in chunks because a tokenizer's result is large."""
     offsets, pieces, words = [np.zeros(1, dtype=np.int64)], [], []
     for start in range(0, table.num_rows, _CHUNK_PAIRS):
         chunk = table.slice(start, _CHUNK_PAIRS).combine_chunks()
@@ -160,8 +160,8 @@ def _cut_side(table: pa.Table, side: str, encoder: Encoder) -> Texts:
 def updates_of_epoch(pairs: TrainingPairs, config: FinetuneConfig, epoch: int) -> list[np.ndarray]:
     """Return the pairs of each update of an epoch, int64 arrays.
 
-    Pairs are shuffled; among those of some dozens of updates, pairs of similar length go together;
-    then the updates are shuffled.
+    Pairs are shuffled; within windows of 64 updates, pairs of similar length are grouped into
+    updates; then the updates are shuffled.
     """
     seed, size = np.uint64(config.seed), config.batch_pairs
     order = np.argsort(draw_each(seed, pairs.keys, STEP_TRAINING_ORDER, np.uint64(epoch)))
@@ -177,17 +177,17 @@ def updates_of_epoch(pairs: TrainingPairs, config: FinetuneConfig, epoch: int) -
 
 
 class RowMaker:
-    """Makes the rows of an update for each objective, with draws that only pairs decide."""
+    """Makes the rows of an update for each objective; draws depend on the pairs alone."""
 
     def __init__(
         self, pairs: TrainingPairs, encoder: Encoder, config: FinetuneConfig, mask: int | None
     ) -> None:
-        """Keep the parts.
+        """Keep what the rows are made from.
 
         Args:
             pairs: All pairs.
-            encoder: Its special pieces are used.
-            config: The seed and the share of masked pieces.
+            encoder: Supplies the special pieces.
+            config: Supplies the seed and the share of masked pieces.
             mask: The mask piece, None if no language model is trained.
         """
         self._pairs = pairs
@@ -210,8 +210,8 @@ class RowMaker:
     def masked_pairs(self, chosen: np.ndarray, epoch: int) -> Iterator[Rows]:
         """Yield the rows of translation language modelling.
 
-        Both orders of the sides, and in each first the one then the other side masked: the hidden
-        pieces of a row are of one language.
+        There are four groups: both orders of the sides, each with one side masked and then the
+        other. All masked pieces of a row are in one language.
         """
         sides = self._pairs.source.take(chosen), self._pairs.target.take(chosen)
         plain = [side.ids.astype(np.int64) for side in sides]
@@ -229,16 +229,16 @@ class RowMaker:
                 yield Rows(offsets, joined, wanted, np.zeros(len(chosen), dtype=np.int64))
 
     def parallel_or_not(self, chosen: np.ndarray, epoch: int) -> Iterator[Rows]:
-        """Yield the rows of parallel sentence identification: translations, then others.
+        """Yield the rows of parallel sentence identification: translations, then negatives.
 
-        An other has one side of its pair and one of a pair drawn from all; which side is kept and
-        which stands first is drawn, too.
+        A negative has one side of its pair and the other side of a random pair. The side that is
+        kept and the order of the sides are random, too.
         """
         pairs, count = self._pairs, len(self._pairs)
         keys = pairs.keys[chosen]
         bits = draw_each(self._seed, keys, STEP_NEGATIVE, np.uint64(2 * epoch))
         flips = draw_each(self._seed, keys, STEP_NEGATIVE, np.uint64(2 * epoch + 1))
-        # Any pair but the pair itself.
+        # Any pair except the pair itself.
         shift = 1 + (bits >> np.uint64(32)).astype(np.int64) % max(count - 1, 1)
         strangers = (chosen + shift) % count
         for answer in (1, 0):
@@ -253,7 +253,7 @@ class RowMaker:
     def _pair_rows(
         self, sources: np.ndarray, targets: np.ndarray, turned: np.ndarray, answer: int
     ) -> Rows:
-        """Join sources and targets, the target first where ``turned``."""
+        """Join sources and targets, with the target first where ``turned`` is True."""
         source, target = self._pairs.source.take(sources), self._pairs.target.take(targets)
         both = Texts(
             np.concatenate([source.offsets, target.offsets[1:] + source.offsets[-1]]),
@@ -271,7 +271,7 @@ class RowMaker:
     def _hide(
         self, texts: Texts, chosen: np.ndarray, epoch: int, step: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return pieces with some hidden, and what stood there (-1 elsewhere)."""
+        """Return pieces with some masked, and the originals of these (-1 elsewhere)."""
         pieces = texts.ids.astype(np.int64)
         hidden, picked = mask_pieces(
             pieces,
@@ -290,12 +290,12 @@ class RowMaker:
         offsets: tuple[np.ndarray, np.ndarray],
         columns: tuple[tuple[np.ndarray, np.ndarray], ...],
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Put first and second texts together, each dressed as it is when it stands alone.
+        """Join first and second texts, with the special pieces that each has on its own.
 
         Args:
-            offsets: Where each first and each second text starts ``[row + 1]`` each.
-            columns: Values of the first and of the second texts' pieces. Between them stand the
-                special pieces in the first column and -1 in others.
+            offsets: Offsets of the first and of the second texts, ``[row + 1]`` each.
+            columns: Values of the first and of the second texts' pieces. Special pieces are
+                inserted between them in the first column, -1 in the others.
 
         Returns:
             The joined offsets and columns.
@@ -323,13 +323,13 @@ class RowMaker:
 
 
 def cut_rows(lengths: np.ndarray, special: int, budget: int) -> Iterator[np.ndarray]:
-    """Yield the rows of each batch of an update: similar lengths, within the budget."""
+    """Yield the rows of each batch of an update, by similar length and within the budget."""
     for batch in cut_batches(lengths + special, budget):
         yield batch.members
 
 
 def _places(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of some rows' pieces in a flat array, and the rows' new offsets."""
+    """Return the indices of the given rows' pieces in a flat array, and the rows' new offsets."""
     lengths = np.diff(offsets)[rows]
     taken = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
     places = np.arange(taken[-1]) + np.repeat(offsets[rows] - taken[:-1], lengths)

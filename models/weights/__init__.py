@@ -1,1 +1,1 @@
-"""Where a model's weights lie, and which of them are safe to read."""
+"""Finding a model's weights and refusing those that are unsafe to read."""

@@ -1,7 +1,6 @@
-"""Weights that would have to be unpickled: which they are, and how to convert them. No torch.
+"""Refusing pickled weights, with the command that converts them. No torch.
 
-Reading a pickle can run any code, so nothing here or elsewhere reads one; the user is told the
-command that converts it.
+Reading a pickle can run arbitrary code, so pairweave never reads one.
 """
 
 import shlex
@@ -11,13 +10,13 @@ from pathlib import Path
 from pairweave.transforms.errors import ConfigError
 
 OF_TORCH = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
-"""How the names end of weights that PyTorch pickles."""
+"""Suffixes of weights that PyTorch pickles."""
 
 _OF_OTHERS = (".joblib", ".npy", ".npz", ".h5", ".msgpack")
 """Weights that torch cannot convert: of TensorFlow, Flax and NumPy."""
 
 _STATES = ("training_args", "optimizer", "scheduler", "scaler", "rng_state")
-"""How the names begin of what trainers save beside the weights."""
+"""Prefixes of other files that trainers save beside the weights."""
 
 _CONVERT = (
     "import sys, torch; from safetensors.torch import save_file; w = {}; "
@@ -28,7 +27,7 @@ _CONVERT = (
 
 
 def looks_pickled(path: Path) -> bool:
-    """Tell from its first bytes whether a file is a pickle, or PyTorch's archive of one."""
+    """Return True if a file's first bytes are those of a pickle or of PyTorch's archive of one."""
     with path.open("rb") as file:
         head = file.read(4)
     zipped = head[:2] == b"PK"
@@ -37,31 +36,31 @@ def looks_pickled(path: Path) -> bool:
 
 
 def refuse_file(path: Path) -> ConfigError:
-    """Return the error for a file that was given in place of a model's directory."""
+    """Return the error for a file given instead of a model's directory."""
     if path.suffix in (*OF_TORCH, *_OF_OTHERS) or looks_pickled(path):
         return _refusal([path], "it contains pickled data, which can run arbitrary code")
     return ConfigError(f"{path}: expected a model's directory, found a file; give {path.parent}")
 
 
 def refuse_named(paths: Sequence[Path]) -> ConfigError:
-    """Return the error for files that an index of safetensors names, and that are none."""
+    """Return the error for a safetensors index that names other files."""
     return _refusal(paths, "the index names weights that are not safetensors")
 
 
 def refuse_directory(directory: Path, files: Sequence[Path]) -> ConfigError:
-    """Return the error for a model without safetensors: what to do with the weights it has.
+    """Return the error for a model without safetensors, with a way to convert its weights.
 
     Args:
-        directory: The model's.
-        files: All files of it, sorted.
+        directory: The model's directory.
+        files: All its files, sorted.
     """
     saved = [path for path in files if path.suffix in OF_TORCH]
     saved = [path for path in saved if not path.name.startswith(_STATES)]
-    # One file, or its parts: what else lies there is another form of the same weights.
+    # Convert one file or its parts: other files hold the same weights in another form.
     saved = [path for path in saved if path.name.startswith("pytorch_model")] or saved[:1]
     if saved:
         return _refusal(
-            saved, "only pickled weights, which can run arbitrary code when they are read"
+            saved, "the weights are pickled only, and reading them can run arbitrary code"
         )
     others = [path for path in files if path.suffix in _OF_OTHERS]
     if others:
@@ -73,10 +72,10 @@ def refuse_directory(directory: Path, files: Sequence[Path]) -> ConfigError:
 
 
 def _refusal(paths: Sequence[Path], why: str) -> ConfigError:
-    """Say what is wrong with pickled weights, and the command that converts them."""
+    """Return the error for pickled weights, with the command that converts them."""
     target = paths[0].with_name("model.safetensors")
     arguments = shlex.join(str(path.absolute()) for path in (target, *paths))
     return ConfigError(
-        f"{paths[0]}: {why}; pairweave reads safetensors only. If you trust where it comes from, "
+        f"{paths[0]}: {why}; pairweave reads safetensors only. If you trust its origin, "
         f'convert it once:\npython -c "{_CONVERT}" {arguments}'
     )

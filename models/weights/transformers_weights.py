@@ -1,4 +1,4 @@
-"""Weights into a model of transformers, from the disk alone."""
+"""Loading weights into a model of transformers, from local files only."""
 
 import contextlib
 import warnings
@@ -12,7 +12,7 @@ import transformers
 from pairweave.transforms.errors import ConfigError
 
 _NO_SDPA = "scaled_dot_product_attention"
-"""Named in the error of a family that has no fused attention, such as mDeBERTa."""
+"""Occurs in the error of a family without fused attention, such as mDeBERTa."""
 
 
 def load_model(
@@ -25,14 +25,14 @@ def load_model(
     """Load a model.
 
     Args:
-        kind: What makes it of a directory, such as `transformers.AutoModel`.
-        directory: Where it lies, its weights as safetensors.
-        dtype: Type of its numbers.
-        is_used: Tells of a weight, by its name, whether the files must have it.
-        more: What else ``kind`` is told.
+        kind: One of the Auto classes, such as `transformers.AutoModel`.
+        directory: The model's directory, with its weights as safetensors.
+        dtype: Type of its weights.
+        is_used: Called with a weight's name; returns True if the files must contain it.
+        more: Further arguments of ``kind.from_pretrained``.
 
     Raises:
-        ConfigError: A file cannot be read, or the weights are not those of the configuration.
+        ConfigError: A file cannot be read, or the weights do not match the configuration.
     """
     settings = {
         "dtype": dtype,
@@ -70,12 +70,12 @@ def load_model(
 
 
 def is_no_pooler(name: str) -> bool:
-    """Tell of a weight of an encoder whether it is not the pooler's, which nothing here uses."""
+    """Return True for a weight outside the pooler, which nothing here uses."""
     return not name.startswith("pooler.")
 
 
 def one_line(error: Exception) -> str:
-    """Return the text of a library's error on one line, with its kind where that says more."""
+    """Return the text of a library's error on one line, with its class if the text needs it."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError | ValueError | RuntimeError) and text:
         return text
@@ -84,7 +84,7 @@ def one_line(error: Exception) -> str:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the libraries' notes about unused weights from the user; ours say what matters."""
+    """Silence transformers' notes about unused weights; our own errors report what matters."""
     notes = transformers.utils.logging
     level, bars = notes.get_verbosity(), notes.is_progress_bar_enabled()
     notes.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""Where an encoder's files lie, and which of them are safe to read. No torch."""
+"""Finding an encoder's files and checking that they are safe to read. No torch."""
 
 import dataclasses
 import json
@@ -18,18 +18,18 @@ from pairweave.transforms.storage.disk_paths import on_disk
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
-_MOST_HEADER_BYTES = 100_000_000
+_MAX_HEADER_BYTES = 100_000_000
 """What the safetensors format allows."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """An encoder on a disk.
+    """The files of an encoder.
 
     Attributes:
-        directory: Where it lies.
+        directory: Its directory.
         weights: Its safetensors files, sorted.
-        others: Configuration and tokenizer, sorted.
+        others: Files of its configuration and tokenizer, sorted.
     """
 
     directory: Path
@@ -38,14 +38,14 @@ class ModelFiles:
 
 
 def find_model(name: str, revision: str | None = None) -> ModelFiles:
-    """Find an encoder, and refuse one whose weights would have to be unpickled.
+    """Find an encoder, and refuse one whose weights are pickled.
 
     Args:
-        name: A directory, or a hub name, which is downloaded (or taken from the hub's cache).
+        name: A directory, or a hub name to download (or find in the hub's cache).
         revision: Branch, tag or commit of a hub model.
 
     Raises:
-        ConfigError: There is no such model, or no safetensors weights; says how to convert.
+        ConfigError: There is no such model, or it has no safetensors (with a way to convert).
     """
     path = on_disk(name).expanduser()
     if path.is_file():
@@ -60,10 +60,11 @@ def find_model(name: str, revision: str | None = None) -> ModelFiles:
 
 
 def require_safetensors(directory: Path) -> None:
-    """Refuse a model's directory whose weights are all pickled; one without weights passes.
+    """Refuse a model's directory whose weights are all pickled; accept one without weights.
 
     Raises:
-        ConfigError: Says how to convert them; or something there is no regular file.
+        ConfigError: The weights are pickled (with a way to convert them), or an entry is not a
+            regular file.
     """
     require_regular(directory)
     files = sorted(path for path in directory.iterdir() if path.is_file())
@@ -73,10 +74,10 @@ def require_safetensors(directory: Path) -> None:
 
 
 def inspect_model(directory: Path) -> ModelFiles:
-    """List a directory's files and look into its weights.
+    """List a directory's files and check its weights.
 
     Raises:
-        ConfigError: A file is missing, no regular file, pickled or damaged.
+        ConfigError: A file is missing, not a regular file, pickled or damaged.
     """
     require_regular(directory)
     files = sorted(path for path in directory.iterdir() if path.is_file())
@@ -90,7 +91,7 @@ def inspect_model(directory: Path) -> ModelFiles:
         raise refuse_directory(directory, files)
     for path in weights:
         _check_safetensors(path)
-    # What begins with a line is a run's record and no part of the model.
+    # Files whose names begin with an underscore are records of a run, not parts of the model.
     others = tuple(
         path
         for path in files
@@ -100,7 +101,7 @@ def inspect_model(directory: Path) -> ModelFiles:
 
 
 def _weight_files(directory: Path) -> tuple[Path, ...]:
-    """Return the files of the weights: one, or those that the index names."""
+    """Return the files of the weights: a single one, or those in the index."""
     single, index = directory / "model.safetensors", directory / "model.safetensors.index.json"
     if single.is_file():
         return (single,)
@@ -121,16 +122,16 @@ def _weight_files(directory: Path) -> tuple[Path, ...]:
 
 
 def _check_safetensors(path: Path) -> None:
-    """Refuse a file that only calls itself safetensors, or that is not all there.
+    """Refuse a file that is named safetensors but is not, or that is incomplete.
 
     Raises:
-        ConfigError: Says which of these it is.
+        ConfigError: The file is pickled, a Git LFS pointer or damaged.
     """
     bytes_there = path.stat().st_size
     with path.open("rb") as file:
         size, brace = int.from_bytes(file.read(8), "little"), file.read(1)
-        # The first bytes of a whole header may be those of a pickle, so the header is asked first.
-        if brace == b"{" and size <= _MOST_HEADER_BYTES and 8 + size <= bytes_there:
+        # A valid header may begin with the bytes of a pickle, so check the header first.
+        if brace == b"{" and size <= _MAX_HEADER_BYTES and 8 + size <= bytes_there:
             file.seek(8)
             expected = 8 + size + _data_bytes(path, file.read(size))
             if bytes_there != expected:
@@ -142,7 +143,7 @@ def _check_safetensors(path: Path) -> None:
     if looks_pickled(path):
         raise ConfigError(
             f"{path}: named safetensors, but its content is pickled, which can run arbitrary "
-            "code; get the weights as safetensors from where they were made"
+            "code; get the weights as safetensors from their publisher"
         )
     if _begins(path, b"version https://git-lfs"):
         raise ConfigError(f"{path}: a Git LFS pointer instead of weights; run: git lfs pull")
@@ -157,7 +158,7 @@ def _begins(path: Path, head: bytes) -> bool:
 
 
 def _data_bytes(path: Path, header: bytes) -> int:
-    """Return how many bytes of weights a safetensors header tells of."""
+    """Return the number of bytes of weights according to a safetensors header."""
     try:
         entries = json.loads(header)
         ends = [it["data_offsets"][1] for name, it in entries.items() if name != "__metadata__"]
@@ -167,7 +168,7 @@ def _data_bytes(path: Path, header: bytes) -> int:
 
 
 def _download(name: str, revision: str | None) -> Path:
-    """Fetch the wanted files of a hub model; never a pickle or a program.
+    """Download the files of a hub model, except pickles and code.
 
     Raises:
         ConfigError: The hub cannot be reached, or has no such model.
@@ -180,5 +181,5 @@ def _download(name: str, revision: str | None) -> Path:
         endpoint = HfApi().endpoint
         why = " ".join(str(error).split())
         raise ConfigError(
-            f"{name}: no such directory here, and it cannot be fetched from {endpoint}: {why}"
+            f"{name}: no such directory, and downloading it from {endpoint} failed: {why}"
         ) from error

@@ -153,7 +153,7 @@ def test_the_plan_alone_writes_nothing(directory, tmp_path, capsys):
         (("--tokens", "pieces"), "tokens: "),
         (
             ("--max_pieces", "1"),
-            "0 pairs to train on, 2 needed: objective psi tells a pair from another; 31 left out",
+            "0 pairs to train on, 2 needed: objective psi compares pairs; 31 left out",
         ),
     ],
 )

@@ -172,7 +172,7 @@ def test_guesses_at_some_places_are_those_of_the_whole_model(family, request):
     ids = torch.tensor([[5, 6, 7, 8], [9, 10, 11, 12]])
     mask = torch.ones_like(ids, dtype=torch.bool)
     rows, columns = torch.tensor([0, 1, 1]), torch.tensor([2, 0, 3])
-    found = loaded.trainee.guess(ids, mask, rows, columns)
+    found = loaded.trainee.vocabulary_scores(ids, mask, rows, columns)
     expected = loaded.trainee.whole(input_ids=ids, attention_mask=mask).logits[rows, columns]
     assert torch.allclose(found, expected, atol=1e-5)
 
@@ -347,9 +347,9 @@ def test_settings_are_checked_when_made(settings, message):
     [
         ({"layer": 4}, 4, "has 3 layers; choose 0 to 3"),
         ({"layer": 0}, 4, "the embeddings alone cannot be tuned"),
-        ({}, 1, "1 pairs to train on, 2 needed: objective psi tells a pair from another$"),
+        ({}, 1, "1 pairs to train on, 2 needed: objective psi compares pairs$"),
         ({"objectives": ("so",)}, 0, "^0 pairs to train on, 1 needed$"),
-        ({"max_pieces": 1}, 4, "4 left out, the first since: source has .* pieces > 1"),
+        ({"max_pieces": 1}, 4, "4 left out, the first because: source has .* pieces > 1"),
     ],
 )
 def test_what_cannot_be_trained_is_said(bert, tmp_path, settings, count, message):

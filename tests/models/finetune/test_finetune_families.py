@@ -58,7 +58,7 @@ def test_a_family_is_trained_on_the_layer_that_it_aligns_with(family, bert, tmp_
         assert torch.allclose(found, encoder.encode(ids, None), atol=1e-4), layer
     places = torch.tensor([0, 0]), torch.tensor([2, 1])
     with torch.no_grad():
-        guessed = trainee.guess(ids, mask, *places)
+        guessed = trainee.vocabulary_scores(ids, mask, *places)
         whole = trainee.whole(input_ids=ids, attention_mask=mask).logits
     assert torch.allclose(guessed, whole[places], atol=1e-4)
 
