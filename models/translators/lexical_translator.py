@@ -64,7 +64,7 @@ class LexicalTranslator:
             self._phrase_words = phrases.choice_offsets, offsets, hashes[words]
 
     @property
-    def knows_words(self) -> bool:
+    def translates_words_cheaply(self) -> bool:
         """Return True: a word is looked up."""
         return True
 

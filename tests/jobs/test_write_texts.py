@@ -100,7 +100,7 @@ def test_native_codes_are_written_as_the_tags_that_they_hold(tmp_path):
 def test_a_void_tag_of_html_is_read_otherwise_as_xml():
     marked = parse_markup("a<br>b", HTML)
     told = misread(row_of(marked, marked), XML)
-    assert told == "the tag '<br>' in the source would be read otherwise as xml"
+    assert told == "the tag '<br>' in the source would be read differently as xml"
 
 
 texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from('\n\t"\\'))

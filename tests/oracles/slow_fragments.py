@@ -46,14 +46,14 @@ def nest(one, other):
     return holds(one, other) or holds(other, one)
 
 
-def find_slowly(pair, translate, config, *, knows_words):
+def find_slowly(pair, translate, config, *, translates_words_cheaply):
     """Return the boxes of the fragments that are taken of one pair.
 
     Args:
         pair: Its ``key``, folded words of ``source`` and ``target``, and both sides' cuts.
         translate: Gives the translations of a list of words as lists, best first.
         config: The settings.
-        knows_words: Whether words outside a fragment are asked for their translations.
+        translates_words_cheaply: Whether words outside a fragment are asked for their translations.
     """
     source, target = pair["source"], pair["target"]
     taken = []
@@ -79,7 +79,7 @@ def find_slowly(pair, translate, config, *, knows_words):
         letters = "".join(target[low:high])
         if not (config.punctuation or any(letter.isalnum() for letter in letters)):
             continue
-        outside = source[:start] + source[end:] if knows_words else []
+        outside = source[:start] + source[end:] if translates_words_cheaply else []
         meanings = [text[0] for word in outside for text in translate([word]) if len(text) == 1]
         if set(meanings) & set(target[low:high]):
             continue

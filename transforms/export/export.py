@@ -1,4 +1,4 @@
-"""A finished run's rows as the files that trainers read."""
+"""Export a finished run's rows to the files that trainers read."""
 
 import contextlib
 import dataclasses
@@ -22,13 +22,13 @@ Unfit = Literal["refuse", "leave_out", "escape"]
 
 BATCH_ROWS = 8_192
 
-# In this order: a backslash comes before what makes new ones.
+# The backslash is first because the other escapes add backslashes.
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 _ALL = Selection()
 
 _STEMS = {"suggest": "suggestions", "augment": "tagged"}
-"""What the files' names begin with, by job."""
+"""Stems of the files' names, by job."""
 
 Rows: TypeAlias = pa.RecordBatch
 Json = Mapping[str, Any]
@@ -36,12 +36,12 @@ Json = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Attributes:
         paths: The files.
-        rows: Rows in them.
-        left_out: Rows left out.
+        rows: Number of rows in them.
+        left_out: Number of rows left out.
     """
 
     paths: tuple[str, ...]
@@ -62,24 +62,24 @@ def export(
 ) -> Exported:
     r"""Write a finished run's rows, in the order of its shards or shuffled.
 
-    All files appear under their names at the end, or none.
+    Either all files appear under their names at the end, or none.
 
     Args:
-        directory: The run's.
+        directory: The run's directory.
         manifest: Its manifest.
-        how: The format, which rows of the run's job can be written in.
+        how: The format, which must support the run's job.
         output: Directory of the files.
-        unfit: What becomes of rows that the format cannot carry as they are: ``refuse``,
-            ``leave_out``, or ``escape``: in every text a backslash, a tab and a line break are
-            written as ``\\``, ``\t``, ``\n`` and ``\r``.
-        selection: Which rows, and in which order.
-        alignment: The words that links count, of a format that can have links
-            (`transforms.export.export_links`); by default what the format says.
-        header: Whether a format that can have a header begins with it.
+        unfit: How to treat rows that the format cannot represent: ``refuse``, ``leave_out``, or
+            ``escape``: in every text, write backslashes, tabs and line breaks as ``\\``, ``\t``,
+            ``\n`` and ``\r``.
+        selection: The rows to export, and their order.
+        alignment: The words that links refer to, for a format with links
+            (`transforms.export.export_links`); by default the format's own.
+        header: Whether to write a header, for a format that can have one.
 
     Raises:
-        ConfigError: The format has no links, files are in the way, or a row is unfit.
-        WorkerError: A shard is missing or not what the manifest says.
+        ConfigError: The format has no links, a file already exists, or a row is unfit.
+        WorkerError: A shard is missing or differs from the manifest.
     """
     selection.check(str(manifest["job"]))
     words = _alignment(how, alignment, unfit)
@@ -107,7 +107,7 @@ def export(
 
 
 class _Fitting:
-    """The wanted rows of a run that a format can carry, and how many it cannot."""
+    """The selected rows of a run that a format can represent, and the number of the others."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class _Fitting:
 
 
 def _alignment(how: RowExport, alignment: Alignment | None, unfit: Unfit) -> Alignment:
-    """Return what links count.
+    """Return the words that links refer to.
 
     Raises:
         ConfigError: The format has no links, or escapes would change the words.
@@ -142,8 +142,8 @@ def _alignment(how: RowExport, alignment: Alignment | None, unfit: Unfit) -> Ali
     words = alignment or how.linked.words
     if words != "none" and unfit == "escape":
         raise ConfigError(
-            "--unfit escape: escapes change the words that links count; give --unfit leave_out, or "
-            "--alignment none"
+            "--unfit escape: escapes change the words that links refer to; give --unfit leave_out, "
+            "or --alignment none"
         )
     return words
 
@@ -164,16 +164,16 @@ def data_bytes(manifest: Json) -> int:
 
 
 def wanted_batches(directory: str, manifest: Json, selection: Selection) -> Iterator[Rows]:
-    """Yield the rows of the wanted methods and kinds; raises as `shard_batches`."""
+    """Yield the rows of the selected methods and kinds; raises as `shard_batches`."""
     for batch in shard_batches(directory, manifest):
         yield wanted_rows(batch, str(manifest["job"]), selection)
 
 
 def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
-    """Yield a finished run's rows, shard by shard, each shard checked against the manifest.
+    """Yield a finished run's rows, shard by shard, after checking each against the manifest.
 
     Raises:
-        WorkerError: A shard is missing or not what the manifest says.
+        WorkerError: A shard is missing or differs from the manifest.
     """
     entries = {entry["name"]: entry for entry in manifest["files"]}
     for shard in range(manifest["shards"]):
@@ -184,24 +184,22 @@ def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
             raise WorkerError(f"{name}: cannot be read: {error}") from error
         found = hashlib.sha256(data).hexdigest()
         if found != entries[name]["sha256"]:
-            raise WorkerError(
-                f"{name}: sha256 {entries[name]['sha256']} was written, found {found}"
-            )
+            raise WorkerError(f"{name}: expected sha256 {entries[name]['sha256']}, found {found}")
         yield from pq.ParquetFile(io.BytesIO(data)).iter_batches(batch_size=BATCH_ROWS)
 
 
 def escape(column: pa.Array) -> pa.Array:
-    """Write backslashes, tabs and line breaks as backslash and letter."""
+    """Escape backslashes, tabs and line breaks with a backslash."""
     for plain, written in _ESCAPES:
         column = pc.replace_substring(column, plain, written)
     return column
 
 
 def _fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
-    """Return the rows as they can be written.
+    """Return the rows that can be written, escaped if asked for.
 
     Raises:
-        ConfigError: A row cannot, and that is refused.
+        ConfigError: A row cannot be written, and ``unfit`` does not leave it out.
     """
     texts = how.texts or tuple(
         field.name for field in rows.schema if pa.types.is_string(field.type)
@@ -224,9 +222,9 @@ def _fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
                 else "--unfit leave_out, --unfit escape"
             )
             raise ConfigError(
-                f"pair {rows.column('id')[row]}: its {name} holds a sign of {how.name} "
-                f"({pattern}): {rows.column(name)[row].as_py()!r}; export as jsonl, or with "
-                f"{remedy}"
+                f"pair {rows.column('id')[row]}: its {name} contains a character reserved in "
+                f"{how.name} ({pattern}): {rows.column(name)[row].as_py()!r}; export as jsonl, or "
+                f"with {remedy}"
             )
         fits = pc.and_(fits, pc.invert(bad))
     return rows.filter(fits)

@@ -1,4 +1,4 @@
-"""What ``export`` knows of a format: of one for rows, and of one for pairs with inline markup."""
+"""Descriptions of export formats: for rows, and for pairs with inline markup."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,19 +13,19 @@ from pairweave.transforms.export.markup_rows import MarkupRow
 Alignment = Literal["whitespace", "moses", "none"]
 
 IN_LINE = "[\n\r]"
-"""What a text that is a line must not hold (RE2)."""
+"""Matches characters that a text on a line must not contain (RE2)."""
 
 IN_FIELD = "[\t\n\r]"
-"""What a text between tabs must not hold."""
+"""Matches characters that a text between tabs must not contain (RE2)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class LinkedRows:
-    """How a format of rows is written with links.
+    """The variant of a row format that is written with links.
 
     Attributes:
-        words: What links count if nothing else is said.
-        endings: One for each file.
+        words: The words that links refer to by default.
+        endings: One per file.
         write: Turns rows with a text column ``links`` into the bytes of each file.
     """
 
@@ -36,18 +36,18 @@ class LinkedRows:
 
 @dataclasses.dataclass(frozen=True)
 class RowExport:
-    """A format that rows of a run are written in.
+    """A format for the rows of a run.
 
     Attributes:
-        name: What options call it.
-        jobs: The jobs whose runs have such rows.
-        endings: One for each file.
-        texts: Columns written as text, that must not hold `breaks`; all strings if there is none.
-        breaks: What a text must not hold (RE2); empty if it may hold anything.
+        name: Its name in options.
+        jobs: The jobs whose rows it can represent.
+        endings: One per file.
+        texts: Text columns that must not contain `breaks`; if empty, all strings.
+        breaks: Matches what a text must not contain (RE2); empty if anything is allowed.
         write: Turns rows into the bytes of each file.
-        reserved: What no value escapes: a column and what it must not match (RE2).
-        header: What the first file begins with, by the names of the columns.
-        linked: How it is written with links, if it can have them.
+        reserved: Columns with a pattern (RE2) that they must not match even when escaped.
+        header: Makes the header of the first file from the names of the columns.
+        linked: The variant with links, if there is one.
     """
 
     name: str
@@ -63,15 +63,14 @@ class RowExport:
 
 @dataclasses.dataclass(frozen=True)
 class MarkupExport:
-    """A format that pairs with inline markup are written in.
+    """A format for pairs with inline markup.
 
     Attributes:
-        name: What options call it.
-        endings: One for each file.
+        name: Its name in options.
+        endings: One per file.
         write: Turns rows into pieces of each file; the second argument is the language of all
             sources, or None.
-        syntax: What is a tag in its texts, if nothing else is said; None of a format with elements
-            for tags.
+        syntax: Default syntax of tags in its texts; None for a format with elements for tags.
     """
 
     name: str
@@ -81,12 +80,12 @@ class MarkupExport:
 
 
 def flat_names(schema: pa.Schema) -> list[str]:
-    """Return the columns that hold no lists."""
+    """Return the names of the columns that are not lists."""
     return [field.name for field in schema if not pa.types.is_list(field.type)]
 
 
 def joined_lines(*columns: pa.Array, separator: str = "") -> bytes:
-    """Return one line for each row: its texts with a separator between them."""
+    """Return one line per row: its texts, joined by a separator."""
     filled = [pc.fill_null(pc.cast(column, pa.string()), "") for column in columns]
     joined = pc.binary_join_element_wise(*filled, separator)
     data, offsets = texts_of(pc.binary_join_element_wise(joined, "", "\n"))
@@ -94,5 +93,5 @@ def joined_lines(*columns: pa.Array, separator: str = "") -> bytes:
 
 
 def alone(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """Yield the pieces of a format that has one file."""
+    """Yield the pieces of a format with a single file."""
     return ((chunk,) for chunk in chunks)

@@ -1,7 +1,7 @@
 """Links between the words of exported lines, as Pharaoh text.
 
-A run that keeps its links (`transforms.links.kept_links`) has them as ranges of code points of the
-untagged texts. Here they become numbers of the words of a line as it is exported, tags and all.
+A run that keeps its links (`transforms.links.kept_links`) stores them as ranges of code points in
+the untagged texts. Here they become numbers of words in an exported line, which includes tags.
 """
 
 import bisect
@@ -23,7 +23,7 @@ ExportWords = Literal["whitespace", "moses"]
 
 SYMBOLS = "symbols.txt"
 
-_WORD = re.compile(r"\S+")  # what Python's str.split makes
+_WORD = re.compile(r"\S+")  # the words of Python's str.split
 
 
 class Word(NamedTuple):
@@ -31,9 +31,9 @@ class Word(NamedTuple):
 
     Attributes:
         text: Its characters.
-        start: Where it starts in the untagged text, in code points.
-        end: Where it ends there; a tag has no length.
-        tagged: Whether it is a tag or holds one.
+        start: Its start in the untagged text, in code points.
+        end: Its end there; a tag has no length.
+        tagged: Whether it is or contains a tag.
     """
 
     text: str
@@ -43,11 +43,11 @@ class Word(NamedTuple):
 
 
 Cut = Callable[[str, str], list[Word]]
-"""Cuts an exported text, given its language, into words."""
+"""Splits an exported text, given its language, into words."""
 
 
 def tag_finder(directory: str, manifest: Mapping[str, Any]) -> re.Pattern[str]:
-    """Return what finds the tags of a run's rows.
+    """Return a pattern for the tags of a run's rows.
 
     Raises:
         ConfigError: The list of the run's tags is missing or was changed.
@@ -64,12 +64,12 @@ def tag_finder(directory: str, manifest: Mapping[str, Any]) -> re.Pattern[str]:
 
 
 def find_cut(words: ExportWords, tags: re.Pattern[str], *, shifted: bool = False) -> Cut:
-    """Return how exported texts are cut into words.
+    """Return a function that splits exported texts into words.
 
     Args:
-        words: ``whitespace``: what stands between white space, so that a tag belongs to the word
-            that it touches. ``moses``: Moses words, and each tag by itself.
-        tags: What finds a tag.
+        words: ``whitespace``: split at white space, so that a tag belongs to the adjacent word.
+            ``moses``: Moses words, with each tag as a word.
+        tags: Pattern of tags.
         shifted: Whether white space was shifted (`transforms.symbols.whitespace`).
     """
 
@@ -80,14 +80,14 @@ def find_cut(words: ExportWords, tags: re.Pattern[str], *, shifted: bool = False
             found = cut_whitespace(text, tags)
         if not (shifted and has_added_space(text, tags)):
             return found
-        # The space stands before the first word of the text, so all words are one place late.
+        # The added space is before the first word, so all offsets are too large by one.
         return [word._replace(start=word.start - 1, end=word.end - 1) for word in found]
 
     return cut
 
 
 def has_added_space(text: str, tags: re.Pattern[str]) -> bool:
-    """Tell whether the shift put a space before the first word: one stands behind the tags there.
+    """Return True if the shift added a space before the first word, after tags at the start.
 
     >>> has_added_space("<b> The</b> witch", re.compile("</?b>"))
     True
@@ -105,7 +105,7 @@ def _moses(language: str) -> MosesWords:
 
 
 def cut_whitespace(text: str, tags: re.Pattern[str]) -> list[Word]:
-    """Cut a text at its white space.
+    """Split a text at white space.
 
     >>> cut_whitespace("a <b>c</b>.", re.compile("</?b>"))[1]
     Word(text='<b>c</b>.', start=2, end=4, tagged=True)
@@ -114,43 +114,43 @@ def cut_whitespace(text: str, tags: re.Pattern[str]) -> list[Word]:
     starts = [start for start, _ in marks]
     whole = [0, *itertools.accumulate(end - start for start, end in marks)]
 
-    def taken(at: int) -> int:
-        """Count the characters of tags before a place of the text."""
+    def tag_characters(at: int) -> int:
+        """Count the characters of tags before an offset in the text."""
         last = bisect.bisect_left(starts, at) - 1
         return 0 if last < 0 else whole[last] + min(marks[last][1], at) - starts[last]
 
     words = []
     for match in _WORD.finditer(text):
-        before, behind = taken(match.start()), taken(match.end())
+        before, behind = tag_characters(match.start()), tag_characters(match.end())
         places = match.start() - before, match.end() - behind
         words.append(Word(match[0], *places, tagged=behind > before))
     return words
 
 
 def cut_moses(text: str, tags: re.Pattern[str], moses: MosesWords) -> list[Word]:
-    """Cut a text into Moses words and tags; a tag inside a word parts it."""
+    """Split a text into Moses words and tags; a tag inside a word splits it."""
     plain = tags.sub("", text)
     offsets, taken = [], 0
     for match in tags.finditer(text):
         offsets.append((match.start() - taken, match[0]))
         taken += match.end() - match.start()
-    # Of nothing but blanks Moses makes a word.
+    # Moses makes a word of a text that consists of blanks only.
     found = moses(plain).split() if plain.strip() else []
     cuts = sorted({offset for offset, _ in offsets})
     words = [
         Word(plain[start:end], start, end, tagged=False)
         for start, end in _parted(_spans(plain, found), cuts)
     ]
-    # Whoever cuts the line at its blanks also cuts a tag that holds some.
+    # Readers split lines at blanks, and so also split a tag that contains some.
     words += [
         Word(part, offset, offset, tagged=True) for offset, tag in offsets for part in tag.split()
     ]
-    # Tags of one place keep their order: they stand before the word that begins there.
+    # Tags at the same place keep their order and precede the word that begins there.
     return sorted(words, key=lambda word: (word.start, not word.tagged))
 
 
 def _spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where words lie in a text, from which blanks and control characters may be missing."""
+    """Return the spans of words in a text; words may lack its blanks and control characters."""
     spans, at = [], 0
     for word in words:
         start = text.index(word[0], at)
@@ -174,9 +174,9 @@ def line_links(
 ) -> list[tuple[int, int]]:
     """Return the links of a line's words, sorted: (source word, target word).
 
-    Words that hold a tag beside text have none, so that whoever replaces linked words by others
-    loses no tag. A tag that is a word by itself is linked to the same tag of the other side, where
-    it stands once on each.
+    A word that contains both a tag and text has no links, so that a trainer that replaces linked
+    words loses no tags. A tag that is a word of its own is linked to the same tag on the other
+    side if it occurs once on each.
 
     Args:
         source: The words of the source.
@@ -199,7 +199,7 @@ def line_links(
 
 
 def _by_character(words: Sequence[Word]) -> dict[int, int]:
-    """Return the number of the untagged word that each code point lies in."""
+    """Map each code point of an untagged word to the number of that word."""
     return {
         place: number
         for number, word in enumerate(words)
@@ -222,20 +222,20 @@ def _tag_links(source: Sequence[Word], target: Sequence[Word]) -> list[tuple[int
 
 
 def add_links(batch: pa.RecordBatch, words: ExportWords, cut: Cut) -> pa.RecordBatch:
-    """Return rows with the column ``links`` of Pharaoh text; Moses words stand between blanks.
+    """Add a column ``links`` of Pharaoh text to rows; for Moses words, separate words by blanks.
 
     Args:
         batch: Rows of ``augment`` that keep their links.
-        words: What a word is.
-        cut: Cuts a text into them.
+        words: The kind of words.
+        cut: Splits a text into these words.
 
     Raises:
-        ConfigError: The run keeps no links.
+        ConfigError: The run has no links.
     """
     if COLUMN not in batch.schema.names:
         raise ConfigError(
-            "the run keeps no links: make it again with augment --keep_links true, or export it "
-            "with --alignment none"
+            "the run has no links: repeat it with augment --keep_links true, or export it with "
+            "--alignment none"
         )
     texts: dict[str, list[str]] = {"source": [], "target": [], "links": []}
     columns = ("source", "target", "source_lang", "target_lang", COLUMN)

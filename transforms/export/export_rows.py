@@ -1,9 +1,8 @@
-"""Which rows of a finished run are exported, and in which order.
+"""The selection and order of exported rows.
 
-Every row has one number, drawn from the seed, the pair's id and the row's place among the rows of
-its pair, and from nothing else. A sample is the rows of the smallest numbers, so a larger sample
-contains a smaller one; a shuffled export is in the order of the numbers, so a smaller sample is the
-beginning of a larger one.
+A number is drawn for every row from the seed, the pair's id and the row's place within its pair. A
+sample consists of the rows with the smallest numbers, so a larger sample contains a smaller one. A
+shuffled export is sorted by number, so a smaller sample is the beginning of a larger one.
 """
 
 import contextlib
@@ -23,17 +22,17 @@ from pairweave.transforms.kernels import sampling
 Rows: TypeAlias = pa.RecordBatch
 
 METHODS = ("random", "alignment", "parallel")
-"""Of the rows of ``suggest``; the place of a method is a part of its rows' numbers."""
+"""Methods of ``suggest`` rows; the index of a method enters its rows' draws."""
 
 KINDS = {"augment": ("plain", "tagged"), "suggest": ("replace", "insert", "delete")}
-"""What ``--kinds`` may name, by job."""
+"""Values of ``--kinds``, by job."""
 
 _KIND_COLUMNS = {"augment": "kind", "suggest": "operation"}
 
 PILE_BYTES = 256 << 20
-"""About how much of a shuffled export is in memory at once."""
+"""Approximate amount of a shuffled export in memory at once."""
 
-MOST_PILES = 256
+MAX_PILES = 256
 BATCH_ROWS = 8_192
 
 _DRAW = "__draw"
@@ -41,14 +40,14 @@ _DRAW = "__draw"
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """Which rows are wanted.
+    """The rows to export, and their order.
 
     Attributes:
-        methods: Of ``suggest``: the methods of the rows; empty for all.
+        methods: For ``suggest``: the methods of the rows; empty for all.
         kinds: The kinds of the rows (`KINDS`); empty for all.
-        sample: How many rows, drawn by hash; None for all.
-        shuffle: Whether they come in the order of their draws instead of the run's.
-        seed: Another seed draws otherwise.
+        sample: Number of rows, drawn by hash; None for all.
+        shuffle: Whether rows are in the order of their draws instead of the run's.
+        seed: Seed of the draws.
     """
 
     methods: tuple[str, ...] = ()
@@ -58,15 +57,15 @@ class Selection:
     seed: int = 1
 
     def check(self, job: str) -> None:
-        """Refuse what says nothing of a job's rows.
+        """Refuse methods and kinds that a job's rows do not have.
 
         Raises:
-            ConfigError: Says what there is.
+            ConfigError: The job has no such methods or kinds.
         """
         if self.methods and job != "suggest":
             raise ConfigError(f"--methods: rows of {job} have no method; leave it out")
         if self.kinds and job not in KINDS:
-            raise ConfigError(f"--kinds: rows of {job} are all alike; leave it out")
+            raise ConfigError(f"--kinds: rows of {job} have no kinds; leave it out")
         for name, given, known in (
             ("methods", self.methods, METHODS),
             ("kinds", self.kinds, KINDS.get(job, ())),
@@ -77,7 +76,7 @@ class Selection:
 
 
 def wanted_rows(batch: Rows, job: str, selection: Selection) -> Rows:
-    """Return the rows of the methods and kinds that are wanted."""
+    """Return the rows of the selected methods and kinds."""
     for column, names in (("method", selection.methods), (_KIND_COLUMNS.get(job), selection.kinds)):
         if names:
             batch = batch.filter(pc.is_in(batch.column(column), pa.array(names)))
@@ -85,7 +84,7 @@ def wanted_rows(batch: Rows, job: str, selection: Selection) -> Rows:
 
 
 def draws_of(batch: Rows, seed: int) -> np.ndarray:
-    """Return the number that is drawn for each row, uint64 ``[row]``."""
+    """Return the number drawn for each row, uint64 ``[row]``."""
     places = np.zeros(batch.num_rows, np.uint64)
     if "variant" in batch.schema.names:
         places = batch.column("variant").to_numpy().astype(np.uint64)
@@ -100,15 +99,16 @@ def draws_of(batch: Rows, seed: int) -> np.ndarray:
 def select(
     read: Callable[[], Iterable[Rows]], selection: Selection, stored_bytes: int
 ) -> Iterator[Rows]:
-    """Yield the sample of a run's rows, shuffled if that is wanted.
+    """Yield a sample of a run's rows, shuffled if asked for.
 
-    A sample takes 16 bytes of memory for each of its rows, and a second reading of the run. A
-    shuffled export is dealt to piles in the temporary directory first, in uncompressed form; each
-    is sorted in memory, about `PILE_BYTES` at a time.
+    A sample takes 16 bytes of memory per row and reads the run twice. A shuffled export is first
+    partitioned by draw into uncompressed piles in the temporary directory; each pile, of about
+    `PILE_BYTES`, is then sorted in memory.
 
     Args:
-        read: Reads the rows that are wanted, in the run's order; may be called twice.
-        selection: What else is wanted of them.
+        read: Reads the rows of the selected methods and kinds, in the run's order; may be called
+            twice.
+        selection: The sample and the order.
         stored_bytes: The size of all rows in Parquet.
     """
     batches = iter(read())
@@ -124,25 +124,26 @@ def _drawn(batches: Iterable[Rows], seed: int, last: np.uint64 | None) -> Iterat
 
 
 def _last_draw(draws: Iterable[np.ndarray], count: int) -> np.uint64 | None:
-    """Return the greatest draw of a sample; None if all rows together are not more."""
-    held: list[np.ndarray] = []
-    size, more = 0, False
+    """Return the largest draw of a sample; None if the sample contains all rows."""
+    smallest: list[np.ndarray] = []
+    size, cut = 0, False
     for found in draws:
-        held.append(found)
+        smallest.append(found)
         size += len(found)
         if size >= 2 * count:
-            held, size, more = [np.partition(np.concatenate(held), count - 1)[:count]], count, True
-    if size <= count and not more:
+            smallest = [np.partition(np.concatenate(smallest), count - 1)[:count]]
+            size, cut = count, True
+    if size <= count and not cut:
         return None
-    return np.partition(np.concatenate(held), count - 1)[count - 1]
+    return np.partition(np.concatenate(smallest), count - 1)[count - 1]
 
 
 def _shuffled(batches: Iterable[Rows], seed: int, stored_bytes: int) -> Iterator[Rows]:
-    """Yield rows in the order of their draws: dealt to piles by the draw, each pile sorted."""
-    # Text of a corpus takes some six times as much in memory as in Parquet.
-    piles = min(MOST_PILES, 1 + 6 * stored_bytes // PILE_BYTES)
+    """Yield rows in the order of their draws: partitioned by draw into piles, each sorted."""
+    # Text of a corpus takes about six times as much space in memory as in Parquet.
+    piles = min(MAX_PILES, 1 + 6 * stored_bytes // PILE_BYTES)
     with contextlib.ExitStack() as stack:
-        # Files without a name: nothing of them is left, however the process ends.
+        # These files have no names, so nothing remains of them however the process ends.
         opened = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(piles)]
         schema = _deal(batches, seed, opened)
         for file in opened:
@@ -159,7 +160,7 @@ def _shuffled(batches: Iterable[Rows], seed: int, stored_bytes: int) -> Iterator
 
 
 def _deal(batches: Iterable[Rows], seed: int, piles: Sequence[IO[bytes]]) -> pa.Schema | None:
-    """Write rows with their draws to the piles that these belong to; return their schema."""
+    """Write rows with their draws to their piles; return the schema of the rows."""
     writers: list[pa.ipc.RecordBatchStreamWriter] = []
     schema = None
     for batch in batches:

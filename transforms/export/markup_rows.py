@@ -1,4 +1,4 @@
-"""Rows of a finished run as pairs with inline markup, ready for an XML format."""
+"""Convert rows of a finished run to pairs with inline markup, ready for an XML format."""
 
 import dataclasses
 import re
@@ -16,18 +16,18 @@ from pairweave.transforms.markup.segments import CODES, escape_text
 
 SIDES = ("source", "target")
 
-# What XML 1.0 cannot carry, in no spelling.
+# Characters that XML 1.0 cannot represent, not even as references.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NATIVE = re.compile(r"</?([A-Za-z][\w.\-]*)[\s/>]")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MarkupRow:
-    """A pair that is written.
+    """A pair to write.
 
     Attributes:
         id: The pair's id.
-        variant: Number of the row among those of its pair.
+        variant: Number of the row within its pair.
         langs: Source and target language.
         corpus: The corpus.
         texts: Source and target without tags.
@@ -43,7 +43,7 @@ class MarkupRow:
 
     @property
     def name(self) -> str:
-        """Return what tells the row from all others."""
+        """Return the unique name of the row."""
         return f"{self.id}-{self.variant}"
 
     def side_tags(self, side: str) -> Sequence[SideTag]:
@@ -51,7 +51,7 @@ class MarkupRow:
         return self.markup.source if side == "source" else self.markup.target
 
     def nests(self) -> bool:
-        """Tell whether the pairs of tags lie in each other or apart, on both sides."""
+        """Return True if on both sides any two pairs of tags are nested or disjoint."""
         return all(
             is_nested(
                 [
@@ -64,11 +64,11 @@ class MarkupRow:
         )
 
     def is_native(self, names: frozenset[str], needed: str) -> bool:
-        """Tell whether all tags are those of a format already.
+        """Return True if all tags are already inline elements of a format.
 
         Args:
             names: Names of the format's inline elements.
-            needed: Regular expression that the first tag of each element matches.
+            needed: Regular expression that the first tag of each element must match.
         """
         for side in SIDES:
             seen = set()
@@ -82,14 +82,14 @@ class MarkupRow:
                 if tag.element not in seen and not re.search(needed, tag.raw):
                     return False
                 seen.add(tag.element)
-        # Tags that text held as characters need not be XML, nor nest as XML must.
+        # Tags that were characters in a text may be malformed XML or badly nested.
         return all(_is_content(self.xml(side, lambda tag: tag.raw)) for side in SIDES)
 
     def xml(self, side: str, written: Callable[[SideTag], str]) -> str:
         """Return a side as XML content.
 
         Raises:
-            ConfigError: It holds a character that XML cannot carry.
+            ConfigError: It contains a character that XML cannot represent.
         """
         text = self.texts[SIDES.index(side)]
         if reason := not_xml(side, text):
@@ -102,13 +102,13 @@ class MarkupRow:
 
 
 def not_xml(side: str, text: str) -> str | None:
-    """Return why XML cannot carry a text of a side, or None."""
+    """Return why XML cannot represent a text of a side, or None."""
     found = _NOT_XML.search(text)
-    return found and f"the {side} holds U+{ord(found[0]):04X}, which XML cannot carry"
+    return found and f"the {side} contains U+{ord(found[0]):04X}, which XML does not allow"
 
 
 def _is_content(content: str) -> bool:
-    """Tell whether a string is well-formed XML content that needs no definitions."""
+    """Return True if a string is well-formed XML content without undefined entities."""
     parser = expat.ParserCreate("utf-8")
     try:
         parser.Parse(f"<x>{content}</x>".encode(), True)  # noqa: FBT003 - takes no keyword
@@ -118,7 +118,7 @@ def _is_content(content: str) -> bool:
 
 
 def native_code(tag: SideTag) -> str:
-    """Return what a tag was, escaped to stand inside one; nothing for an indexed tag."""
+    """Return the original text of a tag, escaped as XML content; "" for an indexed tag."""
     return "" if parse_markup(tag.raw, INDEXED).tags else escape_text(tag.raw)
 
 
@@ -128,10 +128,10 @@ def markup_rows(
     """Yield rows of `transforms.schemas.TAGGED`, `TAGGED_MARKUP` or `ALIGNED` to write.
 
     Args:
-        batches: The rows, their tags indexed.
+        batches: The rows, with indexed tags.
         rows: ``tagged``: those with tags; ``plain``: those without; ``all``. All rows of ALIGNED
             are plain.
-        shifted: The run moved white space behind opening tags (`transforms.symbols.whitespace`).
+        shifted: Whether the run shifted white space (`transforms.symbols.whitespace`).
     """
     for batch in batches:
         for row in batch.to_pylist():

@@ -1,4 +1,4 @@
-"""Pairs with inline markup as texts that hold their tags as characters."""
+"""Convert pairs with inline markup to texts that contain their tags as characters."""
 
 import html
 import itertools
@@ -14,9 +14,9 @@ _CODE = re.compile(r"<(bpt|ept|ph|it|ut)\b[^<>]*>([^<]+)</\1>")
 
 
 def tagged_texts(row: MarkupRow) -> tuple[str, str]:
-    """Return both sides with their tags as they were read, or as they were injected.
+    """Return both sides with their tags as they were read or injected.
 
-    Of a tag that TMX or XLIFF holds as a native code, what it holds is the tag.
+    For a native code of TMX or XLIFF, the content of the element is the tag.
     """
     source, target = (
         row.markup.write(side, text, _written) for side, text in zip(SIDES, row.texts, strict=True)
@@ -25,28 +25,28 @@ def tagged_texts(row: MarkupRow) -> tuple[str, str]:
 
 
 def of_one_language_pair(rows: Iterable[MarkupRow], advice: str) -> Iterator[MarkupRow]:
-    """Yield rows as long as they are of the first one's languages.
+    """Yield rows after checking that all have the languages of the first.
 
     Args:
         rows: The pairs.
-        advice: Why a format asks for that, and what else to write.
+        advice: End of the message: why the format needs one language pair, and an alternative.
 
     Raises:
-        ConfigError: They are of several.
+        ConfigError: A row has other languages.
     """
     langs: tuple[str, str] | None = None
     for row in rows:
         if langs is not None and row.langs != langs:
             raise ConfigError(
-                f"pair {row.id} is {' to '.join(row.langs)}, those before {' to '.join(langs)}; "
-                f"{advice}"
+                f"pair {row.id} is {' to '.join(row.langs)}, earlier pairs are "
+                f"{' to '.join(langs)}; {advice}"
             )
         langs = row.langs
         yield row
 
 
 def _written(tag: SideTag) -> str:
-    """Return a tag as it stands in a text.
+    """Return a tag as written in a text.
 
     >>> from pairweave.transforms.markup.markup import Kind
     >>> _written(SideTag(0, Kind.OPEN, 0, '<bpt i="1">&lt;b&gt;</bpt>'))
@@ -57,10 +57,10 @@ def _written(tag: SideTag) -> str:
 
 
 def misread(row: MarkupRow, syntax: Syntax) -> str | None:
-    """Return what would be read otherwise than it is meant, or None.
+    """Return a description of the first tag that would not survive a round trip, or None.
 
-    A text that holds as characters what the syntax calls a tag cannot be told from one that has
-    such a tag; and no tag of another syntax is found again.
+    Characters of a text that look like a tag of the syntax would be read as a tag, and a tag of
+    another syntax would not be found.
     """
     for side, text, written in zip(SIDES, row.texts, tagged_texts(row), strict=True):
         again = parse_markup(written, syntax)
@@ -72,12 +72,12 @@ def misread(row: MarkupRow, syntax: Syntax) -> str | None:
         pairs = itertools.zip_longest(meant, found)
         first = next(((one or other) for one, other in pairs if one != other), None)
         what = f"the tag {first[2][:80]!r}" if first else "a pair of tags"
-        return f"{what} in the {side} would be read otherwise as {syntax.name}"
+        return f"{what} in the {side} would be read differently as {syntax.name}"
     return None
 
 
 def _partners(marked: Marked) -> set[tuple[int, ...]]:
-    """Return the places of the tags of each element."""
+    """Return the indices of the tags of each element."""
     return {
         tuple(place for place in (element.opening, element.closing) if place is not None)
         for element in find_elements(marked.tags)

@@ -1,4 +1,4 @@
-"""Rows of a run with ``whitespace_shift`` as they would be without it, exactly."""
+"""Undo ``whitespace_shift`` in the rows of a run exactly."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from pairweave.transforms.symbols.whitespace import WHITE_SPACE, unshift_whitesp
 
 
 def unshifted(row: Mapping[str, Any], side: str) -> Marked:
-    """Return a side of a TAGGED row with indexed tags before its white space was shifted.
+    """Return a side of a TAGGED row with indexed tags as it was before the shift.
 
-    The row says where its tags stood; what the shift makes of that must be the row's text.
+    The row contains the original places of its tags; shifting the result must give the row's text.
 
     Args:
         row: A row of `transforms.schemas.TAGGED`.
@@ -29,12 +29,12 @@ def unshifted(row: Mapping[str, Any], side: str) -> Marked:
             marked = Marked(plain, tuple(dataclasses.replace(tag, offset=at) for tag, at in tags))
             if str(shift_tags(marked)[0]) == text:
                 return marked
-    # Rows of a version that shifted otherwise.
+    # The row was written by a version with another shift.
     return parse_markup(unshift_whitespace(text), INDEXED)
 
 
 def _plain_texts(marked: Marked) -> list[str]:
-    """Return what the text without tags may have been: without the space put in, or as it is."""
+    """Return the candidates for the text without tags: without an added space, or unchanged."""
     text = marked.text
     ink = len(text) - len(text.lstrip(WHITE_SPACE))
     behind = max((tag.offset for tag in marked.tags if tag.offset <= ink), default=ink)
@@ -46,7 +46,7 @@ def _plain_texts(marked: Marked) -> list[str]:
 def _offsets(
     tags: Sequence[Tag], spans: Sequence[Mapping[str, Any]], side: str
 ) -> list[int] | None:
-    """Return where the row says that each tag stands; None if it does not say it of all."""
+    """Return the original offset of each tag from the row's spans; None if one is missing."""
     ranges: dict[int, list[tuple[int, int]]] = {}
     for span in spans:
         found = ranges.setdefault(span["index"], [])

@@ -1,4 +1,4 @@
-"""Which model aligned a shard: noted where it happens, kept in the receipt, checked at the end."""
+"""The model that aligned a shard: recorded in the receipt, checked at the end of the run."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,10 +7,10 @@ from pairweave.transforms.errors import WorkerError
 
 
 def check(configuration: Mapping[str, Any], receipts: Iterable[Mapping[str, Any]]) -> None:
-    """Check that the model of the plan made every shard; any may have where it was watched.
+    """Check that the model of the plan aligned every shard; with ``watch_model``, accept any model.
 
     Raises:
-        WorkerError: Names a shard and the digests.
+        WorkerError: A shard was aligned by another model.
     """
     planned = configuration.get("model")
     watched = configuration.get("watch_model", False)
@@ -20,14 +20,14 @@ def check(configuration: Mapping[str, Any], receipts: Iterable[Mapping[str, Any]
             continue
         if found is None or not (watched or found == planned):
             raise WorkerError(
-                f"shard {receipt['shard']}: aligned by {found or 'no known model'}, "
-                f"the plan says {'any that is noted' if watched else planned}; delete its receipt "
-                "to have it made again"
+                f"shard {receipt['shard']}: expected the model "
+                f"{'to be recorded' if watched else planned}, found {found or 'none'}; delete the "
+                "shard's receipt and run again"
             )
 
 
 def shards_by_model(receipts: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the shards that each model aligned, by digest; empty where receipts name none."""
+    """Return the shards that each model aligned, by digest; empty if receipts name no models."""
     shards: dict[str, list[int]] = {}
     for receipt in receipts:
         if "model" in receipt:

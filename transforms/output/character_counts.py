@@ -1,4 +1,4 @@
-"""How many texts are passed on with HTML entities or C1 controls, and what is said of them."""
+"""Counts of texts that keep HTML entities or C1 controls, and notices about them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from pairweave.transforms.units import Notice
 
 SIDES = ("source", "target", "translation")
 MANY = 0.005
-"""The share of a column's texts from which entities are told of."""
+"""Minimum share of a column's texts with entities for a notice."""
 
 _KINDS = {ENTITIES: with_entity, CONTROLS: with_c1}
 _ABOUT = {
@@ -24,13 +24,13 @@ _ABOUT = {
 
 
 def count_characters(batch: pa.RecordBatch) -> Counter[str]:
-    """Count, by kind and side, the texts of a batch's rows that no reader rejected.
+    """Count texts with such characters by kind and side, in rows that no reader rejected.
 
     Args:
-        batch: Rows as they were read (`transforms.schemas.ROWS`).
+        batch: Rows as read (`transforms.schemas.ROWS`).
 
     Returns:
-        Numbers by ``kind side``; none is 0.
+        Counts above 0, by ``kind side``.
     """
     counts: Counter[str] = Counter()
     is_open = batch.column("reason").is_null().to_numpy(zero_copy_only=False)
@@ -45,9 +45,9 @@ def count_characters(batch: pa.RecordBatch) -> Counter[str]:
 def character_notices(
     units: Iterable[Json], counts: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Notice]:
-    """Say of each file and side how many texts hold such characters.
+    """Yield notices on the number of texts with such characters, by file and side.
 
-    Every C1 control is worth a word; entities are where many texts have them.
+    Any C1 control gives a notice; entities only if at least `MANY` of the texts have them.
 
     Args:
         units: The units of a plan.

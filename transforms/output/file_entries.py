@@ -1,4 +1,4 @@
-"""Files as a receipt or manifest lists them: name, size, hash, rows."""
+"""Entries of files in a receipt or manifest: name, size, hash, rows."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pairweave.transforms.storage import files
 
 
 def file_entry(name: str, data: bytes, rows: int | None = None) -> dict[str, object]:
-    """Describe a written file: its name, bytes, hash and, where it has rows, their number."""
+    """Describe a written file by name, size and hash, and by number of rows if it has rows."""
     entry: dict[str, object] = {
         "name": name,
         "bytes": len(data),
@@ -20,21 +20,21 @@ def file_entry(name: str, data: bytes, rows: int | None = None) -> dict[str, obj
 
 
 def check_file(output: str, entry: Mapping[str, object]) -> None:
-    """Check that a described file is there, whole and unchanged.
+    """Check that a described file exists, complete and unchanged.
 
     Raises:
-        WorkerError: Says what is wrong with which file.
+        WorkerError: The file cannot be read or differs.
     """
     name = str(entry["name"])
     path = files.join(output, name)
     try:
         data = files.read_bytes(path)
     except OSError as error:
-        raise WorkerError(f"{name}: written before, now unreadable: {error}") from error
+        raise WorkerError(f"{name}: was written, but cannot be read now: {error}") from error
     found = hashlib.sha256(data).hexdigest()
     if len(data) != entry["bytes"] or found != entry["sha256"]:
         raise WorkerError(
-            f"{name}: {entry['bytes']} bytes with sha256 {entry['sha256']} were written, "
+            f"{name}: expected {entry['bytes']} bytes with sha256 {entry['sha256']}, "
             f"found {len(data)} bytes with {found}"
         )
 

@@ -1,4 +1,4 @@
-"""Links back in input order: one Pharaoh line for each line that was read."""
+"""Links in input order: one Pharaoh line per input line."""
 
 import io
 from collections import Counter
@@ -16,7 +16,7 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import Unit
 
 _PLACE = ["id", "corpus", "file", "line"]
-# Of all shards together: their text may pass the 2 GiB of 32-bit offsets.
+# Large strings, because the text of all shards may exceed the 2 GiB of 32-bit offsets.
 _LINES = pa.schema(
     [
         pa.field("id", pa.large_string()),
@@ -31,14 +31,14 @@ _LINES = pa.schema(
 def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) -> bytes:
     """Return the links of each input line, in input order, as Pharaoh text.
 
-    A duplicate has the links of the pair it repeats; any other rejected pair has an empty line.
-    Entries of one line (a PO plural) come in the order of their ids.
+    A duplicate has the links of the pair that it repeats; any other rejected pair has an empty
+    line. Entries of one line (a PO plural) are in the order of their ids.
 
     Args:
         output: The directory of a finished ``align`` run.
         shards: Its number of shards.
-        order: Corpus and name of each input file that lines are counted in, in input order: a file
-            once however many units it was read in, and again only if it was given again.
+        order: Corpus and name of each input file with lines, in input order; a file occurs as often
+            as it was given, regardless of its number of units.
 
     Raises:
         ConfigError: See `check_copies`.
@@ -67,15 +67,15 @@ def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) ->
 
 
 def check_copies(units: Iterable[Unit], order: Sequence[tuple[str, str]]) -> None:
-    """Check, before anything is aligned, that lines of files given several times can be told apart.
+    """Check, before alignment, that lines of files given several times can be told apart.
 
     Args:
         units: All units of the plan.
         order: As for `collect_lines`.
 
     Raises:
-        ConfigError: A file was given several times and its copies' pairs differ, as those of a
-            source text beside several target texts do: rows do not tell the copies apart.
+        ConfigError: A file was given several times with different pairs, such as a source text with
+            several target texts: rows do not identify the copy.
     """
     copies = Counter(order)
     read = Counter(
@@ -94,8 +94,8 @@ def check_copies(units: Iterable[Unit], order: Sequence[tuple[str, str]]) -> Non
 
 def _copies_differ(name: str, copies: int) -> ConfigError:
     return ConfigError(
-        f"{name}: was given {copies} times, and not with the same pairs each time, so its links "
-        "cannot be put in input order; give each copy a corpus name of its own"
+        f"{name}: was given {copies} times with different pairs, so its links cannot be put in "
+        "input order; give each copy a corpus name of its own"
     )
 
 
@@ -104,7 +104,7 @@ def _part_copies(
     order: Sequence[tuple[str, str]],
     positions: Mapping[tuple[str, str], Sequence[int]],
 ) -> pa.Table:
-    """Part the rows of files given several times: each copy gets every line once.
+    """Distribute the rows of files given several times, so that each copy has every line once.
 
     Args:
         rows: Columns id, line, links and first (the file's first position), sorted.
@@ -125,7 +125,7 @@ def _part_copies(
         start = starts[odd[0]]
         raise _copies_differ(order[first[start]][1], int(copies[start]))
     number = (np.arange(len(rows)) - np.repeat(starts, lengths)) % copies
-    # The n-th copy of the file that is first at position p lies at position table[p, n].
+    # The n-th copy of the file whose first position is p is at position table[p, n].
     table = np.zeros((len(order), copies.max(initial=1)), dtype=np.int64)
     for places in positions.values():
         table[places[0], : len(places)] = places

@@ -1,4 +1,4 @@
-"""The names of a run's files, and where they go."""
+"""The names and locations of a run's files."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ REJECTS = "rejects"
 
 
 def shard_name(shard: int, shards: int) -> str:
-    """Name one shard; the same pairs land under the same name on every attempt.
+    """Name one shard; the name is the same on every attempt.
 
     >>> shard_name(7, 16)
     'part-00007-of-00016.parquet'
@@ -17,7 +17,7 @@ def shard_name(shard: int, shards: int) -> str:
 
 
 def data_name(shard: int, shards: int) -> str:
-    """Name the file of one shard's rows; the directory holds nothing else.
+    """Name the file of one shard's rows; its directory contains no other files.
 
     >>> data_name(7, 16)
     'data/part-00007-of-00016.parquet'
@@ -42,15 +42,15 @@ def unit_receipt_name(unit: int) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class WriteConfig:
-    """Where a run's files go and what their footers say.
+    """The location of a run's files, and metadata written to them.
 
     Attributes:
         output: The run's directory or URI.
         shards: Number of shards.
-        plan: Digest of the run's plan, kept in each receipt.
-        signature: The signature line, kept in each Parquet footer.
-        translator: Digest of the model that translates sources, kept in each receipt; None for
-            none.
+        plan: Digest of the run's plan, written to each receipt.
+        signature: The signature line, written to each Parquet footer.
+        translator: Digest of the model that translates sources, written to each receipt; None if
+            there is none.
     """
 
     output: str

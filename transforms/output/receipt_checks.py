@@ -1,4 +1,4 @@
-"""What a receipt must say to be believed: all of its keys, and numbers that agree."""
+"""Checks of receipts: all keys are present, and the numbers agree."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,11 +16,11 @@ def check_shard(
         receipt: The receipt.
         plan: Digest of the plan that it must belong to.
         shard: The number of the shard.
-        shards: How many shards the run has.
-        rejects_only: Whether the job writes nothing of a shard but its rejects.
+        shards: Number of shards of the run.
+        rejects_only: Whether the job writes only rejects.
 
     Raises:
-        WorkerError: Says what is wrong.
+        WorkerError: The receipt is invalid.
     """
     if receipt.get("plan") != plan:
         raise WorkerError("belongs to another plan")
@@ -32,9 +32,9 @@ def check_shard(
     for name in ("kept_by_corpus", "counts"):
         numbers = numbers and _counts(receipt.get(name))
     if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
-        raise WorkerError("not all of its counts are there")
+        raise WorkerError("some of its counts are missing or invalid")
     if not _unit_reasons(receipt.get("unit_reasons", [])):
-        raise WorkerError("it does not say why the pairs of each unit were rejected")
+        raise WorkerError("its reject reasons of each unit are invalid")
     names = [data_name(shard, shards), rejects_name(shard, shards)]
     names = names[1:] if rejects_only else names
     if not _files(receipt.get("files"), names):
@@ -52,19 +52,19 @@ def check_shard(
 
 
 def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
-    """Check the receipt of one input unit, except for how many rows it should have.
+    """Check the receipt of one input unit, except for its number of rows.
 
     Raises:
-        WorkerError: Says what is wrong.
+        WorkerError: The receipt is invalid.
     """
     if receipt.get("plan") != plan:
         raise WorkerError("belongs to another plan")
     if receipt.get("unit") != unit:
         raise WorkerError(f"expected unit {unit}, found {receipt.get('unit')!r}")
     if not _is_number(receipt.get("rows")):
-        raise WorkerError("it does not say how many rows were read")
+        raise WorkerError("its number of rows is missing or invalid")
     if not _counts(receipt.get("characters", {})):
-        raise WorkerError("it does not say what its texts hold")
+        raise WorkerError("its counts of characters are invalid")
 
 
 def _is_number(value: object) -> bool:

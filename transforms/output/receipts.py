@@ -1,4 +1,4 @@
-"""The receipts in a run's directory: a rerun uses them to find what is already there."""
+"""The receipts in a run's directory: a rerun uses them to find finished units and shards."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ from pairweave.transforms.storage import files
 def finished_shards(
     output: str, plan: str, shards: int, *, rejects_only: bool = False
 ) -> frozenset[int]:
-    """Return the shards that need not be made again: their receipt and files are whole.
+    """Return the finished shards: those with a valid receipt and complete files.
 
     Args:
         output: The run's directory.
         plan: Digest of its plan.
-        shards: How many shards it has.
-        rejects_only: Whether the job writes nothing of a shard but its rejects.
+        shards: Number of its shards.
+        rejects_only: Whether the job writes only rejects.
     """
     present = set(files.list_names(files.join(output, RECEIPTS)))
     names = [
@@ -55,12 +55,12 @@ def _is_whole(output: str, plan: str, shard: int, shards: int, rejects_only: boo
 def write_shard_receipt(
     config: WriteConfig, shard: Shard, counts: Mapping[str, int], written: list[dict[str, object]]
 ) -> str:
-    """Note that a shard was written, what became of its rows, and its files.
+    """Record that a shard was written, with counts of its rows and its files.
 
     Args:
-        config: Where to.
-        shard: The shard, with all that was rejected.
-        counts: What the job counted.
+        config: The run's location and metadata.
+        shard: The shard, including all rejected rows.
+        counts: Counts of the job.
         written: Its files (`file_entries.file_entry`).
 
     Returns:
@@ -91,13 +91,13 @@ def write_shard_receipt(
 def write_unit_receipt(
     output: str, plan: str, unit: int, rows: int, characters: Mapping[str, int] | None = None
 ) -> None:
-    """Note that a unit was read whole, how many rows it has, and what its texts hold.
+    """Record that a unit was read completely, with counts of its rows and characters.
 
     Args:
         output: The run's directory.
         plan: Digest of its plan.
         unit: Number of the unit.
-        rows: Its rows.
+        rows: Number of its rows.
         characters: See `transforms.output.character_counts.count_characters`.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
@@ -107,10 +107,10 @@ def write_unit_receipt(
 
 
 def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
-    """Return the units without a receipt of this plan that says they were read whole.
+    """Return the units that no receipt of this plan records as completely read.
 
     Raises:
-        ConfigError: The directory's plan is no plan.
+        ConfigError: The directory's plan is invalid.
     """
     planned = _planned_rows(output)
     present = set(files.list_names(files.join(output, RECEIPTS)))
@@ -139,11 +139,11 @@ def read_receipts(output: str, plan: str, shards: int, *, rejects_only: bool = F
     Args:
         output: The run's directory.
         plan: Digest of its plan.
-        shards: How many shards it has.
-        rejects_only: Whether the job writes nothing of a shard but its rejects.
+        shards: Number of its shards.
+        rejects_only: Whether the job writes only rejects.
 
     Raises:
-        WorkerError: A receipt is missing, belongs to another run, or lacks something.
+        WorkerError: A receipt is missing, belongs to another run, or is invalid.
     """
     return [
         _shard_receipt(output, plan, shard, shards, rejects_only=rejects_only)
@@ -164,7 +164,7 @@ def _shard_receipt(
 
 
 def read_rows(output: str, plan: str, unit: int) -> int:
-    """Return how many rows were read of a unit, as its receipt says.
+    """Return the number of rows of a unit according to its receipt.
 
     Raises:
         WorkerError: See `read_unit_receipt`.
@@ -176,7 +176,7 @@ def read_unit_receipt(output: str, plan: str, unit: int) -> Json:
     """Return the receipt of a unit.
 
     Raises:
-        WorkerError: The receipt is missing, belongs to another run, or lacks something.
+        WorkerError: The receipt is missing, belongs to another run, or is invalid.
     """
     name = unit_receipt_name(unit)
     try:
@@ -201,14 +201,14 @@ def _count_reasons(rejected: pa.Table) -> list[dict[str, object]]:
 
 
 def _count_unit_reasons(rejected: pa.Table) -> list[list[object]]:
-    """Count, for each unit and reason: [unit, reason, rejected]."""
+    """Count rejected rows as [unit, reason, rejected], for each unit and reason."""
     reasons = rejected.column("reason").cast(pa.string()).to_pylist()
     counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
     return [[*key, counter[key]] for key in sorted(counter)]
 
 
 def _count_units(kept: pa.Table, rejected: pa.Table) -> list[list[int]]:
-    """Count, for each unit: [unit, kept, rejected]."""
+    """Count rows as [unit, kept, rejected], for each unit."""
     kept_units = Counter(kept.column("unit").to_pylist())
     rejected_units = Counter(rejected.column("unit").to_pylist())
     return [

@@ -1,4 +1,4 @@
-"""The files that say what a run is: their names, and how they are read."""
+"""The files that describe a run: their names, and reading them."""
 
 import hashlib
 import re
@@ -17,12 +17,12 @@ RUN = "_run.json"
 CARD = "README.md"
 
 FIT = "fit"
-"""The job that writes a model, and nothing of a pair but why it was rejected."""
+"""The job that writes a model and rejects, but no rows."""
 
 Json = dict[str, Any]
 
 OLD_SHARD = re.compile(r"part-[0-9]{5,}-of-[0-9]{5,}\.parquet")
-"""A shard beside the manifest, where versions wrote it before shards went to ``data/``."""
+"""A shard beside the manifest, where earlier versions wrote it instead of to ``data/``."""
 
 
 def plan_digest(plan: Mapping[str, object]) -> str:
@@ -34,7 +34,7 @@ def read_json(path: str) -> Json:
     """Read a JSON object.
 
     Raises:
-        ConfigError: It is no JSON object.
+        ConfigError: It is not a JSON object.
     """
     try:
         value = orjson.loads(files.read_bytes(path))

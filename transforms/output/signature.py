@@ -1,4 +1,4 @@
-"""One line that names all that decided a result."""
+"""One line with all settings that determine a result."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Shards and rejects, written once, each with a receipt."""
+"""Writing shards and rejects, each shard with a receipt."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ ZSTD_LEVEL = 1
 
 
 def encode_parquet(table: pa.Table, signature: str, model: str | None = None) -> bytes:
-    """Encode a table with a fixed writer configuration: the same rows give the same bytes.
+    """Encode a table with a fixed writer configuration, so that the same rows give the same bytes.
 
     Args:
         table: The rows.
-        signature: What the footer says of the run.
-        model: What it says of the model that aligned them, where that is the shard's own.
+        signature: Signature of the run, for the footer.
+        model: Digest of the model that aligned them, for the footer; None if the shard has none.
     """
     metadata = {"pairweave.signature": signature, "pairweave.schema": str(schemas.VERSION)}
     if model is not None:
@@ -50,7 +50,7 @@ def encode_parquet(table: pa.Table, signature: str, model: str | None = None) ->
 
 
 def rejects_of(rows: pa.Table) -> pa.Table:
-    """Return rejected rows as `schemas.REJECTS`; inline tags stand in their texts again."""
+    """Return rejected rows as `schemas.REJECTS`, with inline tags restored in their texts."""
     rows = _with_tags(rows)
     return rows.select(schemas.REJECTS.names).cast(schemas.REJECTS)
 
@@ -74,12 +74,12 @@ def _with_tags(rows: pa.Table) -> pa.Table:
 
 @dataclasses.dataclass(frozen=True)
 class ShardOutput:
-    """What a job makes of a shard.
+    """The output of a job for a shard.
 
     Attributes:
-        shard: The shard, with all that the job rejected among its rejected rows.
-        data: The rows made of the kept ones; None if the job writes none.
-        counts: What the job counted, for the manifest.
+        shard: The shard, including the rows that the job rejected.
+        data: The rows made from the kept ones; None if the job writes none.
+        counts: Counts of the job, for the manifest.
     """
 
     shard: Shard
@@ -91,8 +91,8 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
     """Write one shard's data, its rejects and its receipt.
 
     Args:
-        output: What the job made of the shard.
-        config: Where to.
+        output: The job's output for the shard.
+        config: The run's location and metadata.
 
     Returns:
         The receipt's name.

@@ -1,1 +1,1 @@
-"""The plan of a run: which files are read, in which format, and where they are cut into units."""
+"""The plan of a run: its input files, their formats, and their division into units."""

@@ -1,9 +1,9 @@
-"""Which files the input patterns mean, in which format, and under which name.
+"""Find the files that the input patterns match, with their formats and names.
 
-A file's name means the same on every machine: a relative path or a URI as the pattern spelled it
-(``data/a.tsv`` for ``data/*.tsv``); for an absolute pattern the path below the pattern's fixed
-directory (``b/a.tsv`` for ``/home/me/data/*/a.tsv``). Where that gives two files of one corpus
-the same name, both get as many of their directories in front as it takes to tell them apart.
+A file's name is the same on every machine: a relative path or URI as in the pattern
+(``data/a.tsv`` for ``data/*.tsv``); for an absolute pattern, the path below the pattern's fixed
+directory (``b/a.tsv`` for ``/home/me/data/*/a.tsv``). If two files of one corpus would have the
+same name, both are prefixed with as many of their directories as needed to distinguish them.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
 from pairweave.transforms.units import CorpusInput
 
-# Line-parallel text may have any name but those of what is known to be something else.
+# Line-parallel text may have any extension except these, which belong to other formats.
 _NO_TEXT = frozenset({".bz2", ".xz", ".zip", ".7z", ".tar", ".tgz", ".lz4", ".br", ".z"})
 _SIDES: dict[str, tuple[str, str | None]] = {
     "source": ("source_input", None),
@@ -30,10 +30,10 @@ _SIDES: dict[str, tuple[str, str | None]] = {
     "reverse_links": ("reverse_links", "pharaoh"),
     "attention": ("attention", "attention"),
 }
-"""The option that names the files of each role, and their format where it is not the texts' own."""
+"""The option for the files of each role, and their format if it differs from that of the texts."""
 
 _BESIDE_LINES = {"pharaoh": True, "attention": False}
-"""Formats of what is beside line-parallel text, and whether it may be compressed."""
+"""Formats of files that accompany line-parallel text, and whether they may be compressed."""
 
 _GLOB = re.compile(r"[*?[]")
 
@@ -43,10 +43,10 @@ class LocatedFile:
     """One file of the input.
 
     Attributes:
-        role: As of `transforms.units.InputFile`.
-        path: Where it is, as the pattern gave it.
-        name: What it is called in the output and in messages.
-        format: Likewise.
+        role: As in `transforms.units.InputFile`.
+        path: Its path, from the pattern.
+        name: Its name in the output and in messages.
+        format: As in `transforms.units.InputFile`.
         compression: ``none``, ``gzip`` or ``zstd``.
     """
 
@@ -59,7 +59,7 @@ class LocatedFile:
 
 @dataclasses.dataclass(slots=True)
 class FileGroup:
-    """The files that give rows together: one, or those of line-parallel text."""
+    """The files that are read together: one, or those of line-parallel text."""
 
     corpus: CorpusInput
     files: list[LocatedFile]
@@ -81,11 +81,11 @@ class FileGroup:
         return source, self.corpus.target_lang
 
     def inline_tags(self) -> str:
-        """Return what becomes of tags inside texts."""
+        """Return how tags inside texts are treated."""
         return self.corpus.inline_tags or self.format().inline_tags
 
     def inline_syntax(self) -> str:
-        """Return what is a tag."""
+        """Return the syntax of tags."""
         return self.corpus.inline_syntax or self.format().inline_syntax
 
 
@@ -116,7 +116,9 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
             for (role, patterns), count in zip(sides, counts, strict=True)
         )
         raise InputError(
-            "file_count_mismatch", corpus.source_input[0], f"{spelled}; give as many of each"
+            "file_count_mismatch",
+            corpus.source_input[0],
+            f"{spelled}; give the same number of each",
         )
     for row in range(counts[0]):
         yield FileGroup(
@@ -131,7 +133,7 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
 
 
 def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (path, name) of each match, those of a pattern sorted."""
+    """Return (path, name) of each match, sorted within each pattern."""
     found: list[tuple[str, str]] = []
     for pattern in patterns:
         try:
@@ -143,7 +145,7 @@ def _match_all(patterns: Sequence[str]) -> list[tuple[str, str]]:
             raise InputError(
                 "unreadable",
                 pipe,
-                "is no regular file; input is read twice, so write what a pipe gives to a file",
+                "is not a regular file; input is read twice, so save a pipe's output to a file",
             )
         if not paths and not files.is_uri(pattern) and os.path.isdir(pattern):  # noqa: PTH112
             raise InputError("no_match", pattern, f"is a directory; give {pattern.rstrip('/')}/*")
@@ -185,13 +187,13 @@ def _typed(role: str, path: str, name: str, kind: str | None) -> LocatedFile:
         kind = None
     if kind is None or (compression != "none" and not _may_be_compressed(kind)):
         raise InputError(
-            "unsupported_format", name, f"cannot tell the format, or do not read it; {_supported()}"
+            "unsupported_format", name, f"its format is unknown or unsupported; {_supported()}"
         )
     return LocatedFile(role, path, name, kind, compression)
 
 
 def _is_lines(kind: str) -> bool:
-    """Tell whether a file is line-parallel text, or lies beside it."""
+    """Return True for line-parallel text and files that accompany it."""
     return kind == registry.LINE_PARALLEL or kind in _BESIDE_LINES
 
 
@@ -205,13 +207,13 @@ def _supported() -> str:
     found = registry.extensions()
     plain = " or ".join(ending for ending, each in found.items() if not each.compressed)
     return (
-        f"supported: {', '.join(found)}, each also as .gz or .zst but for {plain}; and "
+        f"supported: {', '.join(found)}, each also as .gz or .zst except {plain}; and "
         "line-parallel text by source_input and target_input, plain, .gz or .zst"
     )
 
 
 def _tell_apart(groups: Sequence[FileGroup]) -> None:
-    """Lengthen names that different files of one corpus share."""
+    """Lengthen the names of different files of one corpus until they differ."""
     lengths: dict[int, int] = {}
     while True:
         by_name: dict[tuple[str | None, str], list[LocatedFile]] = {}

@@ -1,7 +1,7 @@
-"""The plan: every input found, digested, counted and cut into units before a worker starts.
+"""The plan: every input is found, digested, counted and divided into units before workers start.
 
-A unit is all that a worker is told. It names bytes by path, range and digest, so that globs,
-runners, bundles and working directories can change neither what is read nor its order.
+A unit is the complete instruction for a worker. It names bytes by path, range and digest, so that
+globs, runners, bundles and working directories affect neither what is read nor its order.
 """
 
 import dataclasses
@@ -50,26 +50,26 @@ def make_plan(
     unit_rows: int = UNIT_ROWS,
     threads: int | None = None,
 ) -> Plan:
-    """Find, check and cut all inputs, reading each file once.
+    """Find, check and divide all inputs, reading each file once.
 
-    The plan depends on the corpora, the files, ``limits`` and ``unit_rows`` alone. Units come in
-    the order of the corpora, then of the files, then of the rows.
+    The plan depends only on the corpora, the files, ``limits`` and ``unit_rows``. Units are in the
+    order of the corpora, then of the files, then of the rows.
 
     Args:
-        corpora: What to read.
-        limits: Limits on what is read; the readers must get the same.
+        corpora: The corpora to read.
+        limits: Limits of reading; the readers must use the same.
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
-        threads: Files read at once; default one for each core, at most 8.
+        threads: Number of files read at once; by default one per core, at most 8.
 
     Raises:
-        ConfigError: The corpora contradict themselves or each other.
-        InputError: A file, or a pair of files, that cannot be used: ``no_match``,
+        ConfigError: The settings of the corpora are inconsistent.
+        InputError: A file, or a pair of files, cannot be used: ``no_match``,
             ``file_count_mismatch``, ``line_count_mismatch``, ``unsupported_format``,
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
-            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or what is
-            wrong with XML (`transforms.reading.xml_stream`) or LXM (`transforms.formats.lxm`).
+            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or an error of
+            XML (`transforms.reading.xml_stream`) or LXM (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:
@@ -103,14 +103,14 @@ def _check_links_field(group: FileGroup) -> None:
         able = ", ".join(each.name for each in registry.input_formats() if each.columns)
         raise ConfigError(
             f"{group.files[0].name}: links_field {group.corpus.links_field}: only "
-            f"{able} have columns, this is {group.files[0].format}"
+            f"{able} have columns, but this file is {group.files[0].format}"
         )
 
 
 def _scan_all(
     groups: Sequence[FileGroup], limits: ReadLimits, unit_rows: int, threads: int
 ) -> list[list[Scan]]:
-    """Scan all files; of several bad ones the first in the plan's order is reported."""
+    """Scan all files; if several are bad, report the first in the plan's order."""
     jobs = [[_scan_job(group, file, limits, unit_rows) for file in group.files] for group in groups]
     with ThreadPoolExecutor(max_workers=threads) as pool:
         futures = [[pool.submit(job) for job in row] for row in jobs]
@@ -140,7 +140,7 @@ def _scan_job(
 
 
 def _join_by_name(scans: Sequence[Scan]) -> list[Scan]:
-    """Count the rows that files give together whose rows have names."""
+    """Count the joint rows of files whose rows have names."""
     rows = len({name for scan in scans for name in scan.names})
     counted = [dataclasses.replace(scan, rows=rows) for scan in scans]
     return [dataclasses.replace(scan, cuts=(scan.whole(),) if rows else ()) for scan in counted]
@@ -155,7 +155,7 @@ def _check_line_counts(group: FileGroup, scans: Sequence[Scan]) -> None:
         raise InputError(
             "line_count_mismatch",
             group.files[0].name,
-            f"{counts}; line-parallel files must have as many lines as each other",
+            f"{counts}; line-parallel files must have the same number of lines",
         )
 
 
@@ -188,7 +188,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
     paired = [(each, scan) for each, scan in paired if each.role != "attention"]
     cuts = [scan.cuts for _, scan in paired]
     if len(set(map(len, cuts))) > 1:
-        # A plain file beside a compressed one is read whole, as the other must be.
+        # A compressed file must be read whole, so a plain file paired with one is, too.
         cuts = [(scan.whole(),) for _, scan in paired]
     line = 1 + lead.header_lines
     for index, row in enumerate(zip(*cuts, strict=True)):
@@ -253,7 +253,7 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
 def _duplicate_notices(
     group: FileGroup, scans: Sequence[Scan], seen: dict[tuple[str, ...], str]
 ) -> Iterator[Notice]:
-    """Notice files that are the same as earlier ones; they are read again all the same."""
+    """Yield notices on files with the same content as earlier ones; they are still read."""
     if not any(scan.bytes for scan in scans):
         return
     name = group.files[0].name

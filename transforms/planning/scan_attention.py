@@ -1,4 +1,4 @@
-"""One pass over a file of attention: its digest and how many lines it has."""
+"""One pass over a file of attention: its digest and number of lines."""
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
@@ -7,14 +7,14 @@ from pairweave.transforms.storage import files
 
 
 def scan_attention(file: ScanRequest) -> Scan:
-    """Pass over a file of attention; it is no unit's own, each unit reads lines of it.
+    """Scan a file of attention; units share it, and each reads some of its lines.
 
     Raises:
         InputError: ``unreadable`` or ``bad_attention``.
     """
     if files.is_uri(file.path):
         raise InputError(
-            "unreadable", file.name, "attention is read at places of a local file; copy it"
+            "unreadable", file.name, "attention needs random access to a local file; copy it"
         )
     digests = Digests()
     for _ in digests.pass_on(stored_file(file.path, file.name)):

@@ -1,1 +1,1 @@
-"""Suggestion examples: masks, hints, and the rules that examples must pass."""
+"""Suggestion examples: masks, hints and filters."""

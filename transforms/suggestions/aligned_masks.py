@@ -1,24 +1,23 @@
 """Masks where a machine translation differs from its reference (Zhu et al., section 4.2).
 
-The links of a pair are cut into *units*: the smallest ranges of tokens on both sides, in the same
-order, that no link leaves. Links that cross, and links of one token to many, make one unit, so
-there is always a reference range for a translation range. A unit whose two sides hold the same
-tokens is **kept**. Any other with tokens on both sides is a **replacement**. Reference tokens
-between two units, where the reference's index jumps by two or more, are an **insertion**; so are
-those before the first link and behind the last. A translation token without a link is a
-**deletion**.
+The links of a pair are divided into *units*: the smallest ranges of tokens on both sides, in the
+same order, that no link leaves. Crossing links, and links of one token to many, form one unit, so
+every translation range has a reference range. A unit with equal tokens on both sides is **kept**.
+Any other unit with tokens on both sides is a **replacement**. Reference tokens between two units,
+where the reference index jumps by two or more, are an **insertion**; so are those before the first
+link and after the last. A translation token without a link is a **deletion**.
 
-Units that are not kept and stand beside each other become one *region*, and each region one
-example, in which the translation fills all others. So a translation token without a link is masked
-together with the replacement or insertion beside it; alone it is masked if deletions are wanted.
+Adjacent units that are not kept form one *region*. Each region yields one example, in which the
+translation fills all other regions. A translation token without a link is thus masked together with
+the adjacent replacement or insertion; on its own it is masked only with the option ``deletions``.
 
-**Quality judgement** counts placeholders before they are joined: one for each masked translation
-token and one for each place of insertion.
+**Quality judgement** counts placeholders before they are joined: one per masked translation token
+and one per place of insertion.
 
-Replacing the mask by the suggestion gives a text that reads, from the kept unit before the region
-to the one behind it, as the reference does. White space belongs to the masked range or to the
-suggestion as `transforms.kernels.masks.mask_borders.find_borders` says: an insertion masks nothing,
-and its suggestion brings the blank before it, or behind it at the start of a sentence.
+Replacing the mask by the suggestion gives the reference's text from the kept unit before the region
+to the one after it. `transforms.kernels.masks.mask_borders.find_borders` assigns white space to the
+masked range or to the suggestion: an insertion masks nothing, and its suggestion includes the space
+before it, or after it at the start of a sentence.
 """
 
 import dataclasses
@@ -36,24 +35,24 @@ from pairweave.transforms.suggestions.masks import METHODS, Masks, any_wordlike
 from pairweave.transforms.suggestions.suggestion_options import AlignedOptions
 from pairweave.transforms.suggestions.token_view import TokenView
 
-NOT_ASKED = -1
-"""The verdict on a pair without a translation, or one that the mix left out."""
+NOT_JUDGED = -1
+"""The verdict on a pair without a translation, or one that the mix excludes."""
 
 
 class AlignedConfig(AlignedOptions, Config):
-    """Which differences become masks.
+    """Settings of masks over differences.
 
-    The share of placeholders is over them and the tokens that are left.
+    The share of placeholders is relative to placeholders and remaining tokens.
     """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of each pair.
+    """The quality judgement of each pair.
 
     Attributes:
         verdict: `transforms.kernels.masks.masks.JUDGED_GOOD`, ``JUDGED_SAME`` (nothing to suggest)
-            or ``JUDGED_BAD`` (too many placeholders), or `NOT_ASKED`, int8 ``[pair]``.
+            or ``JUDGED_BAD`` (too many placeholders), or `NOT_JUDGED`, int8 ``[pair]``.
         placeholders: Placeholders before they are joined, int64 ``[pair]``.
     """
 
@@ -64,16 +63,16 @@ class Judged:
 def find_differences(
     table: pa.Table, translation: TokenView, reference: TokenView, config: AlignedConfig
 ) -> tuple[Masks, Judged]:
-    """Find the masks of translations beside their references.
+    """Find the masks of translations by comparing them with their references.
 
     Args:
         table: Pairs with links (`transforms.schemas.COMPARED`).
         translation: Their translations.
         reference: Their references.
-        config: Which differences count.
+        config: The settings.
 
     Raises:
-        WorkerError: The links of a pair are outside its tokens, not sorted, or given twice.
+        WorkerError: The links of a pair are outside its tokens, unsorted or duplicated.
     """
     offsets, fields = fields_of(table.column("links"))
     links = WeightedLinks(offsets, fields["source"], fields["target"], fields["probability"])

@@ -1,7 +1,7 @@
-"""What a translator lets slip of a suggestion: its first letters, or one of its words.
+"""Hints that reveal part of a suggestion: its first letters, or one of its words.
 
 The second sub-task of the WMT 2022 shared task on translation suggestion (Yang et al. 2022) gives a
-model such a hint beside the masked translation.
+model such a hint with the masked translation.
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ _TAG = regex.compile(TAG_PATTERN)
 
 
 class HintConfig(HintOptions, Config):
-    """What a hint tells."""
+    """Settings of hints."""
 
 
 def first_letters(suggestion: str, count: int) -> str | None:
-    """Return the first characters, as a reader counts them, without white space before or tags.
+    """Return the first characters (grapheme clusters), without tags and leading white space.
 
     >>> first_letters(" weiße Katzen", 3)
     'wei'
@@ -40,14 +40,14 @@ def make_hints(
     config: HintConfig,
     seed: int,
 ) -> pa.StringArray:
-    """Return a hint for each suggestion; null if hints are off or it holds no word.
+    """Return a hint for each suggestion; null if hints are off or it contains no word.
 
     Args:
         suggestions: The suggestions ``[mask]``.
-        masks: Where they come from.
+        masks: Their masks.
         reference: The references.
-        keys: Keys of the pairs' draws, uint64 ``[pair]``.
-        config: Which hints.
+        keys: Keys for the pairs' draws, uint64 ``[pair]``.
+        config: The settings.
         seed: The run's seed.
     """
     if config.hint == "none":
@@ -63,7 +63,7 @@ def make_hints(
 
 
 def _words(masks: Masks, reference: TokenView) -> list[list[str]]:
-    """Return the words of each suggestion: its tokens with a letter or a digit."""
+    """Return the words of each suggestion: its tokens with a letter or digit."""
     data = reference.data.tobytes()
     base = reference.token_offsets[masks.pair] + masks.suggestion_first
     return [

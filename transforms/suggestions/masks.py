@@ -1,4 +1,4 @@
-"""Masks: which range of which text is covered, and which range of the reference is suggested."""
+"""Masks: the masked range of a text, and the range of the reference that is the suggestion."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -9,33 +9,33 @@ from pairweave.transforms.kernels.masks.mask_borders import REPLACE
 from pairweave.transforms.suggestions.token_view import TokenView
 
 METHODS = ("random", "alignment", "parallel")
-"""How masks are made; rows of a pair come in this order."""
+"""The methods of making masks; the rows of a pair are in this order."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Masks:
     """Candidates for examples, one entry each; all arrays ``[mask]``.
 
-    The masked text is the machine translation for the method ``alignment`` and the reference for
-    the others.
+    The masked text is the machine translation for method ``alignment`` and the reference for the
+    others.
 
     Attributes:
-        method: Place in `METHODS`.
+        method: Index in `METHODS`.
         pair: The pair.
-        variant: Number of the mask among those of its pair and method, from 0.
-        operation: Place in `transforms.kernels.masks.mask_borders.OPERATIONS`.
+        variant: Number of the mask within its pair and method, from 0.
+        operation: Index in `transforms.kernels.masks.mask_borders.OPERATIONS`.
         start: Code points before the mask, in the masked text.
         end: Code points before its end.
         suggestion_start: Code points before the suggestion, in the reference.
         suggestion_end: Code points before its end.
-        words: Tokens under the mask.
-        before: Tokens before it.
-        behind: Tokens behind it.
-        suggestion_first: The suggestion's first token, in the reference.
-        suggestion_words: Its tokens.
-        confidence: Least probability of the links it rests on; NaN if it rests on none.
-        wordlike: Whether the suggestion, or what it deletes, holds a letter or a digit.
-        parted: Whether it parts the halves of a tag.
+        words: Number of masked tokens.
+        before: Number of tokens before the mask.
+        behind: Number of tokens after the mask.
+        suggestion_first: First token of the suggestion, in the reference.
+        suggestion_words: Number of tokens of the suggestion.
+        confidence: Lowest probability of the links that the mask is based on; NaN without links.
+        wordlike: Whether the suggestion, or the deleted text, contains a letter or digit.
+        parted: Whether the mask separates the halves of a tag.
     """
 
     method: np.ndarray
@@ -59,7 +59,7 @@ class Masks:
         return len(self.pair)
 
     def take(self, places: np.ndarray) -> "Masks":
-        """Return some of the masks, by place or by a Boolean for each."""
+        """Return the masks selected by indices or by a Boolean array."""
         return Masks(*(getattr(self, field.name)[places] for field in dataclasses.fields(self)))
 
 
@@ -76,13 +76,13 @@ def join(parts: Sequence[Masks]) -> Masks:
 def any_wordlike(
     view: TokenView, pair: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> np.ndarray:
-    """Tell which ranges of tokens hold a word: a letter or a digit outside a tag, bool ``[range]``.
+    """Return whether each range of tokens has a letter or digit outside tags, bool ``[range]``.
 
     Args:
         view: The texts.
         pair: The text of each range.
         first: Its first token.
-        last: One behind its last token.
+        last: One after its last token.
     """
     sums = np.zeros(len(view.wordlike) + 1, np.int64)
     np.cumsum(view.wordlike, out=sums[1:])
@@ -100,7 +100,7 @@ def on_reference(
     borders: tuple[np.ndarray, np.ndarray],
     parted: np.ndarray,
 ) -> Masks:
-    """Return masks over ranges of the reference, which are their own suggestions.
+    """Return masks over ranges of the reference, where the masked text is the suggestion.
 
     Args:
         method: Their method.
@@ -108,9 +108,9 @@ def on_reference(
         pair: The pair of each mask.
         variant: Its number.
         first: Its first token.
-        last: One behind its last token.
+        last: One after its last token.
         borders: Start and end in code points.
-        parted: Which masks part the halves of a tag.
+        parted: Whether each mask separates the halves of a tag.
     """
     size = len(pair)
     return Masks(

@@ -1,4 +1,4 @@
-"""Filters of suggestion examples that a pair alone decides, before anything is made of it."""
+"""Filters of suggestion examples that depend on the pair alone and run first."""
 
 import numpy as np
 
@@ -9,19 +9,18 @@ from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 
 def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: bool) -> Shard:
-    """Reject the pairs of which every example would be filtered for its source or its pair's score.
+    """Reject pairs whose examples would all be filtered by source length or by the pair's score.
 
-    They are rejected before sources are translated and translations aligned, which cost far more
-    than to count words.
+    Rejecting them first saves translation and alignment, which cost far more than counting words.
 
     Args:
-        shard: A shard as it leaves the shuffle, whose working table is its pairs.
+        shard: A shard as the shuffle returns it, with its pairs as working table.
         filters: The limits of an example.
-        words: How a source's words are counted: ``words`` or ``whitespace``.
-        scored: Whether the input brings the scores. Those that models give are not there yet.
+        words: How the words of a source are counted: ``words`` or ``whitespace``.
+        scored: Whether the scores come from the input. Scores of models do not exist yet.
 
     Returns:
-        The shard; the pairs turned away are among its rejected rows, as ``filtered``.
+        The shard, with the pairs filtered out among its rejected rows as ``filtered``.
     """
     kept = shard.kept
     if not kept.num_rows:
@@ -31,8 +30,8 @@ def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: boo
     )  # fmt: skip
     bad = (sizes < filters.min_source_words) | (sizes > filters.max_source_words)
     wanted = f"{filters.min_source_words} to {filters.max_source_words}"
-    said = [f"source length: {size} words, wanted {wanted}" for size in sizes[bad].tolist()]
-    shard = shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, said)
+    details = [f"source length: {size} words, wanted {wanted}" for size in sizes[bad].tolist()]
+    shard = shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, details)
     if scored:
         shard = _filter_scores(shard, filters)
     return shard.with_pairs()
@@ -41,8 +40,8 @@ def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: boo
 def _filter_scores(shard: Shard, filters: FilterConfig) -> Shard:
     scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
     bad = outside_scores(scores, filters)
-    said = [
+    details = [
         "score: the pair has none" if np.isnan(score) else f"score: {score:g} is outside the limits"
         for score in scores[bad].tolist()
     ]
-    return shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, said)
+    return shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, details)

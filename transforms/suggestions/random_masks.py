@@ -21,10 +21,10 @@ from pairweave.transforms.suggestions.token_view import TokenView
 
 
 class RandomConfig(RandomOptions, Config):
-    """How masks are drawn.
+    """Settings of random masks.
 
     Attributes:
-        golden: What ``empirical`` follows, and it alone.
+        golden: The distributions of ``empirical``; None for other kinds.
     """
 
     golden: pydantic.InstanceOf[Histograms] | None = None
@@ -32,7 +32,7 @@ class RandomConfig(RandomOptions, Config):
     @pydantic.model_validator(mode="after")
     def _check_golden(self) -> Self:
         if (self.kind == "empirical") != (self.golden is not None):
-            raise ConfigError("lengths empirical need a golden set: give --fit_lengths FILE FILE")
+            raise ConfigError("lengths empirical needs a golden set: give --fit_lengths FILE FILE")
         return self
 
     @property
@@ -49,25 +49,25 @@ def draw_random(
     config: RandomConfig,
     seed: int,
 ) -> Masks:
-    """Draw masks over spans of references, each by its pair's own draws.
+    """Draw masks over spans of references; the draws of a pair depend on that pair only.
 
-    Every token begins a span with probability ``start_probability``, whatever the others do; the
-    ``variants`` of them with the lowest draws give an example each, so a larger probability or
-    number keeps the examples that there were. A sentence in which no token begins a span has none.
-    The length is drawn from its distribution, given that the span ends in the sentence and covers
-    at most ``max_share`` of its tokens.
+    Every token begins a span with probability ``start_probability``, independently of the others.
+    The ``variants`` of these tokens with the lowest draws give an example each, so a larger
+    probability or number keeps the earlier examples. A sentence may have none. The length is drawn
+    from its distribution, on condition that the span ends within the sentence and covers at most
+    ``max_share`` of its tokens.
 
-    ``empirical`` draws the number of masks, their lengths and their places as the golden set has
-    them instead.
+    ``empirical`` instead draws the number of masks, their lengths and their places from the
+    distributions of the golden set.
 
-    A span that would part the halves of an inline tag, or end inside what a tag may not split,
-    grows until it does not; a mask that then repeats another is left out.
+    A span that would separate the halves of an inline tag, or end where a tag may not, is extended
+    until it does not; a mask that then repeats another is left out.
 
     Args:
         view: The references.
-        keys: Keys of the pairs' draws, uint64 ``[pair]``.
-        picked: Which pairs get masks, bool ``[pair]``.
-        max_share: Largest share of the tokens under a mask; one token may always be.
+        keys: Keys for the pairs' draws, uint64 ``[pair]``.
+        picked: Whether each pair gets masks, bool ``[pair]``.
+        max_share: Largest share of masked tokens; masking one token is always allowed.
         config: The distributions.
         seed: The run's seed.
     """

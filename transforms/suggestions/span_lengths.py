@@ -1,4 +1,4 @@
-"""How long masks are, where they stand and how many a sentence has: given or learnt from gold."""
+"""Distributions of the length, place and number of masks: given, or learnt from a golden set."""
 
 import dataclasses
 import math
@@ -15,26 +15,26 @@ from pairweave.transforms.suggestions.suggestion_options import MOST_WORDS
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 MASK = "<MASK_REP>"
-"""What stands in place of the span that a suggestion is for (WeTS)."""
+"""Replaces the masked span in a text (WeTS)."""
 
 SPAN_METHODS = ("random", "alignment")
-"""The methods that mask a span, and not a whole sentence."""
+"""The methods that mask a span, not a whole sentence."""
 
 FACETS = ("words", "position", "masks")
-"""What is compared with a golden set: see `Histograms`."""
+"""The distributions compared with a golden set: see `Histograms`."""
 
 Histogram = Mapping[int, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Histograms:
-    """What a set of examples looks like.
+    """Distributions over a set of examples.
 
     Attributes:
-        words: Examples by the length of the suggestion in tokens, from 1.
-        position: Examples by the bin of their place: the tokens before the mask over those before
-            and behind it, in `POSITIONS` bins (`position_bin`).
-        masks: Sentences by how many examples they have, from 1.
+        words: Number of examples by length of the suggestion in tokens, from 1.
+        position: Number of examples by place: the tokens before the mask divided by those before
+            and after it, in `POSITIONS` bins (`position_bin`).
+        masks: Number of sentences by number of examples, from 1.
     """
 
     words: Histogram
@@ -42,7 +42,7 @@ class Histograms:
     masks: Histogram
 
     def as_json(self) -> dict[str, dict[str, int]]:
-        """Return the histograms as a plan holds them."""
+        """Return the histograms in the form stored in a plan."""
         return {
             name: {str(key): number for key, number in sorted(getattr(self, name).items())}
             for name in FACETS
@@ -50,18 +50,18 @@ class Histograms:
 
 
 def from_json(found: Mapping[str, Mapping[str, int]]) -> Histograms:
-    """Return histograms that a plan holds."""
+    """Return the histograms stored in a plan."""
     return Histograms(
         **{name: {int(key): number for key, number in found[name].items()} for name in FACETS}
     )
 
 
 def position_bin(before: np.ndarray, behind: np.ndarray) -> np.ndarray:
-    """Return in which of `POSITIONS` bins masks stand, int64 ``[mask]``.
+    """Return the bin of each mask's place, of `POSITIONS` bins, int64 ``[mask]``.
 
     Args:
         before: Tokens before each mask.
-        behind: Tokens behind it.
+        behind: Tokens after it.
 
     >>> position_bin(np.array([0, 5, 9, 0]), np.array([9, 5, 0, 0]))
     array([ 0, 10, 19,  0])
@@ -75,21 +75,20 @@ def length_weights(kind: str, mean_words: float, max_words: int) -> np.ndarray:
 
     Args:
         kind: ``geometric``: after each token the span ends with probability ``1 / mean_words``;
-            ``uniform``: every length is as likely.
-        mean_words: Mean of the geometric distribution before it is cut off.
+            ``uniform``: all lengths are equally likely.
+        mean_words: Mean of the geometric distribution before truncation.
         max_words: Longest span.
-
     """
     if kind == "uniform":
         return np.arange(1, max_words + 1, dtype=np.float64)
-    # By repeated multiplication and addition, which round alike on every machine.
-    going_on = 1.0 - 1.0 / mean_words
+    # Repeated multiplication and addition round identically on every machine.
+    continuation = 1.0 - 1.0 / mean_words
     weights = []
     weight, total = 1.0, 0.0
     for _ in range(max_words):
         total += weight
         weights.append(total)
-        weight *= going_on
+        weight *= continuation
     return np.array(weights)
 
 
@@ -100,18 +99,18 @@ def cumulative(histogram: Histogram, first: int, size: int) -> np.ndarray:
 
 
 def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms:
-    """Learn from a golden set in WeTS' form how long masks are, where they stand and how many.
+    """Learn the lengths, places and numbers of masks from a golden set in the format of WeTS.
 
     Args:
-        paths: The masked translations (``.mask``) and the suggestions (``.tgt``), line by line,
-            and, as a third or in any order by their ending, the sources (``.src``): examples of
-            one source are masks of one sentence. Without them the number of masks is that of
-            ``<MASK_REP>`` in a line. Each may be ``.gz`` or ``.zst``.
+        paths: The masked translations (``.mask``), the suggestions (``.tgt``) and optionally the
+            sources (``.src``), in any order, line by line, each plain, ``.gz`` or ``.zst``.
+            Examples with the same source are masks of one sentence; without sources, each line is
+            a sentence with one mask.
         language: BCP 47 tag of the translations.
 
     Raises:
-        ConfigError: The files are not such a set.
-        InputError: A file is not there, or is not UTF-8 text.
+        ConfigError: The files are not a golden set.
+        InputError: A file is missing, or is not UTF-8 text.
     """
     sides = _sides(paths)
     lines = {side: read_text_lines(path) for side, path in sides.items()}
@@ -182,7 +181,7 @@ def jensen_shannon(one: Histogram, other: Histogram) -> float | None:
 
 
 def count_names(method: str) -> dict[str, str]:
-    """Return how a receipt's counts of each facet are called, with ``{}`` for the number."""
+    """Return the name pattern of each facet's counts in a receipt, with ``{}`` for the number."""
     return {
         "words": f"{method} suggestions with {{}} words",
         "position": f"{method} masks with {{}} percent of the other words before them",
@@ -191,7 +190,7 @@ def count_names(method: str) -> dict[str, str]:
 
 
 def histograms_of(counts: Mapping[str, int], method: str) -> Histograms:
-    """Return what the counts of a run say of one method's examples."""
+    """Return the histograms of one method's examples from the counts of a run."""
     found: dict[str, dict[int, int]] = {name: {} for name in FACETS}
     for facet, pattern in count_names(method).items():
         head, tail = pattern.split("{}")
@@ -206,14 +205,14 @@ def histograms_of(counts: Mapping[str, int], method: str) -> Histograms:
 def compare(
     golden: Mapping[str, Mapping[str, int]], counts: Mapping[str, int]
 ) -> dict[str, dict[str, float | None]]:
-    """Return the Jensen-Shannon distances of a run's examples and a golden set.
+    """Return the Jensen-Shannon distances between a run's examples and a golden set.
 
     Args:
         golden: The golden set's histograms, as JSON.
         counts: The run's counts.
 
     Returns:
-        For each of `SPAN_METHODS` with examples the distance of each facet.
+        The distance of each facet, for each of `SPAN_METHODS` with examples.
     """
     wanted = from_json(golden)
     distances = {}

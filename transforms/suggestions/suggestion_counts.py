@@ -1,4 +1,4 @@
-"""What a receipt counts of a shard's examples."""
+"""Counts of a shard's examples for its receipt."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from pairweave.transforms.kernels.masks.mask_borders import OPERATIONS
 from pairweave.transforms.kernels.masks.masks import JUDGED_BAD, JUDGED_GOOD, JUDGED_SAME, POSITIONS
-from pairweave.transforms.suggestions.aligned_masks import NOT_ASKED, Judged
+from pairweave.transforms.suggestions.aligned_masks import NOT_JUDGED, Judged
 from pairweave.transforms.suggestions.masks import METHODS, Masks
 from pairweave.transforms.suggestions.span_lengths import count_names, position_bin
 from pairweave.transforms.suggestions.suggestion_filters import ALIGNMENT, PARALLEL, RULE_NAMES
@@ -25,13 +25,13 @@ def count_examples(
 
     Args:
         kept: The masks of all examples.
-        found: The masks that the filters were asked about.
-        dropped: The rule that turned each of these away, -1 for none.
-        judged: How the translations were judged, if they were.
+        found: The masks that were filtered.
+        dropped: The rule that rejected each of these, -1 for none.
+        judged: The quality judgements of the translations, if any.
 
     Returns:
-        Numbers by name, none of them 0 but the examples of each method; those of the form
-        ``X with N Y`` are distributions.
+        Counts by name. Zeros are left out, except for the number of examples of each method; names
+        of the form ``X with N Y`` are distributions.
     """
     counts: dict[str, int] = {}
     for place, method in enumerate(METHODS):
@@ -70,7 +70,7 @@ def _distributions(method: str, masks: Masks) -> dict[str, int]:
 
 
 def _judgements(judged: Judged) -> dict[str, int]:
-    counts = {"triples": int(np.count_nonzero(judged.verdict != NOT_ASKED))}
+    counts = {"triples": int(np.count_nonzero(judged.verdict != NOT_JUDGED))}
     for verdict, name in _VERDICTS.items():
         counts[name] = int(np.count_nonzero(judged.verdict == verdict))
     counts["placeholders"] = int(judged.placeholders[judged.verdict == JUDGED_GOOD].sum())

@@ -1,4 +1,4 @@
-"""Rules that examples must pass: one function each, over all masks of a shard."""
+"""Rules that filter examples: one function each, over all masks of a shard."""
 
 import dataclasses
 from collections.abc import Callable
@@ -19,10 +19,10 @@ RANDOM, ALIGNMENT, PARALLEL = range(len(METHODS))
 class FilterConfig(ScoreLimitOptions, FilterOptions, Config):
     """Limits of an example.
 
-    Zhu et al., section 4, have sources of 50 to 200 words. A deletion suggests no word and is
-    exempt from their least number; one word may always be masked. The confidence is that of the
-    links that a mask rests on: those inside it and those of the kept words beside it; a mask that
-    rests on none passes if 0 is asked for. The score is the pair's
+    Zhu et al., section 4, use sources of 50 to 200 words. A deletion suggests no word and is exempt
+    from ``min_suggestion_words``; masking one word is always allowed. The confidence is that of the
+    links that a mask is based on: those inside it and those of the adjacent kept words; a mask
+    without such links passes if the minimum is 0. The score is the pair's
     (`transforms.reading.given_scores`) or the example's
     (`transforms.suggestions.suggestion_scores`).
     """
@@ -30,10 +30,10 @@ class FilterConfig(ScoreLimitOptions, FilterOptions, Config):
     @pydantic.model_validator(mode="after")
     def _check_order(self) -> Self:
         for side in ("source", "suggestion"):
-            least, most = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
-            if not least <= most:
+            low, high = getattr(self, f"min_{side}_words"), getattr(self, f"max_{side}_words")
+            if not low <= high:
                 raise ConfigError(
-                    f"min_{side}_words must be 1 to max_{side}_words ({most}), got {least}"
+                    f"min_{side}_words must be 1 to max_{side}_words ({high}), got {low}"
                 )
         if not (-np.inf if self.min_score is None else self.min_score) <= self.max_score:
             raise ConfigError(
@@ -44,13 +44,13 @@ class FilterConfig(ScoreLimitOptions, FilterOptions, Config):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Examples:
-    """What the rules look at.
+    """The data that the rules check.
 
     Attributes:
         masks: The masks.
-        source_words: Words of each mask's source, int64 ``[mask]``.
-        identical: Whether the suggestion is what the mask covers, bool ``[mask]``.
-        reserved: Whether the pair's texts hold the mask token already, bool ``[mask]``.
+        source_words: Number of words of each mask's source, int64 ``[mask]``.
+        identical: Whether the suggestion equals the masked text, bool ``[mask]``.
+        reserved: Whether the pair's texts already contain the mask token, bool ``[mask]``.
     """
 
     masks: Masks
@@ -63,51 +63,51 @@ Rule = Callable[[Examples, FilterConfig], np.ndarray]
 
 
 def holds_mask(examples: Examples, _config: FilterConfig) -> np.ndarray:
-    """Tell which examples' texts hold the mask token already: one row has one."""
+    """Flag examples whose texts already contain the mask token, of which a row has exactly one."""
     return examples.reserved
 
 
 def parts_tag(examples: Examples, _config: FilterConfig) -> np.ndarray:
-    """Tell which masks hold half an inline tag whose other half is nowhere in the text."""
+    """Flag masks that contain half an inline tag whose other half is not in the text."""
     return examples.masks.parted
 
 
 def source_length(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Tell which examples' sources are too short or too long."""
+    """Flag examples whose source is too short or too long."""
     words = examples.source_words
     return (words < config.min_source_words) | (words > config.max_source_words)
 
 
 def suggestion_length(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Tell which suggestions are too short or too long; whole sentences may have any length."""
+    """Flag suggestions that are too short or too long; whole sentences may have any length."""
     words = examples.masks.suggestion_words
     short = (words < config.min_suggestion_words) & (examples.masks.operation != DELETE)
     return (short | (words > config.max_suggestion_words)) & (examples.masks.method != PARALLEL)
 
 
 def masked_share(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Tell which masks cover too much of their text, or suggest as much; whole sentences may."""
+    """Flag masks that cover or suggest too much of their text; whole sentences are exempt."""
     masks = examples.masks
-    under = np.maximum(masks.words, masks.suggestion_words)
+    masked = np.maximum(masks.words, masks.suggestion_words)
     around = masks.before + masks.behind
-    most = config.max_masked_share * (under + around) + 1e-9
-    return (under > np.maximum(1, most)) & (masks.method != PARALLEL)
+    limit = config.max_masked_share * (masked + around) + 1e-9
+    return (masked > np.maximum(1, limit)) & (masks.method != PARALLEL)
 
 
 def identical(examples: Examples, _config: FilterConfig) -> np.ndarray:
-    """Tell which suggestions say again what a mask of a machine translation covers."""
+    """Flag suggestions equal to the masked text of a machine translation."""
     return examples.identical & (examples.masks.method == ALIGNMENT)
 
 
 def punctuation(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Tell which suggestions, or deletions, hold no letter and no digit."""
+    """Flag suggestions, or deletions, without a letter or digit."""
     if config.keep_punctuation:
         return np.zeros(len(examples.masks), np.bool_)
     return ~examples.masks.wordlike
 
 
 def confidence(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Tell which masks rest on a link that the aligner is not sure enough of, or on none."""
+    """Flag masks based on a link with too low a probability, or on no link."""
     masks = examples.masks
     if config.min_confidence == 0:
         return np.zeros(len(masks), np.bool_)
@@ -115,7 +115,7 @@ def confidence(examples: Examples, config: FilterConfig) -> np.ndarray:
 
 
 def outside_scores(scores: np.ndarray, config: FilterConfig) -> np.ndarray:
-    """Tell which scores are outside the limits, or unknown where there is one ``[example]``."""
+    """Return whether each score is outside the limits, or missing if there is a limit."""
     found = np.zeros(len(scores), np.bool_)
     if config.min_score is not None:
         found |= ~(scores >= config.min_score)
@@ -134,16 +134,16 @@ RULES: dict[str, Rule] = {
     "masked share": masked_share,
     "confidence": confidence,
 }
-"""The rules in the order in which they are asked; the first that says yes counts."""
+"""The rules in the order in which they are checked; the first that flags a mask is counted."""
 
 SCORE = len(RULES)
-"""In the place of a rule: an example that passed them all has too bad a score."""
+"""Number of the check that follows the rules: the limits of the score."""
 
 RULE_NAMES = (*RULES, "score")
 
 
 def first_rules(examples: Examples, config: FilterConfig) -> np.ndarray:
-    """Return the place in `RULES` of the first rule that turns each mask away, -1 for none."""
+    """Return the index in `RULES` of the first rule that flags each mask, -1 for none."""
     found = np.full(len(examples.masks), -1, np.int8)
     for place, rule in enumerate(RULES.values()):
         found[rule(examples, config) & (found < 0)] = place

@@ -9,11 +9,11 @@ from pydantic import Field
 from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
 
 MOST_WORDS = 512
-"""Words of the longest span that is drawn."""
+"""Words of the longest span that can be drawn."""
 
 
 def split_words(value: object) -> object:
-    """Let several words be given in one, parted by commas."""
+    """Split comma-separated words."""
     words = (value,) if isinstance(value, str) else value
     if isinstance(words, list | tuple) and all(isinstance(word, str) for word in words):
         return tuple(part for word in words for part in word.split(","))
@@ -26,10 +26,10 @@ Methods = Annotated[
 
 
 class MaskOptions(StepOptions):
-    """How masks are made.
+    """The methods of making masks.
 
-    ``random`` masks spans of the reference, ``alignment`` what the machine translation has
-    otherwise, ``parallel`` the whole reference.
+    ``random`` masks spans of the reference, ``alignment`` masks spans of the machine translation
+    that differ from the reference, ``parallel`` masks the whole reference.
     """
 
     methods: Methods = Field(
@@ -44,25 +44,25 @@ class MaskOptions(StepOptions):
 
 
 class RandomOptions(StepOptions):
-    """How masks are drawn (Zhu et al., appendix B: 0.15)."""
+    """The draws of random masks (Zhu et al., appendix B: 0.15)."""
 
     start_probability: PositiveShare = Field(
-        0.15, description="random: how likely a token begins a span"
+        0.15, description="random: probability that a token begins a span"
     )
     lengths: Literal["geometric", "uniform", "empirical"] | None = Field(
         None,
         description="random: distribution of the spans' lengths (default geometric, or empirical "
         "with --fit_lengths)",
     )
-    mean_words: float = Field(3.0, ge=1, description="random: mean length, of geometric")
+    mean_words: float = Field(3.0, ge=1, description="random: mean length with geometric")
     max_mask_words: int = Field(
-        16, ge=1, le=MOST_WORDS, description="random: longest span, of geometric and uniform"
+        16, ge=1, le=MOST_WORDS, description="random: longest span with geometric and uniform"
     )
-    variants: Variants = Field(1, description="random: most examples of a pair")
+    variants: Variants = Field(1, description="random: most examples per pair")
 
 
 class AlignedOptions(StepOptions):
-    """Which differences become masks."""
+    """The differences that become masks."""
 
     max_placeholders: int = Field(
         20,
@@ -70,10 +70,11 @@ class AlignedOptions(StepOptions):
         description="alignment: most placeholders of a translation, before they are joined",
     )
     max_placeholder_share: PositiveShare = Field(
-        0.5, description="alignment: largest share of them in the masked translation"
+        0.5, description="alignment: largest share of placeholders in the masked translation"
     )
     deletions: bool = Field(
-        default=False, description="alignment: mask what has no counterpart, suggestion empty"
+        default=False,
+        description="alignment: mask words without counterpart, with an empty suggestion",
     )
 
 
@@ -84,16 +85,16 @@ class FilterOptions(StepOptions):
     max_source_words: int = Field(250, ge=1, description="most words of a source")
     min_suggestion_words: int = Field(1, ge=1, description="fewest words of a suggestion")
     max_suggestion_words: int = Field(
-        32, ge=1, description="most words of a suggestion, but for parallel"
+        32, ge=1, description="most words of a suggestion, except with parallel"
     )
     max_masked_share: PositiveShare = Field(
-        0.5, description="largest share of the words masked, but for parallel"
+        0.5, description="largest share of masked words, except with parallel"
     )
     keep_punctuation: bool = Field(
         default=False, description="keep suggestions without a letter or digit"
     )
     min_confidence: Share = Field(
-        0.0, description="alignment: least probability of the links a mask rests on"
+        0.0, description="alignment: lowest probability of the links that a mask is based on"
     )
 
 
@@ -103,21 +104,21 @@ class ScoreLimitOptions(StepOptions):
     min_score: float | None = Field(
         None,
         allow_inf_nan=False,
-        description="least score of an example, or of its pair, of --score_field",
+        description="lowest score of an example, or of its pair with --score_field",
         json_schema_extra=UNSAID,
     )
-    max_score: float = Field(math.inf, description="largest score likewise; inf for any")
+    max_score: float = Field(math.inf, description="highest score, likewise; inf for any")
 
 
 class HintOptions(StepOptions):
-    """What a hint tells of a suggestion.
+    """The content of a hint.
 
-    ``letters``: its first characters; ``initials``: the first character of each of its words,
-    parted by blanks; ``word``: one of its words, drawn.
+    ``letters``: the suggestion's first characters; ``initials``: the first character of each of its
+    words, separated by spaces; ``word``: a random one of its words.
     """
 
     hint: Literal["none", "letters", "initials", "word"] = Field(
         "none",
         description="column hint: the suggestion's first letters, its words' initials, or a word",
     )
-    hint_letters: int = Field(1, ge=1, le=100, description="letters of --hint letters")
+    hint_letters: int = Field(1, ge=1, le=100, description="number of letters with --hint letters")

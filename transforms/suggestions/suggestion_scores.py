@@ -1,7 +1,8 @@
-"""How well two translation models think of an example: dual conditional cross-entropy.
+"""The score of an example by two translation models: dual conditional cross-entropy.
 
-Junczys-Dowmunt (2018, section 2.1) adds to the mean of both directions' cross-entropies how far
-they are apart; the TSMind system for translation suggestion selects its data so. Lower is better.
+It is the mean of both directions' cross-entropies plus their absolute difference (Junczys-Dowmunt
+2018, section 2.1). The TSMind system for translation suggestion selects its data by it. Lower is
+better.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from pairweave.transforms.suggestions.span_lengths import MASK
 
 Scorer = Callable[[Sequence[str], Sequence[str], str, str], tuple[np.ndarray, np.ndarray]]
 """Takes sources, targets and both languages; returns the mean log-probability of each target given
-its source, and of each source given its target, NaN where a model cannot say."""
+its source, and of each source given its target, NaN if a model cannot score it."""
 
 
 def dual_cross_entropy(forward: np.ndarray, reverse: np.ndarray) -> np.ndarray:
@@ -27,14 +28,14 @@ def dual_cross_entropy(forward: np.ndarray, reverse: np.ndarray) -> np.ndarray:
 
 
 def score_examples(rows: pa.Table, scorer: Scorer) -> np.ndarray:
-    """Score sources with their translations, the suggestion in the mask's place.
+    """Score sources with their translations, with the suggestion in place of the mask.
 
     Args:
         rows: Examples (`transforms.schemas.SUGGESTIONS`).
         scorer: Two models.
 
     Returns:
-        float32 ``[row]``, NaN where a model cannot say.
+        float32 ``[row]``, NaN if a model cannot score it.
     """
     scores = np.full(len(rows), np.nan, np.float32)
     parts = [rows.column("masked").to_pylist(), rows.column("suggestion").to_pylist()]

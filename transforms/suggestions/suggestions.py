@@ -1,4 +1,4 @@
-"""COMPARED rows to SUGGESTIONS rows: masked texts and what may stand in the mask's place."""
+"""Turn COMPARED rows into SUGGESTIONS rows: masked texts, each with a suggestion for its mask."""
 
 import dataclasses
 from collections import Counter
@@ -21,7 +21,7 @@ from pairweave.transforms.kernels.masks.masks import JUDGED_SAME
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.suggestions.aligned_masks import (
-    NOT_ASKED,
+    NOT_JUDGED,
     AlignedConfig,
     Judged,
     find_differences,
@@ -52,16 +52,16 @@ _OPERATIONS = pa.array(OPERATIONS)
 
 
 class SuggestionConfig(Seeded, MaskOptions):
-    """How examples are made.
+    """Settings of making examples.
 
     Attributes:
-        random: How masks are drawn.
-        aligned: Which differences are masked.
-        filters: Which examples stay.
-        hints: What a hint tells.
-        words: How a source's words are counted: ``words`` or ``whitespace``.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`), which
-            no mask parts.
+        random: Settings of random masks.
+        aligned: Settings of masks over differences.
+        filters: Limits of examples.
+        hints: Settings of hints.
+        words: How the words of a source are counted: ``words`` or ``whitespace``.
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`), which no
+            mask splits.
     """
 
     random: RandomConfig = RandomConfig()
@@ -80,13 +80,13 @@ class SuggestionConfig(Seeded, MaskOptions):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Made:
-    """What came of a shard's pairs.
+    """The examples of a shard's pairs.
 
     Attributes:
         rows: The examples (`transforms.schemas.SUGGESTIONS`), by pair, method and variant.
-        reasons: Why a pair has none; None if it has, object ``[pair]``.
-        details: A word more on each reason, likewise.
-        counts: What the manifest counts.
+        reasons: The reject reason of each pair without examples, else None, object ``[pair]``.
+        details: Details of each reason, likewise.
+        counts: Counts for the receipt.
     """
 
     rows: pa.Table
@@ -103,21 +103,21 @@ def make_suggestions(
 ) -> Made:
     """Turn COMPARED rows into SUGGESTIONS rows, in the same order of pairs.
 
-    One hash of a pair decides its mix. A pair gets masked spans if the hash is below ``1 / mix``,
-    and a wholly masked sentence if it is below ``mix`` times its masked spans (once, if it has
-    none): so a larger mix keeps the whole sentences of a smaller one, and examples come out in
-    about the ratio asked for, as far as one whole sentence a pair allows. With one method alone
-    there is nothing to mix.
+    A hash of each pair decides its part in the mix. A pair gets masked spans if the hash is below
+    ``1 / mix``, and a fully masked sentence if it is below ``mix`` times the number of its masked
+    spans (or below ``mix``, if it has none). A larger mix thus keeps the whole sentences of a
+    smaller one, and the ratio of examples approximates ``mix``, as far as one whole sentence per
+    pair allows. With a single method, ``mix`` has no effect.
 
-    All draws depend on the seed and the pair alone.
+    All draws depend only on the seed and the pair.
 
     Args:
         table: Pairs with translations, tokens and links (`transforms.schemas.COMPARED`); a pair
-            without a translation has no tokens and no links of one.
-        config: How examples are made.
-        scorer: What fills the column ``score``.
-        pair_scores: What fills it where nothing scores examples: the score of each pair, NaN for
-            none, float32 ``[pair]``. Without either it is null.
+            without a translation has no tokens and links for it.
+        config: The settings.
+        scorer: Computes the column ``score``.
+        pair_scores: Fills this column if there is no scorer: the score of each pair, NaN for none,
+            float32 ``[pair]``. Without either, the column is null.
     """
     schemas.require(table, schemas.COMPARED)
     texts = {
@@ -169,11 +169,11 @@ def make_suggestions(
 
 
 def draw_span_pairs(config: SuggestionConfig, table: pa.Table) -> np.ndarray:
-    """Tell which pairs get masks over spans, and so may use a translation, bool ``[pair]``.
+    """Return whether each pair gets masked spans, and so may need a translation, bool ``[pair]``.
 
     Args:
-        config: How examples are made.
-        table: The pairs; only their ids are looked at.
+        config: The settings.
+        table: The pairs; only their ids are used.
     """
     keys = ids.pair_keys(table.column("id"))
     return _picked(sampling.units(np.uint64(config.seed), keys, sampling.STEP_MIX), config)
@@ -191,7 +191,7 @@ def _spans(
     draws: np.ndarray,
     config: SuggestionConfig,
 ) -> tuple[list[Masks], Judged | None]:
-    """Return the masks over spans, by method, and how the translations were judged."""
+    """Return the masks over spans, by method, and the quality judgements of the translations."""
     picked = _picked(draws, config)
     found = []
     judged = None
@@ -204,9 +204,9 @@ def _spans(
         masks, judged = find_differences(
             table, views["translation"], views["reference"], config.aligned
         )
-        asked = picked & table.column("translation").is_valid().to_numpy()
-        judged.verdict[~asked] = NOT_ASKED
-        found.append(masks.take(asked[masks.pair]))
+        used = picked & table.column("translation").is_valid().to_numpy()
+        judged.verdict[~used] = NOT_JUDGED
+        found.append(masks.take(used[masks.pair]))
     return found, judged
 
 
@@ -230,7 +230,7 @@ def _slices(
 
 
 def _identical(translation: TokenView, masks: Masks, suggestions: pa.StringArray) -> np.ndarray:
-    """Tell which suggestions are what the mask of a translation covers, bool ``[mask]``."""
+    """Return whether each suggestion equals the masked text of a translation, bool ``[mask]``."""
     same = np.zeros(len(masks), np.bool_)
     places = np.flatnonzero(masks.method == ALIGNMENT)
     here = masks.take(places)
@@ -242,9 +242,9 @@ def _identical(translation: TokenView, masks: Masks, suggestions: pa.StringArray
 
 
 def _reserved(texts: Mapping[str, pa.ChunkedArray]) -> np.ndarray:
-    """Tell which pairs hold the mask token; bool ``[pair]``.
+    """Return whether each pair's texts contain the mask token, bool ``[pair]``.
 
-    The screen has turned them away, but a translation made since has not passed it.
+    The screen rejects such pairs, but it does not check translations, which are made later.
     """
     found = [pc.match_substring(text, MASK).to_numpy() for text in texts.values()]
     return np.logical_or(*found)
@@ -299,7 +299,7 @@ def _reasons(
     dropped: np.ndarray,
     judged: Judged | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Say of each pair without an example why, and in more words where there are any."""
+    """Return the reject reason of each pair without an example, and details where available."""
     size = table.num_rows
     reasons = np.full(size, None, dtype=object)
     details = np.full(size, None, dtype=object)

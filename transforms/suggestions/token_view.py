@@ -1,4 +1,4 @@
-"""Texts, their tokens, where a mask may begin or end, and their tags, as flat arrays."""
+"""Texts with tokens, tags and the places where a mask may begin or end, as flat arrays."""
 
 import dataclasses
 import re
@@ -21,22 +21,22 @@ _TAG = re.compile(TAG_PATTERN)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TokenView:
-    """What masks are made on.
+    """Texts to make masks on.
 
     Attributes:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins in it, int64 ``[text + 1]``.
-        token_offsets: Tokens of each text, int64 ``[text + 1]``, from 0.
-        starts: Where they begin, in code points of their text, int32 ``[token]``.
-        ends: Where they end, likewise.
-        cuts: Whether a mask may begin or end before a token, or behind the last one of a text,
+        offsets: Offsets of the texts in it, int64 ``[text + 1]``.
+        token_offsets: Offsets of the texts' tokens, int64 ``[text + 1]``, from 0.
+        starts: Start of each token, in code points of its text, int32 ``[token]``.
+        ends: End of each token, likewise.
+        cuts: Whether a mask may begin or end before a token, or after the last one of a text,
             bool ``[tokens + texts]``.
-        tag_offsets: Tags of each text, int64 ``[text + 1]``.
-        tags: Which token of its text holds a tag, int64 ``[tag]``.
-        partners: Which one holds its other half; -1 if there is none.
-        wordlike: Which tokens hold a letter or a digit and no tag, bool ``[token]``.
-        byte_starts: Where tokens begin in ``data``, int64 ``[token]``.
-        byte_ends: Where they end, likewise.
+        tag_offsets: Offsets of the texts' tags, int64 ``[text + 1]``.
+        tags: The token of its text that contains each tag, int64 ``[tag]``.
+        partners: The token that contains its other half; -1 if there is none.
+        wordlike: Whether a token has a letter or digit and no tag, bool ``[token]``.
+        byte_starts: Start of each token in ``data``, int64 ``[token]``.
+        byte_ends: End of each token, likewise.
     """
 
     data: np.ndarray
@@ -54,33 +54,33 @@ class TokenView:
 
     @property
     def counts(self) -> np.ndarray:
-        """Return the tokens of each text, int64 ``[text]``."""
+        """Return the number of tokens of each text, int64 ``[text]``."""
         return np.diff(self.token_offsets)
 
     @property
     def cut_tokens(self) -> CutTokens:
-        """Return the tokens as kernels take them."""
+        """Return the tokens as an argument for kernels."""
         return CutTokens(self.data, self.token_offsets, self.byte_starts, self.byte_ends, self.cuts)
 
     @property
     def held_tags(self) -> HeldTags:
-        """Return the tags as kernels take them."""
+        """Return the tags as an argument for kernels."""
         return HeldTags(self.tag_offsets, self.tags, self.partners)
 
 
 def view_tokens(
     texts: Texts, tokens: pa.ChunkedArray, languages: Texts, segmenter: str = NONE
 ) -> TokenView:
-    """Look at texts and their tokens as flat arrays.
+    """Return texts and their tokens as flat arrays.
 
     A mask may begin and end where a tag may (`transforms.text.tokens.find_cuts`), between the parts
-    of a compound with hyphens, and at both ends.
+    of a hyphenated compound, and at both ends of the text.
 
     Args:
         texts: Strings without nulls ``[text]``.
         tokens: Their tokens, as `transforms.text.tokens.tokenize` returns them.
         languages: BCP 47 tags ``[text]``.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
     """
     data, offsets = texts_of(texts)
     token_offsets, fields = fields_of(tokens)
@@ -115,7 +115,7 @@ def view_tokens(
 def _tags(
     texts: Texts, token_offsets: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the tags of texts; only the texts that hold one cost anything."""
+    """Find the tags of texts, skipping texts without tags."""
     column = chunk_of(texts)
     counts = np.zeros(len(column), np.int64)
     tags: list[int] = []

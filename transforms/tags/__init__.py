@@ -1,1 +1,1 @@
-"""Tag injection: round which phrase pairs, with which names, in which shapes."""
+"""Tag injection: choosing the phrase pairs to tag, and the names and shapes of tags."""

@@ -1,7 +1,7 @@
-"""TOKENS rows to fragments: runs of words whose translations stand on the other side.
+"""Find fragments in TOKENS rows: runs of words whose translations occur on the other side.
 
-The hypothesis of Hanneman and Dinu (2020, section 3.1): if a piece of the source, translated out of
-context, is found in the target, the two correspond. Unlike there, what is found must be found once.
+Hanneman and Dinu (2020, section 3.1) assume that if a part of the source, translated out of
+context, is found in the target, the two correspond. Unlike there, it must occur exactly once.
 """
 
 import math
@@ -31,21 +31,22 @@ from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import pair_cuts
 
 CHUNK_PAIRS = 8_192
-"""Pairs whose fragments are in memory at a time, and are translated in common batches."""
+"""Pairs whose fragments are held in memory and translated together."""
 
 _FIRST_STEP = 8
 _LAST_STEP = 64
-"""Fragments of a pair that are translated at a time: twice as many each time, up to this."""
+"""Fragments of a pair translated at a time: doubled each time, up to the last step."""
 
 
 class FragmentConfig(FragmentOptions, Seeded):
-    """Which fragments are sought.
+    """Settings of the search for fragments.
 
     Attributes:
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        punctuation: Let the place in the target hold neither a letter nor a digit.
-        share: Share of the pairs that shall have fragments. Pairs come in the order of a hash, and
-            one that has none is made good by the next, so a smaller share's are among a larger's.
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
+        punctuation: Accept a match in the target without a letter or digit.
+        share: Share of the pairs that are to have fragments. Pairs are tried in the order of a
+            hash, and the next replaces one without fragments; a smaller share selects a subset of
+            a larger one's pairs.
     """
 
     segmenter: str = NONE
@@ -57,25 +58,25 @@ class FragmentTranslator(Protocol):
     """Translates fragments out of context, many at a time."""
 
     @property
-    def knows_words(self) -> bool:
-        """Tell whether single words cost so little that all of a sentence may be asked for."""
+    def translates_words_cheaply(self) -> bool:
+        """Return True if translating every single word of a sentence is cheap."""
         ...
 
     def translate(
         self, fragments: Sequence[str], source_lang: str, target_lang: str
     ) -> Translations:
-        """Return the translations of each fragment, best first; none where it knows none."""
+        """Return the translations of each fragment, best first; may be empty."""
         ...
 
 
-class Found(NamedTuple):
-    """What was found in a table.
+class FoundFragments(NamedTuple):
+    """Fragments found in a table.
 
     Attributes:
-        table: The same pairs; the fragments that were taken are their phrase pairs, in order of
-            the taking (`transforms.schemas.PHRASES`, without links).
-        tagged: Which pairs are to have tags, bool ``[pair]``.
-        counts: What was done, for the receipt.
+        table: The same pairs, with the accepted fragments as phrase pairs, in order of acceptance
+            (`transforms.schemas.PHRASES`, without links).
+        tagged: Whether each pair is to have tags, bool ``[pair]``.
+        counts: Counts for the receipt.
     """
 
     table: pa.Table
@@ -84,14 +85,14 @@ class Found(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Words of some texts.
+    """The words of texts.
 
     Attributes:
-        offsets: Where each text's words begin, int64 ``[text + 1]``, from 0.
+        offsets: Offsets of the texts' words, int64 ``[text + 1]``, from 0.
         starts: First code point of each word, int32.
-        ends: The code point behind it, int32.
+        ends: The code point after it, int32.
         hashes: Hash of its folded letters, uint64.
-        wordlike: Whether it holds a letter or a digit, bool.
+        wordlike: Whether it has a letter or digit, bool.
     """
 
     offsets: np.ndarray
@@ -107,7 +108,7 @@ def hash_words(
     """Fold and hash the tokens of texts.
 
     Returns:
-        The words; where the letters of each begin, int64 ``[word + 1]``; and the folded letters,
+        The words; the offsets of their letters, int64 ``[word + 1]``; and the folded letters,
         int32.
     """
     data, text_offsets = texts_of(texts)
@@ -127,21 +128,22 @@ def hash_words(
 
 def find_fragments(
     table: pa.Table, translator: FragmentTranslator, config: FragmentConfig
-) -> Found:
-    """Find fragments of pairs whose translations stand in the target.
+) -> FoundFragments:
+    """Find fragments whose translations occur in the target.
 
-    The fragments of a pair come in an order that the seed and the pair decide, and one is taken if
-    its translation, or the best of several that is there at all, stands in the target exactly once;
-    if no other of its translations stands elsewhere; and if it nests with those taken before. Of a
-    shard of n pairs, the first ``share * n`` in the order of a hash that have any are to be tagged.
+    The seed and the pair determine the order in which a pair's fragments are tried. A fragment is
+    accepted if its best translation that occurs in the target occurs exactly once, if none of its
+    other translations occurs elsewhere, and if it nests with the fragments accepted before. In a
+    shard of n pairs, the first ``share * n`` pairs with fragments, in the order of a hash, are to
+    be tagged.
 
-    Fragments are translated in batches, each once, and no more than are needed but for the rest of
-    the last batch; neither the size of batches nor other pairs decide what is found.
+    Each fragment is translated once, in batches, and only the last batch may translate more than
+    is needed. Neither the batch size nor other pairs affect the result.
 
     Args:
         table: Pairs with words (`transforms.schemas.TOKENS`).
         translator: The translator.
-        config: Which fragments.
+        config: The settings.
     """
     schemas.require(table, schemas.TOKENS)
     keys = ids.pair_keys(table.column("id"))
@@ -165,13 +167,13 @@ def find_fragments(
         "fragments in pairs tried": search.listed,
         **search.work,
     }
-    return Found(
+    return FoundFragments(
         _with_phrases(table, search.taken, np.where(tagged, search.counts, 0)), tagged, counts
     )
 
 
 class _Search:
-    """The search through a table, some of its pairs at a time."""
+    """A search through a table, in chunks of pairs."""
 
     def __init__(
         self,
@@ -193,7 +195,7 @@ class _Search:
         self.listed = 0
 
     def run(self, rows: np.ndarray) -> None:
-        """Search some pairs, by language."""
+        """Search the given pairs, by language."""
         for languages in sorted({self._languages[row] for row in rows.tolist()}):
             own = np.array([row for row in rows.tolist() if self._languages[row] == languages])
             cache = self._caches.get(languages)
@@ -201,8 +203,8 @@ class _Search:
                 cache = _Cache(self._translator, languages, self.work)
                 self._caches[languages] = cache
             self._search(own, cache)
-            if self._translator.knows_words:
-                cache.forget()
+            if self._translator.translates_words_cheaply:
+                cache.clear()
 
     def _search(self, rows: np.ndarray, cache: "_Cache") -> None:
         table = self._table.take(pa.array(rows))
@@ -230,7 +232,7 @@ class _Search:
         already = kernel.Taken(taken, counts, tried)
         cursors = begins[:-1].copy()
         meanings = np.zeros(0, np.int64)
-        if self._translator.knows_words:
+        if self._translator.translates_words_cheaply:
             words = np.arange(len(source.starts))
             owners = np.repeat(np.arange(len(rows)), np.diff(source.offsets))
             meanings = cache.numbers(_cut(texts, source, owners, words, words))
@@ -260,7 +262,7 @@ class _Search:
 
 
 def _keep_whole(table: pa.Table, taken: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Drop the fragments that would part an element of a text's own markup; lower the counts."""
+    """Drop fragments that would split an element of a text's own markup; update the counts."""
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     used = np.arange(taken.shape[1]) < counts[:, None]
     boxes = np.ascontiguousarray(taken[used].T)
@@ -272,7 +274,7 @@ def _keep_whole(table: pa.Table, taken: np.ndarray, counts: np.ndarray) -> np.nd
 
 
 class _Cache:
-    """The translations of one pair of languages, each fragment translated once."""
+    """The translations of fragments in one language pair."""
 
     def __init__(
         self,
@@ -283,16 +285,16 @@ class _Cache:
         self._translator = translator
         self._languages = languages
         self._counts = counts
-        self.forget()
+        self.clear()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop all translations."""
         self._numbers: dict[str, int] = {}
         none = np.zeros(1, np.int64)
         self._found = Translations(none, none, np.zeros(0, np.uint64))
 
     def numbers(self, fragments: Iterator[str]) -> np.ndarray:
-        """Return the number of each fragment, int64; translate those that are new, in one call."""
+        """Return the number of each fragment, int64; translate the new ones in one call."""
         known = self._numbers
         before = len(known)
         numbers = [known.setdefault(fragment, len(known)) for fragment in fragments]
@@ -316,7 +318,7 @@ class _Cache:
 def _cut(
     texts: list[str], words: Words, owners: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> Iterator[str]:
-    """Yield the text from one word to another."""
+    """Yield the text from each first to each last word."""
     spans = zip(
         owners.tolist(), words.starts[first].tolist(), words.ends[last].tolist(), strict=True
     )
@@ -330,7 +332,7 @@ def _languages(table: pa.Table) -> list[tuple[str, str]]:
 
 
 def _with_phrases(table: pa.Table, taken: np.ndarray, counts: np.ndarray) -> pa.Table:
-    """Return PHRASES rows whose phrase pairs are the first of those taken."""
+    """Return PHRASES rows whose phrase pairs are the first ``counts`` accepted fragments."""
     rows = table.num_rows
     used = np.arange(taken.shape[1]) < counts[:, None]
     boxes = taken[used]

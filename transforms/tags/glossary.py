@@ -1,6 +1,6 @@
-"""SYMMETRIZED rows to the terms of a glossary that stand on both sides and are linked.
+"""Find glossary terms in SYMMETRIZED rows that occur on both sides and are linked.
 
-Hanneman and Dinu (2020, section 5.2) put tags round synchronous occurrences of glossary entries.
+Hanneman and Dinu (2020, section 5.2) put tags around synchronous occurrences of glossary entries.
 Unlike there, the word links must agree, and words may be inflected.
 """
 
@@ -41,8 +41,8 @@ class Glossary:
 
     Attributes:
         entries: Source term and target term.
-        match: ``stem``: a word of a term is any word of the same stem. ``exact``: it is the same
-            word, but for case.
+        match: ``stem``: a word of a term matches any word with the same stem. ``exact``: it matches
+            the same word, ignoring case.
     """
 
     entries: tuple[tuple[str, str], ...]
@@ -59,13 +59,13 @@ class Glossary:
 
 
 class TermConfig(MaxTagsOptions, Seeded):
-    """Which terms are tagged.
+    """Settings of tagging terms.
 
     Attributes:
-        share: Share of the pairs that may be tagged, picked by a hash: a smaller share's pairs are
-            among a larger one's.
-        words: ``words`` or ``whitespace``: what the words of terms and texts are.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        share: Share of the pairs that may be tagged, picked by a hash: a smaller share selects a
+            subset of a larger one's pairs.
+        words: How terms and texts are split into words, ``words`` or ``whitespace``.
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
     """
 
     share: Share = 1.0
@@ -74,15 +74,15 @@ class TermConfig(MaxTagsOptions, Seeded):
 
 
 def read_glossary(path: str, match: str = "stem", *, punctuation: bool = False) -> Glossary:
-    """Read a glossary: source term, tab, target term a line. Blank lines are passed over.
+    """Read a glossary with a source term, a tab and a target term per line; skip blank lines.
 
     Args:
         path: The file, plain or compressed.
         match: How words match (`Glossary`).
-        punctuation: Take terms that hold neither a letter nor a digit.
+        punctuation: Accept terms without a letter or digit.
 
     Raises:
-        ConfigError: A line is no entry, names file and line; or there is no entry.
+        ConfigError: A line is not an entry (with file and line), or there is no entry.
     """
     entries = []
     try:
@@ -103,26 +103,25 @@ def _entry(line: str, place: str, *, punctuation: bool) -> tuple[str, str]:
     if len(fields) != 2:
         raise ConfigError(
             f"{place}: expected a source term, a tab and a target term, found {len(fields)} "
-            f"field{'s' * (len(fields) != 1)}; write one entry a line"
+            f"field{'s' * (len(fields) != 1)}; write one entry per line"
         )
     for side, term in zip(("source", "target"), fields, strict=True):
         if not term:
             raise ConfigError(f"{place}: the {side} term is empty; complete or remove the line")
         if not punctuation and not regex.search(r"[\p{L}\p{N}]", term):
             raise ConfigError(
-                f"{place}: the {side} term {term!r} holds no letter or digit; remove the line, or "
+                f"{place}: the {side} term {term!r} has no letter or digit; remove the line, or "
                 "give --punctuation_tags true"
             )
     return fields[0], fields[1]
 
 
 class FoundTerms(NamedTuple):
-    """What was found in a table.
+    """Terms found in a table.
 
     Attributes:
-        table: The same pairs; the terms to be tagged are their phrase pairs
-            (`transforms.schemas.PHRASES`).
-        counts: What was done, for the receipt.
+        table: The same pairs, with the terms to tag as phrase pairs (`transforms.schemas.PHRASES`).
+        counts: Counts for the receipt.
     """
 
     table: pa.Table
@@ -130,17 +129,17 @@ class FoundTerms(NamedTuple):
 
 
 def find_terms(table: pa.Table, glossary: Glossary, config: TermConfig) -> FoundTerms:
-    """Find the terms of a glossary that stand on both sides of pairs and are linked.
+    """Find glossary terms that occur on both sides of pairs and are linked.
 
-    A term is found where its words and the words of its translation stand, where a tag may begin
-    and end, and if a link leads from one to the other and none from one to elsewhere. Longer terms
-    come first, then those further left; terms do not overlap on either side. A term that would part
-    an element of the text's own markup is left out (`transforms.markup.own_markup`).
+    A term is found if its words and those of its translation occur at places where tags may begin
+    and end, at least one link connects the two, and no link connects either to other words. Longer
+    terms take precedence, then those further left; terms do not overlap on either side. A term that
+    would split an element of the text's own markup is left out (`transforms.markup.own_markup`).
 
     Args:
         table: Pairs with links (`transforms.schemas.SYMMETRIZED`).
         glossary: The terms.
-        config: How many are wanted.
+        config: The settings.
     """
     schemas.require(table, schemas.SYMMETRIZED)
     keys = ids.pair_keys(table.column("id"))
@@ -150,7 +149,7 @@ def find_terms(table: pa.Table, glossary: Glossary, config: TermConfig) -> Found
     counts = Counter({"terms on both sides": 0, "terms without links that agree": 0})
     boxes: list[list[Box]] = []
     for row, pair in enumerate(_pairs(table, glossary, config)):
-        boxes.append(_take(pair, counts, config.max_tags) if picked[row] else [])
+        boxes.append(_choose_terms(pair, counts, config.max_tags) if picked[row] else [])
     table, taken = _with_terms(table, boxes)
     counts["terms tagged"] = int(taken.sum())
     counts["pairs with terms tagged"] = int((taken > 0).sum())
@@ -158,7 +157,7 @@ def find_terms(table: pa.Table, glossary: Glossary, config: TermConfig) -> Found
 
 
 class _Side(NamedTuple):
-    """One side of a pair: its words, and the token borders at which a tag may stand."""
+    """One side of a pair: its words, and the tokens at whose borders a tag may be."""
 
     keys: list[str]
     spans: list[Span]
@@ -166,7 +165,7 @@ class _Side(NamedTuple):
     behind: dict[int, int]
 
     def tokens(self, start: int, end: int) -> Span | None:
-        """Return the tokens that words from one to another are, if a tag may stand round them."""
+        """Return the token span of a word span, or None if a tag cannot enclose it."""
         first = self.first.get(self.spans[start][0])
         behind = self.behind.get(self.spans[end - 1][1])
         return None if first is None or behind is None else (first, behind)
@@ -182,7 +181,7 @@ class _Pair(NamedTuple):
 
 
 class _Index:
-    """A glossary in two languages, by the first word of the source terms."""
+    """A glossary in two languages, indexed by the first word of the source terms."""
 
     def __init__(self, glossary: Glossary, languages: tuple[str, str], words: str) -> None:
         sides = []
@@ -203,7 +202,7 @@ class _Index:
                 self.terms[source[0]].setdefault(source, []).append(target)
 
     def candidates(self, source: Sequence[str], target: Sequence[str]) -> Iterator[Box]:
-        """Yield the words of every term and of each of its translations."""
+        """Yield the word spans of every term and of each of its translations."""
         for start, word in enumerate(source):
             for term, translations in self.terms.get(word, {}).items():
                 if tuple(source[start : start + len(term)]) != term:
@@ -240,7 +239,7 @@ def _sides(
     rows = zip(*(column.to_pylist() for column in columns), words, strict=True)
     for text, language, tokens, free, spans in rows:
         key: Callable[[str], str] = word_key(language, stem=glossary.match == "stem")
-        # A token that shows no text (a lone word mark of SentencePiece) bounds no term.
+        # An empty token (a lone word mark of SentencePiece) cannot begin or end a term.
         shown = [(at, token) for at, token in enumerate(tokens) if token["start"] < token["end"]]
         yield _Side(
             [key(text[start:end]) for start, end in spans],
@@ -257,8 +256,8 @@ def _words(
     return [[(token["start"], token["end"]) for token in row] for row in cut]
 
 
-def _take(pair: _Pair, counts: Counter[str], most: int) -> list[Box]:
-    """Return the tokens of the terms of a pair that are to be tagged."""
+def _choose_terms(pair: _Pair, counts: Counter[str], max_terms: int) -> list[Box]:
+    """Return the token spans of the terms of a pair that are to be tagged."""
     found = list(pair.glossary.candidates(pair.source.keys, pair.target.keys))
     found.sort(key=lambda box: (box[0] - box[1], box[2] - box[3], box[0], box[2]))
     boxes: list[Box] = []
@@ -271,7 +270,7 @@ def _take(pair: _Pair, counts: Counter[str], most: int) -> list[Box]:
             continue
         linked.add((a, b))
         box = (*source, *target)
-        if len(boxes) < most and all(_apart(box, other) for other in boxes):
+        if len(boxes) < max_terms and all(_apart(box, other) for other in boxes):
             boxes.append(box)
     terms = {(a, b) for a, b, *_ in found}
     counts["terms on both sides"] += len(terms)
@@ -280,18 +279,18 @@ def _take(pair: _Pair, counts: Counter[str], most: int) -> list[Box]:
 
 
 def agree(links: Sequence[Span], source: Span, target: Span) -> bool:
-    """Tell whether links tie two spans of tokens together, and neither to anything else.
+    """Return True if links connect two token spans, and connect neither to other tokens.
 
     >>> agree([(0, 1), (2, 2)], (0, 2), (1, 2)), agree([(0, 1), (1, 2)], (0, 2), (1, 2))
     (True, False)
     """
-    tied = False
+    linked = False
     for one, other in links:
         inside = source[0] <= one < source[1]
         if inside != (target[0] <= other < target[1]):
             return False
-        tied |= inside
-    return tied
+        linked |= inside
+    return linked
 
 
 def _apart(one: Box, other: Box) -> bool:
@@ -300,7 +299,7 @@ def _apart(one: Box, other: Box) -> bool:
 
 
 def _with_terms(table: pa.Table, boxes: list[list[Box]]) -> tuple[pa.Table, np.ndarray]:
-    """Return PHRASES rows, and how many terms each has, int64 ``[pair]``."""
+    """Return PHRASES rows, and the number of terms of each, int64 ``[pair]``."""
     flat = np.array([box for row in boxes for box in row], np.int16).reshape(-1, 4)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in boxes])])
     phrases = Phrases(

@@ -1,4 +1,4 @@
-"""Options of the tags that are put into pairs."""
+"""Options of the tags that are injected into pairs."""
 
 from typing import Annotated, Literal
 
@@ -8,15 +8,15 @@ from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepO
 from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
 
 MOST_IDS = 10_000
-"""Ids that symbols can be listed of."""
+"""Largest id whose symbols can be listed."""
 
 MostTags = Annotated[int, Field(ge=1, le=MOST_TAGS)]
 _UnsaidShare = Annotated[Share, Field(json_schema_extra=UNSAID)]
-"""A share that settings name only where it is not the default."""
+"""A share that settings include only if it differs from the default."""
 
 
 class MaxIdOptions(StepOptions):
-    """Which ids tags have."""
+    """The ids of tags."""
 
     max_id: int | None = Field(
         None,
@@ -28,16 +28,16 @@ class MaxIdOptions(StepOptions):
 
 
 class MaxTagsOptions(StepOptions):
-    """How many tags a pair has (Ryu et al. 2022, section 3.4: 9)."""
+    """The number of tags in a pair (Ryu et al. 2022, section 3.4: 9)."""
 
     max_tags: MostTags = Field(MOST_TAGS, description="most tags in a pair")
 
 
 class NestingOptions(StepOptions):
-    """How tags lie to each other.
+    """How tags nest.
 
-    ``proper``: two tags are apart on both sides, or one holds the other on both. ``free``: they
-    may cross (Ryu et al. 2022: "violating HTML syntax").
+    ``proper``: on both sides, two tags are disjoint or one contains the other. ``free``: they may
+    cross (Ryu et al. 2022: "violating HTML syntax").
     """
 
     nesting: Literal["proper", "free"] = Field(
@@ -46,13 +46,13 @@ class NestingOptions(StepOptions):
 
 
 class TagShareOptions(StepOptions):
-    """How many words there are to a tag (Ryu et al. 2022, section 2.3: 0.3)."""
+    """The number of tags relative to words (Ryu et al. 2022, section 2.3: 0.3)."""
 
     tag_share: PositiveShare = Field(0.3, description="tags stay under this share of the words")
 
 
 class TaggedRowOptions(StepOptions):
-    """How many rows have tags, and how these stand in their text."""
+    """The number of tagged rows, and the placement of tags in their text."""
 
     mix: Mix = Field(1.0, description="tagged rows per plain row; 0 plain only, inf tagged only")
     variants: Variants = Field(1, description="tagged rows made of a picked pair")
@@ -69,7 +69,7 @@ class TaggedRowOptions(StepOptions):
 
 
 class ShapeOptions(StepOptions):
-    """Which forms tags have (Hanneman and Dinu 2020, sections 3.1 and 5.1)."""
+    """The forms of tags (Hanneman and Dinu 2020, sections 3.1 and 5.1)."""
 
     self_closing_share: _UnsaidShare = Field(
         0.0, description="share of tags that are self-closing instead of a pair"
@@ -87,7 +87,7 @@ class ShapeOptions(StepOptions):
 
 
 class FragmentOptions(NestingOptions, MaxTagsOptions):
-    """Which fragments are tagged; the defaults are those of Hanneman and Dinu 2020, section 5.1."""
+    """The fragments to tag; the defaults are those of Hanneman and Dinu 2020, section 5.1."""
 
     max_words: int = Field(6, ge=1, le=64, title="max_words of a fragment")
     max_tags: MostTags = Field(2)
@@ -98,11 +98,11 @@ FRAGMENT_DEFAULTS = {
     "self_closing_share": 0.27,
     "damage_share": 0.10,
 }
-"""What ``--method fragment`` does if nothing else is said (there)."""
+"""Defaults of ``--method fragment`` (also from section 5.1)."""
 
 
 class GlossaryOptions(StepOptions):
-    """Which terms are tagged."""
+    """The terms to tag."""
 
     glossary: str | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""PHRASES rows to TAGGED rows where the input has inline tags of its own: those are the tags."""
+"""Turn PHRASES rows into TAGGED rows with the inline tags that the input already has."""
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +20,11 @@ from pairweave.transforms.tags.tags import draw_ids, inject_tags
 def keep_or_inject_tags(
     kept: pa.Table, table: pa.Table, config: TagConfig
 ) -> tuple[pa.Table, np.ndarray, np.ndarray]:
-    """Turn pairs into TAGGED rows; a pair that has tags of its own gets those instead of others.
+    """Turn pairs into TAGGED rows; a pair with tags of its own keeps those instead of new ones.
 
-    Such a pair has one tagged row, however many ``variants`` others have, and its tags have drawn
-    numbers like those that are injected. Whether it gets that row, and a plain one, is decided
-    as for every pair (`transforms.tags.tags.inject_tags`). A pair with more elements than there are
-    numbers has no tagged row.
+    Such a pair has one tagged row, regardless of ``variants``, and its tags are numbered at random,
+    like injected ones. `transforms.tags.tags.inject_tags` describes which pairs get a tagged and a
+    plain row. A pair with more elements than there are tag numbers has no tagged row.
 
     Args:
         kept: The kept rows (`transforms.schemas.ROWS`), with the column ``markup``.
@@ -34,7 +33,8 @@ def keep_or_inject_tags(
 
     Returns:
         The rows (`transforms.schemas.TAGGED_MARKUP`), in the order of pairs, then by variant;
-        which pairs have none; and of these which have too many tags, bool ``[pair]`` each.
+        whether each pair has no row; and whether that is because it has too many tags; bool
+        ``[pair]`` each.
     """
     markups = [
         PairMarkup.from_json(line) if line is not None else None
@@ -63,13 +63,13 @@ def _own_rows(
     too_many = np.zeros(table.num_rows, np.bool_)
     columns = ("id", "source", "target", "source_lang", "target_lang", "corpus")
     pairs = table.select(columns).take(pa.array(own, pa.int64())).to_pylist()
-    most = INDICES if is_indexed(config.representation) else MOST_TAGS
+    max_elements = INDICES if is_indexed(config.representation) else MOST_TAGS
     indices = np.empty(INDICES, np.int64)
     rows = []
     for place, pair in zip(own.tolist(), pairs, strict=True):
         markup = markups[place]
         assert markup is not None
-        too_many[place] = len(markup.shared) > most
+        too_many[place] = len(markup.shared) > max_elements
         if is_plain[place]:
             rows.append({**pair, "variant": 0, "kind": "plain", "tags": [], "markup": None})
         if is_tagged[place] and not too_many[place]:
@@ -106,5 +106,5 @@ def _tagged(pair: dict[str, str], markup: PairMarkup, config: TagConfig) -> dict
 
 
 def own_symbols(config: TagConfig) -> list[str]:
-    """Return all tags that pairs with tags of their own may have."""
+    """Return all tags that can occur in pairs with tags of their own."""
     return symbols_of(config.representation, self_closing=True, max_id=config.max_id)

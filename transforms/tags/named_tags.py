@@ -1,4 +1,4 @@
-"""Injected tags with the names of real ones: ``<uicontrol>`` as often as documents have it."""
+"""Injected tags with the names of real ones: ``<uicontrol>`` as often as in documents."""
 
 import dataclasses
 import re
@@ -19,7 +19,7 @@ from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import HTML, Form
 
 FORMS = tuple(form.value for form in Form)
-"""Forms that have names of their own: ``pair``, ``self_closing``, ``open`` and ``close``."""
+"""Forms with separate names: ``pair``, ``self_closing``, ``open`` and ``close``."""
 
 _KINDS = {
     "pair": (tag_names.OPEN, tag_names.CLOSE),
@@ -31,11 +31,11 @@ _KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class TagNames:
-    """Names of tags, and how often documents have them.
+    """Names of tags and their frequencies in documents.
 
     Attributes:
-        counts: (form, name, count), sorted, one of each form and name.
-        syntax: ``xml`` or ``html``, in which ``br`` and its like are empty without a slash.
+        counts: (form, name, count), sorted, one per form and name.
+        syntax: ``xml`` or ``html``; in HTML, void elements such as ``br`` need no slash.
     """
 
     counts: tuple[tuple[str, str, int], ...]
@@ -47,7 +47,7 @@ class TagNames:
         return sorted({name for _, name, _ in self.counts})
 
     def shares(self) -> np.ndarray:
-        """Return how often each form has each name, float64 ``[form, name]``."""
+        """Return the count of each name in each form, float64 ``[form, name]``."""
         names = {name: place for place, name in enumerate(self.names)}
         shares = np.zeros((len(FORMS), len(names)))
         for form, name, count in self.counts:
@@ -66,12 +66,12 @@ class TagNames:
         return f"<{before}{name}{behind}>"
 
     def symbols(self) -> list[str]:
-        """Return all tags that may be written."""
+        """Return all tags that can be written."""
         found = {(kind, name) for form, name, _ in self.counts for kind in _KINDS[form]}
         return list(dict.fromkeys(self.tag(*tag) for tag in sorted(found)))
 
     def pattern(self) -> str:
-        """Return a regular expression, for RE2 too, of tags with these names."""
+        """Return a regular expression (also valid in RE2) for tags with these names."""
         return rf"</?(?:{'|'.join(map(re.escape, self.names))})(?:\s[^<>]*)?/?>"
 
 
@@ -96,7 +96,7 @@ def _draw(
 
 
 def draw_names(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> np.ndarray:
-    """Draw the names of the tags of rows, each for itself.
+    """Draw the names of the tags of rows, independently.
 
     Args:
         seed: The run's seed.
@@ -105,7 +105,7 @@ def draw_names(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> 
         names: The names.
 
     Returns:
-        Places in `TagNames.names`, int64 ``[item of tags]``; the parts of a tag have one name.
+        Indices into `TagNames.names`, int64 ``[item of tags]``; all parts of a tag share a name.
     """
     lists = chunk_of(rows.column("tags"))
     items = lists.flatten()
@@ -122,9 +122,9 @@ def draw_names(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> 
 
 
 def name_rows(seed: int, keys: np.ndarray, rows: pa.Table, names: TagNames) -> dict[str, pa.Array]:
-    """Return ``source`` and ``target`` of rows with named tags in place of indexed ones.
+    """Return ``source`` and ``target`` of rows with named tags instead of indexed ones.
 
-    Arguments are those of `draw_names`; the tags of the rows are indexed.
+    The arguments are those of `draw_names`; the tags of the rows are indexed.
     """
     lists = chunk_of(rows.column("tags"))
     row = np.repeat(np.arange(len(lists)), np.diff(lists.offsets.to_numpy()))
@@ -159,7 +159,7 @@ def count_names(drawn: np.ndarray, forms: list[str], names: TagNames) -> Counter
         forms: The form of each.
         names: The names.
     """
-    told = names.names
+    texts = names.names
     return Counter(
-        f"name {form} {told[name]}" for form, name in zip(forms, drawn.tolist(), strict=True)
+        f"name {form} {texts[name]}" for form, name in zip(forms, drawn.tolist(), strict=True)
     )

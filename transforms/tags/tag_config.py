@@ -35,14 +35,14 @@ class TagConfig(
     """How tags are injected.
 
     Attributes:
-        words: What `tag_share` is of: ``words``, or ``whitespace`` for text that is already
+        words: How `tag_share` counts words: ``words``, or ``whitespace`` for text that is already
             tokenised (`transforms.text.tokens.word_counts`).
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        profile: Shapes that tags are drawn to; it takes the place of the shares.
-        take_all: Tag every phrase pair of the table, in a row for each pair that has any, instead
-            of drawing pairs and phrase pairs (`transforms.tags.fragments` chose them).
-        representation: What tags look like (`transforms.symbols.representations`), or the three
-            forms of a template. ``raw``: with names drawn to the profile.
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
+        profile: Distribution of shapes to draw from, instead of the shares.
+        take_all: Tag every phrase pair of the table, in one row per pair that has any, instead of
+            drawing pairs and phrase pairs (`transforms.tags.fragments` chose them).
+        representation: How tags are written (`transforms.symbols.representations`), or the three
+            forms of a template. ``raw``: with names drawn from the profile.
     """
 
     words: Literal["words", "whitespace"] = "words"
@@ -55,11 +55,11 @@ class TagConfig(
     def _check_shapes(self) -> Self:
         if self.profile is not None and self._shaped:
             raise ConfigError(
-                f"give {self._shaped[0]} or a tag profile, which has shares of its own"
+                f"give either {self._shaped[0]} or a tag profile, which has its own shares"
             )
         find_representation(self.representation)
         if self.max_id is not None and self.representation != "xliff":
-            raise ConfigError("max_id is for ids of representation xliff; leave it out")
+            raise ConfigError("max_id applies to representation xliff only; leave it out")
         if self.representation == "raw":
             self._check_raw()
         return self
@@ -73,18 +73,16 @@ class TagConfig(
             )
         if self.profile.names.syntax not in ("xml", "html"):
             raise ConfigError(
-                f"raw writes names of XML or HTML, the tag profile has {self.profile.names.syntax} "
-                "tags; choose xliff or indexed, or learn a profile of other text"
+                f"raw writes XML or HTML tags, but the tag profile has {self.profile.names.syntax} "
+                "tags; choose xliff or indexed, or learn a profile from other text"
             )
         named = {form for form, *_ in self.profile.names.counts}
         for form in FORMS:
             classes = (form, "empty") if form == "pair" else (form,)
             if form not in named and self.profile.shares("form", classes).any():
-                raise ConfigError(
-                    f"the tag profile has tags of the form {form}, but no names of any"
-                )
+                raise ConfigError(f"the tag profile has tags of form {form}, but no names for them")
         if self.nesting != "proper":
-            raise ConfigError("raw tags of one name can be told apart only with proper nesting")
+            raise ConfigError("raw tags with the same name need proper nesting to be paired")
 
     @property
     def _shaped(self) -> list[str]:
@@ -103,12 +101,12 @@ class TagConfig(
 
     @property
     def plain_pairs_only(self) -> bool:
-        """Tell whether every tag is a whole pair in one part, drawn to no profile."""
+        """Return True if every tag is a whole pair in one part and there is no profile."""
         return self.profile is None and not self._shaped
 
     @property
     def self_closing(self) -> bool:
-        """Tell whether a tag may be self-closing."""
+        """Return True if tags can be self-closing."""
         if self.profile is not None:
             return bool(self.profile.shares("form", ("self_closing",))[0])
         return self.self_closing_share > 0

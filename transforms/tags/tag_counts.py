@@ -1,4 +1,4 @@
-"""What a receipt says of the tags of a shard."""
+"""Counts of a shard's tags for its receipt."""
 
 from collections import Counter
 
@@ -17,10 +17,10 @@ _NUMBERS = {form: number for number, form in enumerate(FORMS)}
 
 
 def count_tags(tagged: pa.Table, pairs: pa.Table, config: TagConfig) -> dict[str, int]:
-    """Count rows by kind, tags, tagged rows by their number of tags, and shapes for a profile.
+    """Count rows by kind, tags, tagged rows by number of tags, and, with a profile, shapes.
 
-    A tag in two parts is one tag. Tags of other forms than whole pairs, empty pairs and split ones
-    are counted where there are any.
+    A tag in two parts counts as one. Tags other than whole pairs, empty pairs and split tags get a
+    count if there are any.
 
     Args:
         tagged: The rows of a shard (`transforms.schemas.TAGGED`).
@@ -55,7 +55,7 @@ def count_tags(tagged: pa.Table, pairs: pa.Table, config: TagConfig) -> dict[str
 
 
 def _fields(tags: pa.ListArray) -> dict[str, np.ndarray]:
-    """Return the fields of tags, flat; a form as its number in `FORMS`."""
+    """Return the flat fields of tags, with forms as their numbers in `FORMS`."""
     items = tags.flatten()
     names = [field.name for field in items.type if field.name != "form"]
     fields = {name: items.field(name).to_numpy() for name in names}
@@ -71,7 +71,7 @@ def _shapes(
     tags: dict[str, np.ndarray],
     first: np.ndarray,
 ) -> dict[str, int]:
-    """Measure what was written as a profile is measured (`transforms.tags.tag_measures`)."""
+    """Measure the written tags in the same way as a profile (`transforms.tags.tag_measures`)."""
     texts = chunk_of(pairs.column("source")).take(
         pc.index_in(chunk_of(tagged.column("id")), chunk_of(pairs.column("id")))
     )

@@ -1,4 +1,4 @@
-"""What shapes tags have: how many, of which form, how long, where and how deep."""
+"""Measures of the shapes of tags: number, form, length, place and depth."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -13,10 +13,10 @@ from pairweave.transforms.kernels.tags.elements import measure_depths
 from pairweave.transforms.text.tokens import Language, TokenConfig, tokenize
 
 FORMS = ("pair", "empty", "self_closing", "open", "close")
-"""Forms, as `transforms.kernels.tags.tag_text.FORM_CODES` counts them; ``empty`` is a pair."""
+"""Forms, numbered as in `transforms.kernels.tags.tag_text.FORM_CODES`; ``empty`` is a pair."""
 
 LENGTHS = (1, 2, 3, 4, 5, 7, 10, 15)
-"""The least number of words of each class of spans."""
+"""Minimum number of words of each class of spans."""
 
 _LENGTH_NAMES = ("1", "2", "3", "4", "5-6", "7-9", "10-14", "15+")
 _SPAN_PLACES = ("whole", "start", "middle", "end")
@@ -27,7 +27,8 @@ CELLS = (
     *(f"{length} {place}" for length in _LENGTH_NAMES for place in _SPAN_PLACES),
     *(f"{form} {place}" for form in FORMS[1:] for place in _POINT_PLACES),
 )
-"""Classes of tags: pairs by words inside and the ends of the text they touch; others by place."""
+"""Classes of tags: pairs by number of words and the ends of the text they reach; others by place.
+"""
 
 DEPTHS = ("0", "1", "2+")
 
@@ -38,16 +39,16 @@ FEATURES = {
     "point": CELLS[_POINTS:],
     "depth": DEPTHS,
 }
-"""What is measured of tags, and its classes."""
+"""The measured features of tags, and the classes of each."""
 
 
 class Ruler(NamedTuple):
-    """The words of texts, to measure with.
+    """The words of texts, in which positions of tags are measured.
 
     Attributes:
-        offsets: Where each text's words begin, int64 ``[text + 1]``, from 0.
-        starts: Where words start, with the text's number in the high bits, int64 ``[word]``.
-        ends: Where they end, likewise.
+        offsets: Offsets of the texts' words, int64 ``[text + 1]``, from 0.
+        starts: Start of each word, with the text's number in the high bits, int64 ``[word]``.
+        ends: End of each word, likewise.
     """
 
     offsets: np.ndarray
@@ -56,30 +57,30 @@ class Ruler(NamedTuple):
 
     @classmethod
     def of(cls, texts: pa.Array | pa.ChunkedArray, kind: str, language: Language = None) -> "Ruler":
-        """Cut texts into words, punctuation marks and the like (`transforms.text.tokens`)."""
+        """Cut texts into words, punctuation marks and other tokens (`transforms.text.tokens`)."""
         offsets, fields = fields_of(tokenize(texts, TokenConfig(kind), language))
         text = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
         return cls(offsets, _key(text, fields["start"]), _key(text, fields["end"]))
 
     def before(self, text: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return how many words end at or before places in texts."""
+        """Return the number of words that end at or before each place."""
         return np.searchsorted(self.ends, _key(text, place), "right") - self.offsets[text]
 
     def begun(self, text: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return how many words start before places in texts."""
+        """Return the number of words that start before each place."""
         return np.searchsorted(self.starts, _key(text, place), "left") - self.offsets[text]
 
     def words(self, text: np.ndarray) -> np.ndarray:
-        """Return how many words texts have."""
+        """Return the number of words of each text."""
         return self.offsets[text + 1] - self.offsets[text]
 
     def points(self, text: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the class of places: at the text's start, in the middle, at its end."""
+        """Return the class of each place: start (0), middle (1) or end (2) of the text."""
         at_end = self.before(text, place) >= self.words(text)
         return np.where(self.begun(text, place) == 0, 0, np.where(at_end, 2, 1))
 
     def spans(self, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return the cells of spans that hold a word."""
+        """Return the cells of spans that contain a word."""
         before, begun = self.before(text, start), self.begun(text, end)
         at_start, at_end = before == 0, begun == self.words(text)
         place = np.where(at_start, np.where(at_end, 0, 1), np.where(at_end, 3, 2))
@@ -96,9 +97,9 @@ class Elements(NamedTuple):
 
     Attributes:
         text: The text of each, int64 ``[element]``, ascending.
-        form: Number of its form in `FORMS`, int64; an empty pair may be called a pair.
-        start: Where it starts in the text without tags, in code points, int64 ``[element]``.
-        end: Where it ends.
+        form: Number of its form in `FORMS`, int64; an empty pair may be given as a pair.
+        start: Start in the text without tags, in code points, int64 ``[element]``.
+        end: End, likewise.
     """
 
     text: np.ndarray
@@ -116,8 +117,8 @@ def measure(texts: pa.Array | pa.ChunkedArray, ruler: Ruler, elements: Elements)
         elements: Their elements.
 
     Returns:
-        The counts, and under ``nested yes`` and ``nested no`` those of the elements that stand
-        behind another of their text, by whether one of the two holds the other.
+        The counts. ``nested yes`` and ``nested no`` count the elements that follow another element
+        of their text, by whether one of the two contains the other.
     """
     counts: Counter[str] = Counter()
     text, form, start, end = elements
@@ -152,8 +153,8 @@ def cells_of(ruler: Ruler, text: np.ndarray, start: np.ndarray, end: np.ndarray)
     Args:
         ruler: The words of the texts.
         text: The text of each phrase, int64 ``[phrase]``.
-        start: Where it starts, in code points.
-        end: Where it ends.
+        start: Its start, in code points.
+        end: Its end.
     """
     cells = np.empty((tag_text.CODES, len(text)), np.uint8)
     cells[tag_text.PAIR] = ruler.spans(text, start, end)

@@ -1,4 +1,4 @@
-"""Shapes of the tags of real documents, learnt from a tagged corpus and drawn again."""
+"""Shapes of the tags of real documents, learnt from a tagged corpus to draw tags like them."""
 
 import dataclasses
 import math
@@ -28,19 +28,19 @@ from pairweave.transforms.tags.tag_measures import FEATURES, Elements, Ruler, ce
 
 VERSION = 1
 PREFIX = "tag shape "
-"""What the counts of drawn shapes begin with in a receipt."""
+"""Prefix of the counts of drawn shapes in a receipt."""
 
 _FORM_NUMBERS = {Form.PAIR: 0, Form.SELF_CLOSING: 2, Form.OPEN: 3, Form.CLOSE: 4}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TagProfile:
-    """What is drawn to a profile: counts of `transforms.tags.tag_measures.measure`.
+    """A distribution to draw tags from: counts of `transforms.tags.tag_measures.measure`.
 
     Attributes:
         counts: The counts, sorted by name.
-        split: Of the whole pairs of the source, how many are in two parts on one side; and of how
-            many.
+        split: The number of whole pairs of the source that are in two parts on one side, and the
+            number of all whole pairs.
         names: Names of the tags, for ``--representation raw``.
     """
 
@@ -78,10 +78,10 @@ class TagProfile:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "TagProfile":
-        """Read what `to_json` wrote, whatever stands beside it.
+        """Read what `to_json` wrote; ignore other keys.
 
         Raises:
-            ConfigError: It is no profile.
+            ConfigError: It is not a profile.
         """
         known = {f"{feature} {name}" for feature, names in FEATURES.items() for name in names}
         known |= {"nested yes", "nested no"}
@@ -100,9 +100,11 @@ class TagProfile:
         numbers = [*(number for *_, number in (*counts, *names)), *split]
         whole = all(type(number) is int and number >= 0 for number in numbers)
         if len(split) != 2 or not whole or not {name for name, _ in counts} <= known:
-            raise ConfigError("this is not a tag profile: its counts are not those of tag shapes")
+            raise ConfigError("this is not a tag profile: its counts are not counts of tag shapes")
         if not {form for form, *_ in names} <= {*FORMS}:
-            raise ConfigError(f"this is not a tag profile: names are of {', '.join(FORMS)}")
+            raise ConfigError(
+                f"this is not a tag profile: the forms of names must be {', '.join(FORMS)}"
+            )
         return cls(counts, split, TagNames(names, str(value.get("syntax", "xml"))))
 
 
@@ -110,7 +112,7 @@ def read_profile(path: str) -> TagProfile:
     """Read the file of a profile.
 
     Raises:
-        ConfigError: It is no profile.
+        ConfigError: It is not a profile.
     """
     try:
         value = orjson.loads(files.read_bytes(path))
@@ -118,7 +120,7 @@ def read_profile(path: str) -> TagProfile:
         raise ConfigError(f"{path}: expected a tag profile, found no JSON ({error})") from error
     if not isinstance(value, dict) or value.get("tag_profile") != VERSION:
         raise ConfigError(
-            f"{path}: expected a tag profile of version {VERSION}; make one with: "
+            f"{path}: not a tag profile of version {VERSION}; make one with: "
             "pairweave tags profile --input TAGGED --output FILE"
         )
     try:
@@ -134,14 +136,14 @@ NO_SHAPE = Shape(np.zeros((CODES, 0), np.uint8), _NONE, _NONE, _NONE, np.float64
 def shape_of(
     profile: TagProfile, phrases: Phrases, ruler: Ruler, start: np.ndarray, end: np.ndarray
 ) -> Shape:
-    """Return how the source sides of phrase pairs lie in a profile.
+    """Return the shapes of the source sides of phrase pairs in terms of a profile.
 
     Args:
         profile: The profile.
         phrases: The phrase pairs.
         ruler: The words of their sources.
-        start: Where each phrase starts in its source, in code points ``[phrase pair]``.
-        end: Where it ends.
+        start: Start of each phrase in its source, in code points ``[phrase pair]``.
+        end: End of each phrase.
     """
     text = np.repeat(np.arange(len(phrases.offsets) - 1), np.diff(phrases.offsets))
     later = profile.shares("nested", ("yes", "no"))
@@ -164,17 +166,17 @@ def learn_profile(
 
     Args:
         sources: Tagged texts.
-        syntax: What is a tag.
-        targets: Their tagged translations, which tell how many pairs are in two parts.
+        syntax: Syntax of the tags.
+        targets: Their tagged translations, which show how many pairs are in two parts.
         language: BCP 47 tag of the sources.
 
     Returns:
-        What a profile's file says: `TagProfile.to_json`; texts, tagged texts and tags; the names of
-        each form; and with targets how many elements of the source they lack, and have beyond
-        them. Where white space stands at tags is not learnt: an injected tag stands at a word.
+        The content of a profile's file: `TagProfile.to_json`; the numbers of texts, tagged texts
+        and tags; and, with targets, the numbers of source elements that they lack and of elements
+        that they add. White space next to tags is not learnt: an injected tag is next to a word.
 
     Raises:
-        ConfigError: There is no tag, or not as many targets as sources.
+        ConfigError: There is no tag, or the numbers of sources and targets differ.
     """
     if targets is not None and len(targets) != len(sources):
         raise ConfigError(f"{len(sources)} lines of source, {len(targets)} of target")
@@ -237,15 +239,16 @@ def _compare(
 
 
 def compare(profile: TagProfile, drawn: Mapping[str, int]) -> dict[str, float]:
-    """Return how far drawn shapes are from a profile, by feature.
+    """Return the distance of drawn shapes from a profile, by feature.
 
-    The Jensen-Shannon distance (the root of the divergence to base 2; Endres and Schindelin 2003):
-    0 for the same shares, 1 for nothing in common. Spans are compared as drawn, and by their length
-    and by their place alone; names by form. A feature of which one side has nothing is left out.
+    This is the Jensen-Shannon distance (the root of the divergence to base 2; Endres and Schindelin
+    2003): 0 for equal shares, 1 for nothing in common. Spans are compared by length and place
+    together, by length alone and by place alone; names by form. A feature without counts on one
+    side is left out.
 
     Args:
         profile: The profile.
-        drawn: Counts as `transforms.tags.tag_measures.measure` makes them.
+        drawn: Counts of `transforms.tags.tag_measures.measure`.
     """
     distances = {}
     found = dict(profile.counts)
@@ -277,11 +280,11 @@ def _classes(feature: str, counts: Mapping[str, int]) -> np.ndarray:
 
 
 def account(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return what a manifest says of a profile: its counts, the drawn ones and their distance.
+    """Return a profile's entry in the manifest: its counts, the drawn ones and their distance.
 
     Args:
         profile: The profile, as `TagProfile.to_json` writes it.
-        counts: The counts of all receipts; those of shapes begin with `PREFIX`.
+        counts: The summed counts of all receipts; those of shapes begin with `PREFIX`.
     """
     drawn = {
         name.removeprefix(PREFIX): number

@@ -1,4 +1,4 @@
-"""Indexed tags of a pair in another representation (`transforms.symbols.representations`)."""
+"""Write the indexed tags of pairs in another representation (`transforms.symbols`)."""
 
 import re
 
@@ -18,7 +18,7 @@ Name = str | tuple[str, str, str]
 
 
 def is_indexed(name: Name) -> bool:
-    """Tell whether tags stay as they are injected."""
+    """Return True if tags stay in the form in which they are injected."""
     return name == "indexed"
 
 
@@ -27,14 +27,14 @@ def render_columns(
 ) -> tuple[pa.Array, pa.Array]:
     """Write the indexed tags of pairs in a representation.
 
-    Sequences such as XLIFF's ids count from 1, left to right in the source (Hanneman and Dinu
-    2020, section 3.1), unless ids are given.
+    Sequences such as XLIFF's ids are numbered from 1, left to right in the source (Hanneman and
+    Dinu 2020, section 3.1), unless ids are given.
 
     Args:
         source: Sources with indexed tags, string ``[row]``.
         target: Targets, likewise.
         name: The representation.
-        ids: What to write instead of XLIFF's ids, from 0, int64 ``[row, element]``.
+        ids: XLIFF ids to write, from 0, int64 ``[row, element]``.
     """
     representation = find_representation(name)
     texts = [texts_of(chunk_of(side)) for side in (source, target)]
@@ -57,17 +57,17 @@ _Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 def _symbols(
     source: _Found, target: _Found, representation: Representation, ids: np.ndarray | None
 ) -> tuple[tuple[np.ndarray, np.ndarray], pa.StringArray]:
-    """Return the symbols of the tags of both sides, as numbers, and what they are.
+    """Return the numbers of the symbols of both sides' tags, and the symbols by number.
 
     Args:
         source: The tags of the sources (`transforms.kernels.tags.indexed_tags.find_tags`).
         target: Those of the targets.
-        representation: What tags look like.
+        representation: How tags are written.
         ids: As for `render_columns`.
     """
     sizes = np.diff(source[0]), np.diff(target[0])
     offsets = np.concatenate([[0], np.cumsum(sizes[0] + sizes[1])]).astype(np.int64)
-    # The tags of a pair stand together, those of its source first.
+    # The tags of a pair are adjacent, those of its source first.
     places = [
         np.arange(len(side[3])) + np.repeat(shift, size)
         for side, shift, size in (
@@ -92,19 +92,19 @@ def _symbols(
 
 
 def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> list[str]:
-    """Return all tags that a run may write, in a fixed order."""
+    """Return all tags that a run can write, in a fixed order."""
     representation = find_representation(name)
     if max_id is not None:
         return representation.symbols(max_id)
     if not is_indexed(name):
-        # A template has the drawn number, others a sequence from their first number on.
+        # A template writes the drawn number; others write consecutive numbers.
         return representation.symbols(MOST_TAGS if isinstance(name, str) else INDICES)
     symbols = representation.symbols(INDICES)
-    # Tags that no run without self-closing ones writes would only cost a model room.
+    # Self-closing tags that the run never writes would waste entries of a vocabulary.
     return [symbol for symbol in symbols if self_closing or not symbol.endswith("/>")]
 
 
 def symbol_pattern(name: Name) -> str:
-    """Return a regular expression, for RE2 too, of a representation's tags."""
+    """Return a regular expression (also valid in RE2) for a representation's tags."""
     pattern = find_representation(name).pattern().pattern
     return re.sub(r"\(\?P<[a-z_]+>", "(?:", pattern)

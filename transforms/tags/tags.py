@@ -1,4 +1,4 @@
-"""PHRASES rows to TAGGED rows: indexed inline tags round phrase pairs (Ryu et al. 2022)."""
+"""Turn PHRASES rows into TAGGED rows: indexed inline tags around phrase pairs (Ryu et al. 2022)."""
 
 from typing import NamedTuple
 
@@ -30,16 +30,16 @@ from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, 
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import word_counts
 
-# RE2: scripts that put no spaces between words.
+# RE2: scripts without spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
 
-# So that 0.3 of 10 words is 3, though 0.3 * 10 may come out a little above or below it.
+# Makes 0.3 of 10 words 3, although 0.3 * 10 may be slightly more or less in floating point.
 _ROUNDING = 1e-9
 
 _MOST_ROWS = 1 << 20
-"""Rows made at a time, so that their text fits a column."""
+"""Rows made at a time, so that their text fits in one column."""
 
-# RE2: the tags at the start of a text, behind which `transforms.symbols.whitespace` puts a space.
+# RE2: the tags at the start of a text, after which `transforms.symbols.whitespace` adds a space.
 _FIRST_TAGS = f"^((?:{OPENING_PATTERN})+)"
 
 _KEPT = ("id", "source_lang", "target_lang", "corpus")
@@ -53,26 +53,26 @@ _AT_END = np.array([0, 0, 1, 0, 1, 0, 1], np.bool_)
 def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     """Turn PHRASES rows into TAGGED rows, in the same order of pairs, then by variant.
 
-    Of every pair, a hash decides whether it gets tagged rows and whether it gets a plain one. With
+    A hash of each pair decides whether it gets tagged rows and whether it gets a plain one. With
     a mix of tagged to plain rows, a share ``min(1, mix / variants)`` of the pairs gets
     ``variants`` tagged rows each, and a share ``min(1, variants / mix)`` gets a plain row. One
-    hash decides both, so the pairs that a mix tags are among those that a larger mix tags.
+    hash decides both, so a larger mix tags the same pairs and others.
 
-    A tagged row has 1 to K tags, each number as likely, where K is the largest integer below
-    ``tag_share`` times the words of its shorter side, and at most ``max_tags``; fewer where the
+    A tagged row has 1 to K tags with equal probability, where K is the largest integer below
+    ``tag_share`` times the words of its shorter side, and at most ``max_tags``; it has fewer if the
     phrase pairs do not nest. If K is 0 or there is no phrase pair, the pair has no tagged row. A
-    pair left without any row, which can only be one whose plain row the mix did not want, is to be
-    rejected (`Reject.NO_PHRASE_PAIR`).
+    pair without any row, possible only if the mix gives it no plain row, is to be rejected
+    (`Reject.NO_PHRASE_PAIR`).
 
-    A phrase pair that would part an element of the text's own HTML or XML is not tagged, nor,
-    without ``punctuation_tags``, is one that lacks a letter or digit on a side
-    (`transforms.markup.own_markup`). Tags that are no plain pairs stand where the half of the pair
-    would that they are made of; a tag in two parts has two entries of one number in ``tags``.
+    A phrase pair is not tagged if that would split an element of the text's own HTML or XML, or,
+    without ``punctuation_tags``, if it lacks a letter or digit on a side
+    (`transforms.markup.own_markup`). A tag other than a whole pair takes the place of one half of
+    the pair; a tag in two parts has two entries with the same number in ``tags``.
 
-    A tag opens before the first code point of its phrase and closes after the last, so the text
-    without its tags is the original. A later variant that would repeat an earlier one is drawn anew
+    A tag opens before the first code point of its phrase and closes after the last, so removing the
+    tags restores the original text. A later variant that would repeat an earlier one is redrawn
     and, if there is no other, left out (`transforms.kernels.tags.tags.choose_tags`). All draws
-    depend on the seed, the pair and the variant alone. With ``take_all`` only numbers and forms are
+    depend only on the seed, the pair and the variant. With ``take_all``, only numbers and forms are
     drawn.
 
     Args:
@@ -81,7 +81,7 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
         config: How tags are injected.
 
     Returns:
-        The rows (`transforms.schemas.TAGGED`), and which pairs have none, bool ``[pair]``.
+        The rows (`transforms.schemas.TAGGED`), and whether each pair has none, bool ``[pair]``.
     """
     schemas.require(table, schemas.PHRASES)
     made = max(1, _MOST_ROWS // (config.variants + 1))
@@ -153,7 +153,7 @@ def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape:
 
 
 class _Ranges(NamedTuple):
-    """The ranges of tags of rows, as `transforms.kernels.tags.tag_shapes.lay_out` returns them."""
+    """The ranges of the rows' tags, as returned by `transforms.kernels.tags.tag_shapes.lay_out`."""
 
     row_pair: np.ndarray
     row_tags: np.ndarray
@@ -208,7 +208,7 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
 
 
 def _without_repetitions(rows: pa.Table, row_pair: np.ndarray) -> tuple[pa.Table, np.ndarray]:
-    """Drop tagged rows that read like an earlier variant, which forms can make of other phrases."""
+    """Drop tagged rows equal to an earlier variant: two phrase pairs can give the same text."""
     seen: set[tuple[int, str, str]] = set()
     kept = np.ones(len(row_pair), np.bool_)
     columns = (rows.column(name).to_pylist() for name in ("source", "target", "variant"))
@@ -236,7 +236,7 @@ def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
     """Draw the ids of rows' elements, by pair and variant.
 
     Returns:
-        From 0, int64 ``[row, element]``, all different in a row; None where they are not drawn.
+        Ids from 0, distinct within a row, int64 ``[row, element]``; None if ids are not drawn.
     """
     if config.max_id is None:
         return None
@@ -246,7 +246,7 @@ def draw_ids(rows: pa.Table, config: TagConfig) -> np.ndarray | None:
 
 
 def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
-    """Return the most tags that each pair may have, int64 ``[pair]``."""
+    """Return the maximum number of tags of each pair, int64 ``[pair]``."""
     words = np.minimum(*(_words(table, side, config) for side in ("source", "target")))
     below = np.ceil(words * config.tag_share - _ROUNDING).astype(np.int64) - 1
     return np.clip(below, 0, config.max_tags)
@@ -255,9 +255,8 @@ def _limits(table: pa.Table, config: TagConfig) -> np.ndarray:
 def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
     """Count the words of a side, int64 ``[pair]``.
 
-    A compound with hyphens or an elided article counts as one word with what it is written
-    together with, so that the share holds by any reader's count; scripts that are written without
-    spaces count the words inside.
+    A hyphenated compound, or a word with its elided article, counts as one word, so that the share
+    holds however a reader counts; in scripts without spaces, each word counts.
     """
     texts = table.column(side)
     words = word_counts(texts, config.words, table.column(f"{side}_lang"), config.segmenter)
@@ -271,16 +270,16 @@ def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
 def _borders(
     tokens: pa.ChunkedArray, tag_pair: np.ndarray, first: np.ndarray, behind: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where phrases of tokens begin and end, in code points, int32 ``[tag]`` each."""
+    """Return the starts and ends of token spans, in code points, int32 ``[tag]`` each."""
     offsets, fields = fields_of(tokens)
     start = offsets[tag_pair]
     return fields["start"][start + first], fields["end"][start + behind - 1]
 
 
 def symbols(config: TagConfig) -> list[str]:
-    """Return all tags that a run may write: what a subword model must not split.
+    """Return all tags that a run can write, which a subword model must not split.
 
-    Every number may be drawn, however few tags a row has.
+    Any number can be drawn, even in a row with few tags.
 
     >>> symbols(TagConfig())[::10]
     ['<a_0>', '</a_0>']

@@ -1,4 +1,4 @@
-"""Any translator of texts as a translator of fragments (`transforms.tags.fragments`)."""
+"""Use any translator of texts as a translator of fragments (`transforms.tags.fragments`)."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 
 class TextTranslator(Protocol):
-    """Translates texts; what is no string is no translation."""
+    """Translates texts; a result that is not a string means no translation."""
 
     def translate(
         self, texts: Sequence[str], source_lang: str, target_lang: str
@@ -25,28 +25,28 @@ class TextTranslator(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class TextFragments:
-    """A translator of texts, as a `FragmentTranslator`.
+    """Adapts a translator of texts to `FragmentTranslator`.
 
-    A mark that the translator ends a fragment with, though the fragment has none, is left out of a
-    second candidate: many end all they translate with a full stop.
+    Many translators end everything with a full stop. If a translation ends with a mark and its
+    fragment does not, the translation without the mark is a second candidate.
 
     Attributes:
         translator: The translator.
-        tokens: How text is cut.
+        tokens: How text is tokenized.
     """
 
     translator: TextTranslator
     tokens: TokenConfig
 
     @property
-    def knows_words(self) -> bool:
+    def translates_words_cheaply(self) -> bool:
         """Return False: every word would be a text to translate."""
         return False
 
     def translate(
         self, fragments: Sequence[str], source_lang: str, target_lang: str
     ) -> Translations:
-        """Translate, cut and hash."""
+        """Translate fragments, then tokenize and hash the translations."""
         made = self.translator.translate(fragments, source_lang, target_lang)
         texts = [text if isinstance(text, str) else "" for text in made]
         sources, targets = (

@@ -174,19 +174,19 @@ def test_a_receipt_whose_rows_of_a_file_are_wrong_is_not_believed(written, numbe
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("units", [[0, 2]], "not all of its counts"),
-        ("units", [[0, 2, 1, 0]], "not all of its counts"),
-        ("units", [[0, 2, -1]], "not all of its counts"),
-        ("units", [(0, 2, "1")], "not all of its counts"),
-        ("units", {"0": [2, 1]}, "not all of its counts"),
-        ("rejected", [{"rows": 1, "corpus": "c", "stage": "shuffle"}], "not all of its counts"),
-        ("kept_by_corpus", {"c": "2"}, "not all of its counts"),
-        ("counts", [2], "not all of its counts"),
-        ("rows", True, "not all of its counts"),
-        ("unit_reasons", [[0, "duplicate"]], "does not say why"),
-        ("unit_reasons", [[0, "duplicate", "1"]], "does not say why"),
-        ("unit_reasons", [["0", "duplicate", 1]], "does not say why"),
-        ("unit_reasons", [[0, 1, 1]], "does not say why"),
+        ("units", [[0, 2]], "some of its counts"),
+        ("units", [[0, 2, 1, 0]], "some of its counts"),
+        ("units", [[0, 2, -1]], "some of its counts"),
+        ("units", [(0, 2, "1")], "some of its counts"),
+        ("units", {"0": [2, 1]}, "some of its counts"),
+        ("rejected", [{"rows": 1, "corpus": "c", "stage": "shuffle"}], "some of its counts"),
+        ("kept_by_corpus", {"c": "2"}, "some of its counts"),
+        ("counts", [2], "some of its counts"),
+        ("rows", True, "some of its counts"),
+        ("unit_reasons", [[0, "duplicate"]], "reject reasons of each unit"),
+        ("unit_reasons", [[0, "duplicate", "1"]], "reject reasons of each unit"),
+        ("unit_reasons", [["0", "duplicate", 1]], "reject reasons of each unit"),
+        ("unit_reasons", [[0, 1, 1]], "reject reasons of each unit"),
         ("model", 5, "digest of a model"),
         ("files", [], "expected the hashes"),
     ],
@@ -204,7 +204,7 @@ def test_a_receipt_of_another_shape_is_not_believed(written, name, value, messag
 def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
     good = {"plan": "p", "unit": 0, "rows": 3}
     receipt_checks.check_unit(good, "p", 0)
-    with pytest.raises(WorkerError, match="does not say how many rows were read"):
+    with pytest.raises(WorkerError, match="number of rows is missing"):
         receipt_checks.check_unit({**good, "rows": rows}, "p", 0)
-    with pytest.raises(WorkerError, match="what its texts hold"):
+    with pytest.raises(WorkerError, match="counts of characters are invalid"):
         receipt_checks.check_unit({**good, "characters": {"en": None}}, "p", 0)

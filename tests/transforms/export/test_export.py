@@ -126,7 +126,7 @@ def test_tagged_pairs_are_exported_too(tmp_path, form):
         return
     # One of the pairs has a line break.
     assert status == 2
-    assert "its target holds a sign of" in errors
+    assert "its target contains a character reserved in" in errors
     assert "--unfit leave_out, --unfit escape" in errors
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
     out = runs.run_well_here(*arguments, "--unfit", "leave_out")

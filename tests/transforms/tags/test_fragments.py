@@ -45,7 +45,7 @@ class Dictionary:
     """A translator that knows what it was told, word by word and best first."""
 
     entries: dict
-    knows_words: bool = False
+    translates_words_cheaply: bool = False
     calls: list = dataclasses.field(default_factory=list)
 
     def texts(self, words):
@@ -116,7 +116,9 @@ def test_a_rival_word_makes_a_fragment_doubtful_where_words_are_known():
     table = table_of([("of x from", "y de")])
     found = find_fragments(table, Dictionary(entries), FragmentConfig(max_tags=1))
     assert len(boxes_of(found)[0]) == 1
-    found = find_fragments(table, Dictionary(entries, knows_words=True), FragmentConfig())
+    found = find_fragments(
+        table, Dictionary(entries, translates_words_cheaply=True), FragmentConfig()
+    )
     assert boxes_of(found) == [[]]
 
 
@@ -165,9 +167,9 @@ dictionaries = st.dictionaries(
         seed=st.integers(0, 5),
     ),
 )
-def test_what_is_found_is_what_plain_python_finds(pairs, entries, knows_words, config):
+def test_what_is_found_is_what_plain_python_finds(pairs, entries, translates_words_cheaply, config):
     table = table_of(pairs)
-    translator = Dictionary(entries, knows_words)
+    translator = Dictionary(entries, translates_words_cheaply)
     found = boxes_of(find_fragments(table, translator, config))
     keys = ids.pair_keys(table["id"]).tolist()
     cuts = [column.to_pylist() for column in pair_cuts(table)]
@@ -179,7 +181,9 @@ def test_what_is_found_is_what_plain_python_finds(pairs, entries, knows_words, c
             "source_cuts": cuts[0][row],
             "target_cuts": cuts[1][row],
         }
-        expected = find_slowly(pair, translator.texts, config, knows_words=knows_words)
+        expected = find_slowly(
+            pair, translator.texts, config, translates_words_cheaply=translates_words_cheaply
+        )
         assert found[row] == expected
 
 

@@ -125,7 +125,7 @@ def test_a_smaller_share_tags_pairs_of_a_larger_one():
         ("witch\tHexe\ncat\n", r"g\.tsv:2: expected a source term, a tab and .*, found 1 field;"),
         ("a\tb\tc\n", r"g\.tsv:1: .* found 3 fields"),
         ("witch\t \n", r"g\.tsv:1: the target term is empty"),
-        ("\n%\t%\n", r"g\.tsv:2: the source term '%' holds no letter or digit"),
+        ("\n%\t%\n", r"g\.tsv:2: the source term '%' has no letter or digit"),
         ("\n \n", r"g\.tsv: expected lines of a source term, .* found none"),
     ],
 )

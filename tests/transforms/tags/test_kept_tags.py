@@ -285,7 +285,7 @@ def test_rows_that_a_format_cannot_carry_are_refused_or_left_out(directory, caps
     capsys.readouterr()
     words = [str(directory / "odd"), "--format", "po", "--output", str(directory / "odd po")]
     with pytest.raises(
-        ConfigError, match="the tag '<b>' in the source would be read otherwise as html"
+        ConfigError, match="the tag '<b>' in the source would be read differently as html"
     ):
         export_command.main("export", words)
     with pytest.raises(ConfigError, match="--unfit escape: po has no escapes"):

@@ -268,8 +268,8 @@ def test_names_are_drawn_to_the_profile_and_read_as_they_nest(shared_data):
     [
         ({}, {}, "raw needs a tag profile with"),
         ({"pair": {"g": 1}}, {"syntax": "xliff"}, "the tag profile has xliff tags"),
-        ({"open": {"b": 1}}, {}, "tags of the form pair, but no names"),
-        ({"pair": {"b": 1}}, {"nesting": "free"}, "only with proper nesting"),
+        ({"open": {"b": 1}}, {}, "tags of form pair, but no names"),
+        ({"pair": {"b": 1}}, {"nesting": "free"}, "need proper nesting"),
     ],
 )
 def test_what_has_no_raw_form_is_refused(names, settings, message):
@@ -318,13 +318,13 @@ def test_the_command_learns_and_the_job_draws_and_reports(tmp_path):
     ("content", "message"),
     [
         ("{", "found no JSON"),
-        ("{}", "expected a tag profile of version 1"),
+        ("{}", "not a tag profile of version 1"),
         ('{"tag_profile": 1}', "this is not a tag profile"),
         (
             '{"tag_profile": 1, "counts": {"tags 1": -1}, "split": [0, 0]}',
-            "not those of tag shapes",
+            "not counts of tag shapes",
         ),
-        ('{"tag_profile": 1, "counts": {"tag 1": 1}, "split": [0, 0]}', "not those of tag shapes"),
+        ('{"tag_profile": 1, "counts": {"tag 1": 1}, "split": [0, 0]}', "not counts of tag shapes"),
         ('{"tag_profile": 1, "counts": {"tags 1": 1}, "split": [0, 0]}', "at least one tag"),
     ],
 )

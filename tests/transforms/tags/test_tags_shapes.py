@@ -286,7 +286,7 @@ def test_xliff_ids_are_drawn_from_1_to_the_largest():
 
 
 def test_ids_are_drawn_for_xliff_alone():
-    with pytest.raises(ConfigError, match="max_id is for"):
+    with pytest.raises(ConfigError, match="max_id applies to"):
         TagConfig(max_id=20)
     with pytest.raises(ConfigError, match="max_id must be 10 to 10000"):
         TagConfig(representation="xliff", max_id=5)
