@@ -222,7 +222,7 @@ def _fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
                 else "--unfit leave_out, --unfit escape"
             )
             raise ConfigError(
-                f"pair {rows.column('id')[row]}: its {name} contains a character reserved in "
+                f"pair {rows.column('id')[row]}: its {name} contains text reserved in "
                 f"{how.name} ({pattern}): {rows.column(name)[row].as_py()!r}; export as jsonl, or "
                 f"with {remedy}"
             )

@@ -70,7 +70,7 @@ def test_the_command_converts_the_weights_and_not_what_a_trainer_saved_beside_th
     torch.save({"state": {}}, copied / "optimizer.pt")
     torch.save(argparse.Namespace(seed=1), copied / "training_args.bin")
     message = refusal(copied)
-    assert message.startswith(f"{copied / 'pytorch_model.bin'}: only pickled weights")
+    assert message.startswith(f"{copied / 'pytorch_model.bin'}: the weights are pickled only")
     convert(message)
     torch.testing.assert_close(vectors(copied), vectors(bert))
 

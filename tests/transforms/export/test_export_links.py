@@ -216,7 +216,7 @@ def test_escapes_and_links_exclude_each_other(directory, tmp_path):
     arguments = ("--format", "opustrainer", "--unfit", "escape", "--output", tmp_path)
     status, _, errors = runs.run_here("export", directory / "run", *arguments)
     assert status == 2
-    assert "escapes change the words that links count" in errors
+    assert "escapes change the words that links refer to" in errors
 
 
 def test_nothing_is_aligned_where_no_pair_is_tagged_so_no_links_are_kept(directory, tmp_path):

@@ -250,7 +250,7 @@ def test_ids_of_xliff_count_from_1_left_to_right_in_the_source():
         ({"draw": "sure"}, "draw 'sure' is unknown"),
         (
             {"profile": TagProfile((("form pair", 1), ("tags 1", 1))), "split_share": 0.5},
-            "give split_share or a tag profile",
+            "give either split_share or a tag profile",
         ),
     ],
 )
