@@ -158,7 +158,7 @@ class Bomb:
 def test_pickled_weights_are_refused_by_name(copied, name):
     (copied / "model.safetensors").unlink()
     (copied / name).write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(ConfigError, match=r"the weights are pickled only.*safetensors only") as caught:
+    with pytest.raises(ConfigError, match=r"are pickled only.*safetensors only") as caught:
         load(copied)
     command = str(caught.value).splitlines()[-1]
     assert "weights_only=True" in command

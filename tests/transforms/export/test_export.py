@@ -185,7 +185,7 @@ def test_nothing_is_changed_in_silence(form, rows):
 
 def test_what_no_escape_helps_is_refused_with_what_does(tmp_path):
     found = write_run(tmp_path / "run", example(1), example(2, suggestion="<NULL_REP>"))
-    with pytest.raises(ConfigError, match=r"0002: its suggestion contains .* with --unfit leave_out$"):
+    with pytest.raises(ConfigError, match=r"suggestion contains .* with --unfit leave_out$"):
         export(str(tmp_path / "run"), found, row_export("wets"), str(tmp_path / "out"), "escape")
 
 
