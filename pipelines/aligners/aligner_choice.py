@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import AlignedOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ PLACE = frozenset(name for aligner in ALIGNERS for name in aligner.place)
 """Options of where and how an aligner is held: none may change an output byte."""
 
 
-def choose_aligner(options: FitSettings) -> "Chosen":
+def choose_aligner(options: AlignedOptions) -> "Chosen":
     """Return the given model, if any, and how text is cut, unless that is still to be trained.
 
     Raises:
@@ -24,13 +24,13 @@ def choose_aligner(options: FitSettings) -> "Chosen":
     return aligner_of(options).find(options)
 
 
-def unused_options(options: FitSettings) -> set[str]:
+def unused_options(options: AlignedOptions) -> set[str]:
     """Return the options that the job's aligner does not know."""
     every = {name for aligner in ALIGNERS for name in aligner.own}
     return every - aligner_of(options).known(options)
 
 
-def check_options(options: FitSettings) -> None:
+def check_options(options: AlignedOptions) -> None:
     """Refuse options of another aligner, and those that do not go together.
 
     Raises:
@@ -48,7 +48,7 @@ def check_options(options: FitSettings) -> None:
     aligner.check(options)
 
 
-def check_tokens(options: FitSettings) -> None:
+def check_tokens(options: AlignedOptions) -> None:
     """Refuse an encoder's pieces where no encoder aligns.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import AlignedOptions
 from pairweave.transforms.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Attention(JobAligner):
             yield dataclasses.replace(name, text=text, settings=own)
 
     def second(
-        self, name: AlignerName, options: FitSettings, tokens: "TokenConfig"
+        self, name: AlignerName, options: AlignedOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
         """Refuse it: attention is that of given lines.
 

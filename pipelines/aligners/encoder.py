@@ -18,12 +18,7 @@ from pairweave.models.encoder.encoder_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import (
-    TOKEN_BUDGET,
-    FitSettings,
-    Options,
-    as_text,
-)
+from pairweave.pipelines.options.base import TOKEN_BUDGET, AlignedOptions, Options, as_text
 from pairweave.transforms.config import UNSAID
 from pairweave.transforms.errors import ConfigError
 
@@ -152,12 +147,12 @@ class Encoder(JobAligner):
     packages = ("torch", "transformers")
     brings_pieces = True
 
-    def check(self, options: FitSettings) -> None:
+    def check(self, options: AlignedOptions) -> None:
         """Refuse to do without a model."""
         if options.given_model is None:
             raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
 
-    def find(self, options: FitSettings) -> "Chosen":
+    def find(self, options: AlignedOptions) -> "Chosen":
         """Return the encoder, whose weights are hashed and not loaded."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import known_tokens
@@ -189,7 +184,7 @@ class Encoder(JobAligner):
 
         encoder_store.check_device(_encoder(reference))
 
-    def copies(self, options: FitSettings) -> int | None:
+    def copies(self, options: AlignedOptions) -> int | None:
         """Return how many copies the workers of a machine share, if they do."""
         if not isinstance(options, EncoderOptions):
             return None
@@ -234,7 +229,7 @@ class Encoder(JobAligner):
     def second(
         self,
         name: AlignerName,
-        options: FitSettings,
+        options: AlignedOptions,
         tokens: "TokenConfig",
     ) -> "EncoderReference":
         """Return the encoder as the second aligner."""
@@ -255,7 +250,7 @@ class StartingEncoder(Encoder):
 
     name = "finetune"
 
-    def find(self, options: FitSettings) -> "Chosen":
+    def find(self, options: AlignedOptions) -> "Chosen":
         """Return the encoder and the tokens that it learns to link."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
@@ -264,7 +259,7 @@ class StartingEncoder(Encoder):
         config = EncoderConfig(given.model, layer=given.layer, revision=given.revision)
         return encoder_store.find(config), read_tokens(given.tokens)
 
-    def known(self, options: FitSettings) -> set[str]:
+    def known(self, options: AlignedOptions) -> set[str]:
         """Return all options: the job has no others."""
         return set(type(options).model_fields)
 

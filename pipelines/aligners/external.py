@@ -12,7 +12,7 @@ from pairweave.models.external.external_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings, Options
+from pairweave.pipelines.options.base import AlignedOptions, FitSettings, Options
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,20 +54,20 @@ class External(JobAligner):
     names = PROGRAMS
     warms_up = False
 
-    def known(self, options: FitSettings) -> set[str]:
+    def known(self, options: AlignedOptions) -> set[str]:
         """Return the options that the program knows, some of other aligners among them."""
         config = config_of_options(options)
         known = {"fit_pairs"} if config.about.way == "fitted" else set()
         return {*self.own, *known, *(("layer", "head") if config.about.heads else ())}
 
-    def title(self, options: FitSettings) -> str:
+    def title(self, options: AlignedOptions) -> str:
         """Return how messages name it: with its program."""
         return f"--aligner external --program {config_of_options(options).program}"
 
-    def check(self, options: FitSettings) -> None:
+    def check(self, options: AlignedOptions) -> None:
         """Leave it to the settings of the program (`models.external.external_config`)."""
 
-    def find(self, options: FitSettings) -> "Chosen":
+    def find(self, options: AlignedOptions) -> "Chosen":
         """Return the program that aligns, None if it is to learn first, and how text is cut."""
         from pairweave.models.external import external_store
         from pairweave.models.external.external_process import identity
@@ -93,7 +93,7 @@ class External(JobAligner):
             return None, tokens
         return external_store.find_learned(config, options.given_model), tokens
 
-    def settings(self, options: FitSettings) -> dict[str, object]:
+    def settings(self, options: AlignedOptions) -> dict[str, object]:
         """Return the program's version, and its head."""
         from pairweave.models.external.external_process import identity
 
@@ -103,11 +103,11 @@ class External(JobAligner):
             settings["head"] = config.extraction
         return settings
 
-    def model_name(self, options: FitSettings) -> str:
+    def model_name(self, options: AlignedOptions) -> str:
         """Return where what the program learns goes, under a run's output."""
         return f"models/{config_of_options(options).program}"
 
-    def find_fitted(self, options: FitSettings, directory: str) -> "AlignerReference | None":
+    def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
         """Return what the program learned in an earlier attempt of a run."""
         from pairweave.models.external import external_store
 
@@ -144,7 +144,7 @@ class External(JobAligner):
     def second(
         self,
         name: AlignerName,
-        options: FitSettings,
+        options: AlignedOptions,
         tokens: "TokenConfig",
     ) -> "ExternalReference":
         """Return a program as the second aligner."""
@@ -188,7 +188,7 @@ class External(JobAligner):
         return ABOUT[name.aligner].way == "whole corpus"
 
 
-def config_of_options(options: FitSettings) -> ExternalConfig:
+def config_of_options(options: AlignedOptions) -> ExternalConfig:
     """Return the settings of the program.
 
     Raises:

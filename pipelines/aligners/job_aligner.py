@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.options.base import FitSettings, Options
+from pairweave.pipelines.options.base import AlignedOptions, FitSettings, Options
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -69,7 +69,7 @@ class JobAligner:
 
     # From options to a plan.
 
-    def find(self, options: FitSettings) -> "Chosen":
+    def find(self, options: AlignedOptions) -> "Chosen":
         """Return the aligner, None if it is fitted in the run; and how text is cut.
 
         Tokens are None if the run trains a SentencePiece model first.
@@ -79,15 +79,15 @@ class JobAligner:
         """
         raise NotImplementedError
 
-    def known(self, options: FitSettings) -> set[str]:
+    def known(self, options: AlignedOptions) -> set[str]:
         """Return the options that mean something to it, of those of all aligners."""
         return set(self.own)
 
-    def title(self, options: FitSettings) -> str:
+    def title(self, options: AlignedOptions) -> str:
         """Return how messages name it."""
         return f"--aligner {self.name}"
 
-    def check(self, options: FitSettings) -> None:
+    def check(self, options: AlignedOptions) -> None:
         """Refuse options that do not go together.
 
         Raises:
@@ -98,7 +98,7 @@ class JobAligner:
                 f"--aligner {self.name} has no model; leave --model out, or give --aligner hmm"
             )
 
-    def check_corpora(self, options: FitSettings, corpora: Sequence[CorpusInput]) -> None:
+    def check_corpora(self, options: AlignedOptions, corpora: Sequence[CorpusInput]) -> None:
         """Check what the corpora bring beside texts.
 
         Raises:
@@ -116,7 +116,7 @@ class JobAligner:
         """Return the aligner with what it needs of the planned input."""
         return reference
 
-    def settings(self, options: FitSettings) -> dict[str, object]:
+    def settings(self, options: AlignedOptions) -> dict[str, object]:
         """Return what a plan says of it beside its options and its digest."""
         return {}
 
@@ -126,11 +126,11 @@ class JobAligner:
 
     # A run.
 
-    def model_name(self, options: FitSettings) -> str:
+    def model_name(self, options: AlignedOptions) -> str:
         """Return where an aligner that a run fits goes, under its output."""
         return f"models/{self.name}"
 
-    def find_fitted(self, options: FitSettings, directory: str) -> "AlignerReference | None":
+    def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
         """Return what an earlier attempt of a run fitted, if it can be used as it lies."""
         return None
 
@@ -148,7 +148,7 @@ class JobAligner:
             ConfigError: It is not.
         """
 
-    def copies(self, options: FitSettings) -> int | None:
+    def copies(self, options: AlignedOptions) -> int | None:
         """Return how many copies the workers of a machine share, if they do."""
         return None
 
@@ -243,7 +243,7 @@ class JobAligner:
         yield name
 
     def second(
-        self, name: AlignerName, options: FitSettings, tokens: "TokenConfig"
+        self, name: AlignerName, options: AlignedOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
         """Return it as the second aligner of a job.
 

@@ -7,7 +7,7 @@ It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DI
 from pairweave.models.aligner import LoadableReference
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.registry import NAMED, read_name
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import AlignedOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.text.tokens import TokenConfig
 
@@ -15,7 +15,7 @@ OPTIONS = ("second_aligner", "combine")
 _SECOND = "--second_aligner"
 
 
-def choose_second(options: FitSettings, tokens: TokenConfig | None) -> LoadableReference | None:
+def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> LoadableReference | None:
     """Return the second aligner of a job; None where one aligns alone.
 
     Raises:
@@ -35,7 +35,9 @@ def choose_second(options: FitSettings, tokens: TokenConfig | None) -> LoadableR
     return NAMED[name.aligner].second(name, options, tokens)
 
 
-def second_settings(options: FitSettings, reference: LoadableReference | None) -> dict[str, object]:
+def second_settings(
+    options: AlignedOptions, reference: LoadableReference | None
+) -> dict[str, object]:
     """Return what the plan says of the second aligner; nothing where there is none."""
     name = _name(options)
     if name is None or reference is None:
@@ -48,6 +50,6 @@ def second_settings(options: FitSettings, reference: LoadableReference | None) -
     }
 
 
-def _name(options: FitSettings) -> AlignerName | None:
+def _name(options: AlignedOptions) -> AlignerName | None:
     second = options.second_name
     return None if second is None else read_name(second, _SECOND)

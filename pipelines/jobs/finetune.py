@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
@@ -21,9 +20,9 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import FinetuneOptions
 from pairweave.pipelines.run import plan_text
-from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.prepare import prepare_training
 from pairweave.pipelines.run.progress import LOG
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.run import Planned
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.config import pick
@@ -55,20 +54,16 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     config = config_of(options)
     _check_output(options.output)
-    run = prepare(name, options)
+    run = prepare_training(name, options)
     if options.plan_only:
-        return plan_text.show(run, _no_graph, ())
+        return plan_text.show_plan(run, (), ())
     output = _claim(run)
     if not _is_finished(output, run.digest):
         started = time.time()
-        finetune(run, config, output)
+        finetune(run, config, output, options.fit_pairs)
         note_run(run, output, started, attempts=1, reused=0)
     plan_text.say_where(output)
     return 0
-
-
-def _no_graph(_pipeline: beam.Pipeline, _run: Run, _wanted: frozenset[int]) -> None:
-    """Add nothing: a training is no pipeline."""
 
 
 def config_of(options: FinetuneOptions) -> FinetuneConfig:
@@ -81,8 +76,8 @@ def config_of(options: FinetuneOptions) -> FinetuneConfig:
     return pick(FinetuneConfig, options, objectives=objectives)
 
 
-def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
-    """Read, screen, sample, train, and write the model, the rejects and the manifest.
+def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> None:
+    """Read, screen, draw about so many pairs, train, and write model, rejects and manifest.
 
     Raises:
         ConfigError: The model cannot be trained so, or no pair is left.
@@ -92,7 +87,7 @@ def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
 
     assert isinstance(run.model, EncoderReference)
     assert run.tokens is not None
-    kept, rejected, passed_over, notices = read_pairs(run)
+    kept, rejected, passed_over, notices = read_pairs(run, pairs)
     table = add_tokens(pairs_of(kept), run.tokens)
     made = train(
         run.model.config.model,
@@ -106,8 +101,8 @@ def finetune(run: Run, config: FinetuneConfig, output: str) -> None:
     _commit(run, output, made, rejected, passed_over, notices)
 
 
-def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int, list[str]]:
-    """Read, screen and sample the input.
+def read_pairs(run: Planned, pairs: int) -> tuple[pa.Table, pa.Table, int, list[str]]:
+    """Read and screen the input, and draw about so many pairs.
 
     Returns:
         The kept rows, by id and each id once; the rejected ones (`schemas.ROWS` both); the
@@ -116,8 +111,7 @@ def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int, list[str]]:
     Raises:
         WorkerError: The input is not what was planned.
     """
-    options = run.options
-    share = sample_share(run.plan.rows, options.fit_pairs)
+    share = sample_share(run.plan.rows, pairs)
     parts, passed_over = [], 0
     characters: dict[int, Counter[str]] = {}
     for unit in run.plan.units:
@@ -125,7 +119,7 @@ def read_pairs(run: Run) -> tuple[pa.Table, pa.Table, int, list[str]]:
             characters.setdefault(unit.index, Counter()).update(count_characters(batch))
             screened = screen(batch, run.screen)
             open_rows = screened.column("reason").is_null()
-            drawn = [rows for _, rows in sample_rows(screened, share, options.seed)]
+            drawn = [rows for _, rows in sample_rows(screened, share, run.options.seed)]
             passed_over += pa.compute.sum(open_rows, min_count=0).as_py()
             passed_over -= sum(rows.num_rows for rows in drawn)
             parts += drawn
@@ -160,7 +154,7 @@ def _check_output(output: str) -> None:
         )
 
 
-def _claim(run: Run) -> str:
+def _claim(run: Planned) -> str:
     """Claim the output directory; return its path.
 
     Raises:
@@ -202,7 +196,7 @@ def _entry(output: str, name: str) -> dict[str, object]:
 
 
 def _commit(
-    run: Run,
+    run: Planned,
     output: str,
     made: "Finetuned",
     rejected: pa.Table,

@@ -179,8 +179,8 @@ class ScreenOptions(ScreenLimits, Options):
     )
 
 
-class FitSettings(Options):
-    """How a word aligner is fitted."""
+class AlignedOptions(StepOptions):
+    """Which tokens are aligned, and by which aligner."""
 
     tokens: str | None = Field(
         None,
@@ -188,15 +188,6 @@ class FitSettings(Options):
         description="what is aligned: words, whitespace, sentencepiece:MODEL, sentencepiece to "
         "train a model on a sample, or the encoder's pieces (default words, or those of the given "
         "model)",
-    )
-    vocabulary: int = Field(
-        16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
-    )
-    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
-    decode: Literal["posterior", "viterbi"] = Field(
-        "posterior",
-        description="how a fitted model finds links in each direction (a given model has its own "
-        "setting)",
     )
 
     @property
@@ -218,6 +209,20 @@ class FitSettings(Options):
     def combined_by(self) -> str | None:
         """Return how the links of two aligners are joined, if the job can do that."""
         return None
+
+
+class FitSettings(AlignedOptions, Options):
+    """How a word aligner is fitted."""
+
+    vocabulary: int = Field(
+        16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
+    )
+    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
+    decode: Literal["posterior", "viterbi"] = Field(
+        "posterior",
+        description="how a fitted model finds links in each direction (a given model has its own "
+        "setting)",
+    )
 
 
 class SegmenterOptions(Options):
@@ -259,8 +264,14 @@ class OutputOptions(StepOptions):
     )
 
 
-class RunOptions(SeedOptions, OutputOptions, Options):
-    """Where and how the job runs."""
+class PlaceOptions(SeedOptions, OutputOptions, Options):
+    """Where and how the job runs: all that a job in one process needs."""
+
+    plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
+
+
+class RunOptions(PlaceOptions):
+    """Where and how the job runs: as a graph that makes shards."""
 
     shard_pairs: int = Field(
         65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
@@ -276,8 +287,11 @@ class RunOptions(SeedOptions, OutputOptions, Options):
         "threads of an encoder or a translator; changes no byte",
     )
     attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")
-    plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
 
 
-class JobOptions(RunOptions, FitSettings, ScreenOptions, InputOptions):
+class PlannedOptions(PlaceOptions, AlignedOptions, ScreenOptions, InputOptions):
     """What the options of every job on a corpus hold."""
+
+
+class JobOptions(RunOptions, FitSettings, PlannedOptions):
+    """What the options of every job on a corpus hold whose graph makes shards."""

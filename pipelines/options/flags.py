@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.options.base import PATTERN_TEXTS, CorpusOptions, Options, RunOptions
+from pairweave.pipelines.options.base import PATTERN_TEXTS, CorpusOptions, Options, PlaceOptions
 from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.transforms.errors import ConfigError
 
@@ -82,7 +82,7 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
 
 
 def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parser:
-    makes_run = beam or issubclass(model, RunOptions)
+    makes_run = beam or issubclass(model, PlaceOptions)
     epilog = "Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:
@@ -93,7 +93,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
     if makes_run:
         parser.add_argument("--config", metavar="FILE.yaml", help="options as YAML keys")
     for name, field in model.model_fields.items():
-        if field.exclude or name == "corpora":
+        if name == "corpora":
             continue
         text = (field.description or "").replace("%", "%%")
         extra = field.json_schema_extra
@@ -126,12 +126,13 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
 
 
 def _title(model: type[Options], name: str) -> str:
-    """Return what the first class of a job's that has an option says of itself."""
-    owner = next(
+    """Return what the smallest class of a job's that has an option says of itself."""
+    owners = [
         kind
         for kind in reversed(model.__mro__)
         if issubclass(kind, Options) and name in kind.model_fields
-    )
+    ]
+    owner = min(owners, key=lambda kind: len(kind.model_fields))
     summary = (owner.__doc__ or "").partition("\n")[0].partition(":")[0]
     return summary.rstrip(".").replace("`", "")
 
@@ -215,7 +216,7 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
-    names = [name for name, field in model.model_fields.items() if not field.exclude]
+    names = list(model.model_fields)
     for key in value:
         if key not in names:
             raise ConfigError(f"{path}: unknown key {key}{_nearest(str(key), names, names)}")

@@ -9,8 +9,11 @@ from pydantic import Field
 from pairweave.models.finetune.finetune_config import TrainingOptions
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import (
+    AlignedOptions,
     JobOptions,
+    Options,
     Patterns,
+    PlannedOptions,
     SegmenterOptions,
     TranslatorOptions,
 )
@@ -52,8 +55,8 @@ class TrainedOptions(StepOptions):
     )
 
 
-class FinetuneOptions(TrainingOptions, TrainedOptions, JobOptions):
-    """Options of ``finetune``. It runs in one process: what is about others is left out."""
+class TrainedPairsOptions(AlignedOptions, Options):
+    """How a word aligner is fitted: an encoder, on pairs of the input."""
 
     tokens: str = Field(
         "words",
@@ -61,13 +64,10 @@ class FinetuneOptions(TrainingOptions, TrainedOptions, JobOptions):
         description="what so links as wholes: words, whitespace, sentencepiece:MODEL",
     )
     fit_pairs: int = Field(200_000, ge=1, description="about how many pairs are trained on")
-    vocabulary: int = Field(16_000, exclude=True)
-    decode: Literal["posterior", "viterbi"] = Field("posterior", exclude=True)
-    engine: Literal["local", "prism", "flink"] = Field("local", exclude=True)
-    workers: int = Field(1, exclude=True)
-    attempts: int = Field(1, exclude=True)
-    shard_pairs: int = Field(1 << 62, exclude=True)
-    allow_empty: bool = Field(default=False, exclude=True)
+
+
+class FinetuneOptions(TrainingOptions, TrainedOptions, TrainedPairsOptions, PlannedOptions):
+    """Options of ``finetune``. It runs in one process."""
 
     @property
     def aligner_name(self) -> str:

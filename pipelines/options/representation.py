@@ -1,6 +1,6 @@
 """What tags look like, as the options say it."""
 
-from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.tag_profile import read_profile
@@ -28,7 +28,7 @@ def representation_of(options: AugmentOptions) -> Name:
     return opening, closing, empty
 
 
-def symbols_in_text(options: JobOptions) -> str:
+def symbols_in_text(options: PlannedOptions) -> str:
     """Return a regular expression of what a text may not hold besides indexed tags, or nothing."""
     if not isinstance(options, AugmentOptions):
         return ""

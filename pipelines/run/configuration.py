@@ -9,7 +9,7 @@ from pairweave.pipelines.aligners import aligner_choice, second_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
-from pairweave.pipelines.options.base import CorpusOptions, JobOptions, unsaid_options
+from pairweave.pipelines.options.base import CorpusOptions, PlannedOptions, unsaid_options
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
@@ -17,6 +17,7 @@ from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.tags.glossary import Glossary
+from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
 
 # Where a job runs and where its files are: none of this may change an output byte.
@@ -31,16 +32,16 @@ _PLACE = {
 
 
 def resolved_configuration(
-    options: JobOptions,
+    options: PlannedOptions,
     *,
     reference: AlignerReference | None,
     tokens: TokenConfig | None,
-    second: LoadableReference | None,
-    translator: TranslatorReference | None,
-    scorer: PairScorer | None,
-    profile: dict[str, object] | None,
-    segmenter: str,
-    glossary: Glossary | None,
+    second: LoadableReference | None = None,
+    translator: TranslatorReference | None = None,
+    scorer: PairScorer | None = None,
+    profile: dict[str, object] | None = None,
+    segmenter: str = NONE,
+    glossary: Glossary | None = None,
 ) -> dict[str, object]:
     """Return the settings of a job as in its plan, with digests for models and files.
 

@@ -8,7 +8,7 @@ import apache_beam as beam
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.retry import resume
-from pairweave.pipelines.run.run import Graph, Run
+from pairweave.pipelines.run.run import Graph, Planned, Run
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
@@ -67,7 +67,7 @@ def execute(
     note_run(run, output, started, attempts, reused)
 
 
-def check_start(run: Run, extra: Sequence[str]) -> None:
+def check_start(run: Planned, extra: Sequence[str]) -> None:
     """Check, before a directory is claimed, for anything that would stop a run at its start.
 
     Args:
@@ -78,7 +78,8 @@ def check_start(run: Run, extra: Sequence[str]) -> None:
         ConfigError: The engine lacks something, or this machine, where the workers are to be,
             cannot run the aligner as it is configured.
     """
-    with engines.beam_options(run.options.engine, run.options.workers, "check", extra):
+    engine, workers = run.place
+    with engines.beam_options(engine, workers, "check", extra):
         pass
-    if run.model is not None and engines.works_here(run.options.engine, extra):
+    if run.model is not None and engines.works_here(engine, extra):
         run.aligner.check_machine(run.model)

@@ -8,7 +8,7 @@ import yaml
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.execute import check_start
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.run import Planned, Run
 from pairweave.transforms.commit.claim import check_claim, check_unclaimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
@@ -29,6 +29,11 @@ def show(
     Returns:
         0 if the run could start, 2 if it would be refused.
     """
+    return show_plan(run, _labels(run, graph), extra)
+
+
+def show_plan(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
+    """Print the plan of a job whose graph has these steps; return as `show` does."""
     refusals = _refusals(run, extra)
     lines = [f"job {run.job}, plan {run.digest}", "", "inputs"]
     lines += _some([f"  {_input(entry)}" for entry in run.document["inputs"]])  # type: ignore[attr-defined]
@@ -43,7 +48,7 @@ def show(
     text = yaml.safe_dump(run.document["configuration"], sort_keys=True, allow_unicode=True)
     lines += [f"  {line}" for line in text.splitlines()]
     lines += ["", "graph"]
-    lines += [f"  {label}" for label in _labels(run, graph)]
+    lines += [f"  {label}" for label in labels]
     lines += ["", "notices"] + ([f"  {notice}" for notice in run.plan.notices] or ["  none"])
     lines += ["", "refusals"] + ([f"  {refusal}" for refusal in refusals] or ["  none"])
     terminal.say("\n".join(lines))
@@ -60,7 +65,7 @@ def _input(entry: dict[str, object]) -> str:
     return f"{entry['name']}: {entry['rows']:,} rows, {entry['bytes']:,} bytes, {entry['sha256']}"
 
 
-def _refusals(run: Run, extra: Sequence[str]) -> list[str]:
+def _refusals(run: Planned, extra: Sequence[str]) -> list[str]:
     """Return why the run would not start."""
     refusals = []
     path = files.join(files.absolute(run.options.output), run_files.PLAN)

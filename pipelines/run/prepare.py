@@ -10,7 +10,7 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.second_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.base import JobOptions, PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.options.representation import symbols_in_text
@@ -19,8 +19,8 @@ from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts, segmenter_choice
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
-from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run.scorer_choice import choose_scorer
+from pairweave.pipelines.run.run import Planned, Run
+from pairweave.pipelines.run.scorer_choice import choose_scorer, refuse_scores
 from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
@@ -31,6 +31,7 @@ from pairweave.transforms.screen import RESERVED, ScreenConfig, load_exclude
 from pairweave.transforms.storage import files
 from pairweave.transforms.suggestions.span_lengths import read_golden
 from pairweave.transforms.tags.tag_profile import read_profile
+from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Notice, Plan, ReadLimits
 
 MEAN_PAIR_BYTES = 8 << 10
@@ -51,20 +52,14 @@ def fits_model(job: str, options: JobOptions, reference: AlignerReference | None
 
 
 def prepare(job: str, options: JobOptions) -> Run:
-    """Plan a job: read every input once, write nothing.
+    """Plan a job whose graph makes shards: read every input once, write nothing.
 
     Raises:
         ConfigError: The options or the input cannot be used.
     """
     if options.engine == "local" and options.workers > 1:
         worker.prepare_forks()  # now, before anything that may start a thread
-    files.check_store(options.output)  # before the input, which may be long, is read
-    version = importlib.metadata.version("pairweave")
-    limits = pick(ReadLimits, options)
-    corpora = corpora_of(options)
-    aligner = aligner_of(options)
-    aligner.check_corpora(options, corpora)
-    plan = make_plan(corpora, limits, options.unit_rows)
+    plan, limits = _plan_input(options)
     notice = limit_notice(options) if isinstance(options, SuggestOptions) else None
     if notice is not None:
         plan = dataclasses.replace(
@@ -72,19 +67,10 @@ def prepare(job: str, options: JobOptions) -> Run:
         )
     reference, tokens = choose_aligner(options)
     if reference is not None:
-        reference = aligner.of_plan(reference, plan)
+        reference = aligner_of(options).of_plan(reference, plan)
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
-    screen = pick(
-        ScreenConfig,
-        options,
-        excluded=load_exclude(options.exclude),
-        tokens=screen_tokens(tokens),
-        reserved=RESERVED.get(job, ""),
-        symbols=symbols_in_text(options),
-        translations=job == "suggest",
-    )
-    shards = shard_count(plan, options.shard_pairs)
+    screen = _screen(job, options, tokens)
     second = choose_second(options, tokens)
     golden = None
     if isinstance(options, SuggestOptions) and options.fit_lengths:
@@ -105,23 +91,10 @@ def prepare(job: str, options: JobOptions) -> Run:
         segmenter=segmenter,
         glossary=glossary,
     )
-    document: dict[str, object] = {
-        "job": job,
-        "version": version,
-        "signature": signature({"job": job, **flat_configuration(settings)}, version),
-        "configuration": settings,
-        "corpora": plan_facts.corpora_facts(plan, options),
-        "inputs": [plan_facts.input_facts(file) for file in plan.files],
-        "units": [
-            {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
-            for unit in plan.units
-        ],
-        "reading": plan_facts.reading_facts(plan),
-        "notices": [str(notice) for notice in plan.notices],
-        "rows": plan.rows,
-        "shards": shards,
-        "models": [aligner.model_name(options)] if fits_model(job, options, reference) else [],
-    }
+    shards = shard_count(plan, options.shard_pairs)
+    fits = fits_model(job, options, reference)
+    models = [aligner_of(options).model_name(options)] if fits else []
+    document = _document(job, options, plan, settings, shards=shards, models=models)
     if golden is not None:
         document["golden"] = golden
     if profile is not None:
@@ -144,3 +117,81 @@ def prepare(job: str, options: JobOptions) -> Run:
         glossary=glossary,
     )
     return share_cores(run)
+
+
+def prepare_training(job: str, options: PlannedOptions) -> Planned:
+    """Plan a job that is one process and no graph: read every input once, write nothing.
+
+    Raises:
+        ConfigError: The options or the input cannot be used.
+    """
+    plan, limits = _plan_input(options)
+    reference, tokens = choose_aligner(options)
+    refuse_scores(plan.units)
+    screen = _screen(job, options, tokens)
+    settings = resolved_configuration(options, reference=reference, tokens=tokens)
+    document = _document(job, options, plan, settings, shards=1, models=[])
+    return Planned(
+        job=job,
+        options=options,
+        plan=plan,
+        limits=limits,
+        screen=screen,
+        document=document,
+        digest=run_files.plan_digest(document),
+        shards=1,
+        model=reference,
+        tokens=tokens,
+    )
+
+
+def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
+    """Read every input once; return what a run will read of it, and within which limits."""
+    files.check_store(options.output)  # before the input, which may be long, is read
+    limits = pick(ReadLimits, options)
+    corpora = corpora_of(options)
+    aligner_of(options).check_corpora(options, corpora)
+    return make_plan(corpora, limits, options.unit_rows), limits
+
+
+def _screen(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
+    """Return what a job's screen turns away."""
+    return pick(
+        ScreenConfig,
+        options,
+        excluded=load_exclude(options.exclude),
+        tokens=screen_tokens(tokens),
+        reserved=RESERVED.get(job, ""),
+        symbols=symbols_in_text(options),
+        translations=job == "suggest",
+    )
+
+
+def _document(
+    job: str,
+    options: PlannedOptions,
+    plan: Plan,
+    settings: dict[str, object],
+    *,
+    shards: int,
+    models: list[str],
+) -> dict[str, object]:
+    """Return what ``_plan.json`` says of a job."""
+    version = importlib.metadata.version("pairweave")
+    return {
+        "job": job,
+        "version": version,
+        "signature": signature({"job": job, **flat_configuration(settings)}, version),
+        "configuration": settings,
+        "corpora": plan_facts.corpora_facts(plan, options),
+        "inputs": [plan_facts.input_facts(file) for file in plan.files],
+        "units": [
+            {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
+            for unit in plan.units
+        ],
+        "reading": plan_facts.reading_facts(plan),
+        "notices": [str(notice) for notice in plan.notices],
+        "rows": plan.rows,
+        "shards": shards,
+        "models": models,
+    }

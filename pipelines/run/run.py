@@ -6,10 +6,11 @@ from collections.abc import Callable
 import apache_beam as beam
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
+from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.registry import aligner_of
-from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.base import JobOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.names import WriteConfig
@@ -25,8 +26,8 @@ Graph = Callable[[beam.Pipeline], None]
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
-    """A job that is planned and may start.
+class Planned:
+    """A job on a corpus whose input is read once, and that may start.
 
     Attributes:
         job: The job's name.
@@ -39,15 +40,10 @@ class Run:
         shards: Number of shards.
         model: The given model; None if one is fitted first.
         tokens: How text is cut; None if a SentencePiece model is trained first.
-        second: The second aligner, where there is one.
-        translator: What translates sources without a translation, if anything does.
-        scorer: What scores suggestions, if anything does.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        glossary: The terms that are tagged, if those are.
     """
 
     job: str
-    options: JobOptions
+    options: PlannedOptions
     plan: Plan
     limits: ReadLimits
     screen: ScreenConfig
@@ -56,6 +52,36 @@ class Run:
     shards: int
     model: AlignerReference | None
     tokens: TokenConfig | None
+
+    @property
+    def aligner(self) -> JobAligner:
+        """Return what aligns."""
+        return aligner_of(self.options)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return the engine and how many processes work at once."""
+        return "local", 1
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Return the distributions that run its models."""
+        return self.aligner.packages
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(Planned):
+    """A planned job whose graph makes shards.
+
+    Attributes:
+        second: The second aligner, where there is one.
+        translator: What translates sources without a translation, if anything does.
+        scorer: What scores suggestions, if anything does.
+        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
+        glossary: The terms that are tagged, if those are.
+    """
+
+    options: JobOptions
     second: LoadableReference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
@@ -63,9 +89,17 @@ class Run:
     glossary: Glossary | None = None
 
     @property
-    def aligner(self) -> JobAligner:
-        """Return what aligns."""
-        return aligner_of(self.options)
+    def place(self) -> tuple[str, int]:
+        """Return the engine and how many processes work at once."""
+        return self.options.engine, self.options.workers
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Return the distributions that run its models."""
+        scorers = () if self.scorer is None else (self.scorer.forward, self.scorer.reverse)
+        translators = filter(None, (self.translator, *scorers))
+        own = (name for each in translators for name in translator_store.packages(each))
+        return (*super().packages, *own)
 
     @property
     def write_config(self) -> WriteConfig:

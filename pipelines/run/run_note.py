@@ -5,14 +5,13 @@ import os
 import platform
 import time
 
-from pairweave.models.translators import translator_store
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.run import Planned
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.storage import files
 
 
-def note_run(run: Run, output: str, started: float, attempts: int, reused: int) -> None:
+def note_run(run: Planned, output: str, started: float, attempts: int, reused: int) -> None:
     """Write ``_run.json``: what differs between runs that make the same bytes.
 
     A command that found everything done writes nothing about the run that did it.
@@ -21,19 +20,14 @@ def note_run(run: Run, output: str, started: float, attempts: int, reused: int) 
         return
     seconds = time.time() - started
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
-    packages += run.aligner.packages
-    translators = [run.translator]
-    if run.scorer is not None:
-        translators += [run.scorer.forward, run.scorer.reverse]
-    for translator in translators:
-        if translator is not None:
-            packages += translator_store.packages(translator)
+    packages += run.packages
+    engine, workers = run.place
     note = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
         "seconds": round(seconds, 3),
         "pairs_per_second": round(run.plan.rows / seconds, 1) if seconds else None,
-        "engine": run.options.engine,
-        "workers": run.options.workers,
+        "engine": engine,
+        "workers": workers,
         "attempts": attempts,
         "shards_reused": reused,
         "machine": {"cores": os.cpu_count(), "platform": platform.platform()},

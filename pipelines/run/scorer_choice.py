@@ -49,11 +49,10 @@ def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | No
             know a language of the input, the input brings scores of its own as well, or a limit is
             given where there are no scores.
     """
-    given = any(unit.columns is not None and unit.columns.score is not None for unit in units)
     if not isinstance(options, SuggestOptions):
-        if given:
-            raise ConfigError("--score_field: only the job suggest uses scores")
+        refuse_scores(units)
         return None
+    given = _have_scores(units)
     if (options.scorer is None) != (options.reverse_scorer is None):
         raise ConfigError("--scorer and --reverse_scorer belong together: one for each direction")
     if options.scorer is None or options.reverse_scorer is None:
@@ -71,6 +70,20 @@ def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | No
         _find(options.scorer, languages),
         _find(options.reverse_scorer, [(target, source) for source, target in languages]),
     )
+
+
+def refuse_scores(units: Sequence[Unit]) -> None:
+    """Refuse a column of scores in the input of a job that has no use for them.
+
+    Raises:
+        ConfigError: There is one.
+    """
+    if _have_scores(units):
+        raise ConfigError("--score_field: only the job suggest uses scores")
+
+
+def _have_scores(units: Sequence[Unit]) -> bool:
+    return any(unit.columns is not None and unit.columns.score is not None for unit in units)
 
 
 def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.pipelines.options.base import PlannedOptions, TranslatorOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit
 
 
-def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorReference | None:
+def choose_translator(options: PlannedOptions, units: Iterable[Unit]) -> TranslatorReference | None:
     """Return the translator of a job, if it has one.
 
     Args:
@@ -36,7 +36,7 @@ def choose_translator(options: JobOptions, units: Iterable[Unit]) -> TranslatorR
     return translator_store.find(config, sorted(languages))
 
 
-def unused_translator_options(options: JobOptions) -> set[str]:
+def unused_translator_options(options: PlannedOptions) -> set[str]:
     """Return the options that have no effect if a job has no translator."""
     if not isinstance(options, TranslatorOptions) or options.translator is not None:
         return set()
