@@ -2,7 +2,8 @@
 
 import dataclasses
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import Field
 
@@ -14,9 +15,8 @@ HTML_ENTITIES = ("decode", "reject", "keep")
 C1_CONTROLS = ("mend", "reject", "keep")
 INLINE_TAGS = ("raw", "strip", "index", "reject")
 TAGS_DIFFER = ("reject", "keep")
-XLIFF_STATES = ("untranslated", "doubtful")
 
-PO_STATES = ("fuzzy", "obsolete")
+Kind = TypeVar("Kind", bound=StepOptions)
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -79,8 +79,8 @@ class CorpusInput:
             may have none.
         links_field: TSV, JSONL and Parquet: a column of links.
         field_count: TSV: fields in each line; default as many as the first line has.
-        po_take: Which of `PO_STATES` to read as pairs instead of rejecting them.
-        xliff_take: Which of `XLIFF_STATES` to read likewise, where there is a translation.
+        format_options: Options of formats that are not as by default, by name
+            (`transforms.formats.registry.Entry`).
         inline_tags: What becomes of tags inside texts: ``raw`` leaves them as they stand,
             ``strip`` takes them out, ``index`` takes them out and keeps them beside the pair,
             ``reject`` rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
@@ -111,8 +111,7 @@ class CorpusInput:
     score_field: str | None = None
     links_field: str | None = None
     field_count: int | None = None
-    po_take: tuple[str, ...] = ()
-    xliff_take: tuple[str, ...] = ()
+    format_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     inline_tags: str | None = None
     inline_syntax: str | None = None
     tags_differ: str = "reject"
@@ -152,15 +151,6 @@ class CorpusInput:
             if value not in known:
                 names = ", ".join(choice for choice in known if choice)
                 raise ConfigError(f"{label}: {name} must be one of {names}, got {value!r}")
-        if unknown := set(self.xliff_take) - set(XLIFF_STATES):
-            raise ConfigError(
-                f"{label}: xliff_take must be some of {', '.join(XLIFF_STATES)}, got "
-                f"{min(unknown)!r}"
-            )
-        if unknown := set(self.po_take) - set(PO_STATES):
-            raise ConfigError(
-                f"{label}: po_take must be some of {', '.join(PO_STATES)}, got {min(unknown)!r}"
-            )
 
     @property
     def label(self) -> str:
@@ -273,8 +263,7 @@ class Unit:
         columns: Where the texts are; None for line-parallel text and PO.
         skip_lines: Lines before the first row that are no rows (a header in a compressed file).
         row_group: Parquet's row group, else None.
-        po_take: See `CorpusInput`.
-        xliff_take: Likewise.
+        format_options: See `CorpusInput`.
         inline_tags: Likewise, one of `INLINE_TAGS`.
         inline_syntax: Likewise, the name of a syntax.
         tags_differ: Likewise.
@@ -294,8 +283,7 @@ class Unit:
     columns: Columns | None = None
     skip_lines: int = 0
     row_group: int | None = None
-    po_take: tuple[str, ...] = ()
-    xliff_take: tuple[str, ...] = ()
+    format_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     inline_tags: str = "raw"
     inline_syntax: str = "xml"
     tags_differ: str = "reject"
@@ -319,6 +307,11 @@ class Unit:
         """Return how many bytes the unit reads."""
         return sum(stop - start for part in self.parts for start, stop in part.ranges)
 
+    def options(self, kind: type[Kind]) -> Kind:
+        """Return the options of the unit's format."""
+        given = self.format_options
+        return kind(**{name: given[name] for name in kind.model_fields if name in given})
+
     def to_json(self) -> dict[str, Any]:
         """Return the unit as objects that JSON can hold."""
         return dataclasses.asdict(self)
@@ -329,8 +322,12 @@ class Unit:
         parts = tuple(map(_part, value["parts"]))
         columns = value["columns"] and Columns(**value["columns"])
         attention = value["attention"] and _part(value["attention"])
-        lists = {name: tuple(value[name]) for name in ("po_take", "xliff_take")}
-        return cls(**{**value, "parts": parts, "columns": columns, "attention": attention, **lists})
+        options = {
+            name: tuple(given) if isinstance(given, list) else given
+            for name, given in value["format_options"].items()
+        }
+        made = {"parts": parts, "columns": columns, "attention": attention}
+        return cls(**{**value, **made, "format_options": options})
 
 
 def _part(value: dict[str, Any]) -> Part:

@@ -11,7 +11,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
-from pairweave.pipelines.options.format_names import InputFormatName
+from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
 from pairweave.transforms.config import UNSAID, SeedOptions, StepOptions
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import ReadLimitOptions
@@ -57,8 +57,8 @@ def unsaid_options(options: Options) -> set[str]:
     }
 
 
-class CorpusOptions(Options):
-    """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
+class CorpusFileOptions(StepOptions):
+    """Which files a corpus is, and where in them its texts are."""
 
     corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
     input: Patterns = Field(
@@ -120,12 +120,11 @@ class CorpusOptions(Options):
     field_count: int | None = Field(
         None, ge=2, description="fields in each line of TSV (default: as in the first line)"
     )
-    po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
-        (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
-    )
-    xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
-        (), description="XLIFF segments to read instead of rejecting them for their state"
-    )
+
+
+class CorpusTextOptions(StepOptions):
+    """What becomes of tags and of odd characters in the texts of a corpus."""
+
     inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
         None,
         description="tags inside texts: raw leaves them, strip removes them, index makes them the "
@@ -155,6 +154,10 @@ class CorpusOptions(Options):
         json_schema_extra=UNSAID,
     )
     licence: str | None = Field(None, description="licence of the corpus, for the dataset card")
+
+
+class CorpusOptions(CorpusTextOptions, FormatOptions, CorpusFileOptions, Options):
+    """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
 
 
 class CorpusListOptions(CorpusOptions):

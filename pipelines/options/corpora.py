@@ -3,6 +3,7 @@
 import re
 
 from pairweave.pipelines.options.base import CorpusOptions, InputOptions
+from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.units import CorpusInput
@@ -54,7 +55,10 @@ def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
     if corpus.source_lang is None and not _implies_source_lang(corpus):
         values["source_lang"] = UNDETERMINED
     values["target_lang"] = corpus.target_lang or UNDETERMINED
-    made = CorpusInput(name=corpus.corpus, **values)
+    fields = FormatOptions.model_fields
+    given = {name: values.pop(name) for name in fields}
+    own = {name: value for name, value in given.items() if value != fields[name].get_default()}
+    made = CorpusInput(name=corpus.corpus, format_options=own, **values)
     registry.check_corpus(made)
     return made
 

@@ -1,15 +1,24 @@
-"""The formats that options name."""
+"""The formats that options name, and the options of single formats."""
 
+import types
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.formats import registry
 
 if TYPE_CHECKING:
     InputFormatName: TypeAlias = str
     ExportFormatName: TypeAlias = str
+
+    class FormatOptions(StepOptions):
+        """The options that single formats have."""
+
 else:
     # Line-parallel text is what files of one side each are that have no other format.
     InputFormatName = Literal[
         tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
     ]
     ExportFormatName = Literal[registry.export_names()]
+    FormatOptions = types.new_class(
+        "FormatOptions", (*reversed(registry.format_options()), StepOptions)
+    )

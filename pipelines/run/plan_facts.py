@@ -49,13 +49,15 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
             "corpus": unit.corpus,
             "format": unit.format,
             "columns": _columns_facts(unit.columns) if unit.columns else None,
-            "po_take": list(unit.po_take),
+            "po_take": list(unit.options(registry.PoOptions).po_take),
         }
         if unit.inline_tags != "raw" or registry.input_format(unit.format).elements:
             way["inline_tags"] = unit.inline_tags
             way["inline_syntax"] = unit.inline_syntax
             way["tags_differ"] = unit.tags_differ
-            way["xliff_take"] = list(unit.xliff_take)
+            way["xliff_take"] = list(unit.options(registry.XliffOptions).xliff_take)
+        for name in registry.options_of(unit.format) & unit.format_options.keys():
+            way.setdefault(name, unit.format_options[name])
         for name in ("html_entities", "c1_controls"):
             if getattr(unit, name) != "keep":
                 way[name] = getattr(unit, name)

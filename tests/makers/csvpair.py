@@ -1,10 +1,12 @@
-"""A format for tests: a line holds source and target with ``|||`` between them."""
+"""A format for tests: a line holds source and target with ``|||`` or another sign between them."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.export.export_formats import MarkupExport
 from pairweave.transforms.export.markup_rows import MarkupRow
 from pairweave.transforms.export.markup_texts import tagged_texts
@@ -20,14 +22,23 @@ from pairweave.transforms.units import ReadLimits, Unit
 _BETWEEN = "|||"
 
 
+class CsvpairOptions(StepOptions):
+    """The option of the format."""
+
+    csvpair_between: str = Field(_BETWEEN, min_length=1, description="what stands between texts")
+
+
 def read_csvpair(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a unit, in ROWS batches."""
     part = unit.parts[0]
     maker = RowMaker(unit, in_line=True)
+    between = unit.options(CsvpairOptions).csvpair_between
     number = unit.first_line
     for lines in line_blocks(part_text(part, limits), limits.max_line_bytes, part.ranges[0][0]):
         for first in range(0, len(lines), batch_rows):
-            rows = [_row(lines.line(line)) for line in range(first, len(lines))[:batch_rows]]
+            rows = [
+                _row(lines.line(line), between) for line in range(first, len(lines))[:batch_rows]
+            ]
             texts = {
                 side: pa.array([row[place] for row in rows], pa.string())
                 for place, side in enumerate(("source", "target"))
@@ -38,11 +49,11 @@ def read_csvpair(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
             number += len(rows)
 
 
-def _row(raw: bytes) -> tuple[str | None, str | None, Problem | None]:
+def _row(raw: bytes, between: str) -> tuple[str | None, str | None, Problem | None]:
     text = read_text(raw, "line")
     if isinstance(text, Problem):
         return None, None, text
-    fields = text.split(_BETWEEN)
+    fields = text.split(between)
     if len(fields) != 2:
         return None, None, Problem(Reject.FIELD_COUNT, f"{len(fields)} fields, expected 2", raw)
     return fields[0], fields[1], None

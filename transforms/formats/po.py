@@ -17,6 +17,7 @@ from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.export.export_formats import MarkupExport, alone
 from pairweave.transforms.export.markup_rows import MarkupRow
 from pairweave.transforms.export.markup_texts import of_one_language_pair, tagged_texts
+from pairweave.transforms.formats.registry import PoOptions
 from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.rows import Problem, RowMaker, in_batches, read_text, too_long
@@ -282,11 +283,12 @@ def read_po(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Reco
     """
     part = unit.parts[0]
     maker = RowMaker(unit)
+    take = unit.options(PoOptions).po_take
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
     found = (
         row
         for message in parse_po(blocks, part.name, limits.max_line_bytes)
-        for row in _message_rows(message, unit.po_take)
+        for row in _message_rows(message, take)
     )
     try:
         for rows in in_batches(found, _characters, batch_rows):

@@ -1,7 +1,9 @@
 """The formats, a line each; each is a module of this room that is imported when it is needed.
 
 The module of a format that is read has an `InputFormat` named ``INPUT``; of one that is written, a
-`RowExport` or a `MarkupExport` named ``EXPORT``.
+`RowExport` or a `MarkupExport` named ``EXPORT``. Options that only one format has are declared
+here, above the lines, since ``--help`` imports no format; its reader asks its unit for them
+(`transforms.units.Unit.options`).
 """
 
 import dataclasses
@@ -9,6 +11,10 @@ import importlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import pydantic
+from pydantic import Field
+
+from pairweave.transforms.config import StepOptions
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 if TYPE_CHECKING:
@@ -24,6 +30,22 @@ Writes = Literal["rows", "elements", "characters"]
 its texts. Options name formats in this order."""
 
 
+class PoOptions(StepOptions):
+    """What is read of PO."""
+
+    po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
+        (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
+    )
+
+
+class XliffOptions(StepOptions):
+    """What is read of XLIFF: segments that have a translation, whatever their state."""
+
+    xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
+        (), description="XLIFF segments to read instead of rejecting them for their state"
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """What options need to know of a format before its module is imported.
@@ -32,11 +54,13 @@ class Entry:
         name: The format's name, and its module's.
         reads: Whether jobs read it.
         writes: What ``export`` writes in it, if anything.
+        options: Options of corpora that mean something to it alone.
     """
 
     name: str
     reads: bool = False
     writes: Writes | None = None
+    options: type[StepOptions] | None = None
 
 
 ENTRIES = (
@@ -47,9 +71,9 @@ ENTRIES = (
     Entry("tsv", reads=True, writes="rows"),
     Entry("jsonl", reads=True, writes="rows"),
     Entry("parquet", reads=True),
-    Entry("po", reads=True, writes="characters"),
+    Entry("po", reads=True, writes="characters", options=PoOptions),
     Entry("tmx", reads=True, writes="elements"),
-    Entry("xliff", reads=True, writes="elements"),
+    Entry("xliff", reads=True, writes="elements", options=XliffOptions),
     Entry("xliff2", writes="elements"),
     Entry("lxm", reads=True, writes="characters"),
     Entry("html", writes="characters"),
@@ -62,6 +86,17 @@ LINE_PARALLEL = "moses"
 def input_names() -> tuple[str, ...]:
     """Return the names of the formats that are read."""
     return tuple(entry.name for entry in ENTRIES if entry.reads)
+
+
+def format_options() -> tuple[type[StepOptions], ...]:
+    """Return the options that single formats have, in the order of the formats."""
+    return tuple(entry.options for entry in ENTRIES if entry.options is not None)
+
+
+def options_of(name: str) -> frozenset[str]:
+    """Return the names of the options that only this format has."""
+    found = next(entry.options for entry in ENTRIES if entry.name == name)
+    return frozenset(found.model_fields if found is not None else ())
 
 
 def export_names(*kinds: Writes) -> tuple[str, ...]:
@@ -129,6 +164,7 @@ def check_corpus(corpus: "CorpusInput") -> None:
     Raises:
         ConfigError: Says why.
     """
+    _check_options(corpus)
     name = corpus.format
     if name is None:
         return
@@ -146,6 +182,20 @@ def check_corpus(corpus: "CorpusInput") -> None:
         raise ConfigError(f"{label}: the format {name} has no translation_input")
     if found.named_rows:
         corpus.check_no_link_files()
+
+
+def _check_options(corpus: "CorpusInput") -> None:
+    """Check the values of options that single formats have."""
+    for kind in format_options():
+        given = {name: corpus.format_options.get(name) for name in kind.model_fields}
+        try:
+            kind(**{name: value for name, value in given.items() if value is not None})
+        except pydantic.ValidationError as error:
+            problem = error.errors()[0]
+            raise ConfigError(
+                f"{corpus.label}: {problem['loc'][0]}: {problem['msg'].lower()}, got "
+                f"{problem['input']!r}"
+            ) from error
 
 
 def read_unit(

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pairweave.transforms.export.export_formats import MarkupExport, alone
 from pairweave.transforms.export.markup_rows import SIDES, MarkupRow, native_code
+from pairweave.transforms.formats.registry import XliffOptions
 from pairweave.transforms.markup.markup import Form, Kind
 from pairweave.transforms.markup.pair_markup import SideTag
 from pairweave.transforms.markup.segments import Segment, escape_attribute
@@ -67,7 +68,7 @@ class XliffHandler:
             source_lang: BCP 47.
             target_lang: BCP 47.
             limits: ``max_line_bytes`` bounds a segment.
-            take: Which of `transforms.units.XLIFF_STATES` to keep.
+            take: Which of `transforms.formats.registry.XliffOptions` to keep.
         """
         self._wanted = (source_lang, target_lang)
         self._limits = limits
@@ -250,7 +251,7 @@ def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
         WorkerError: The file is not what was planned.
     """
     langs = unit.source_lang, unit.target_lang
-    handler = XliffHandler(*langs, limits, unit.xliff_take)
+    handler = XliffHandler(*langs, limits, unit.options(XliffOptions).xliff_take)
     yield from read_xml(unit, limits, batch_rows, handler)
 
 

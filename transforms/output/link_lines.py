@@ -83,7 +83,8 @@ def check_copies(units: Iterable[Unit], order: Sequence[tuple[str, str]]) -> Non
             (unit.corpus, unit.file),
             unit.first_line,
             tuple(part.digest for part in unit.parts),
-            *(unit.source_lang, unit.target_lang, unit.columns, unit.po_take),
+            *(unit.source_lang, unit.target_lang, unit.columns),
+            tuple(sorted(unit.format_options.items())),
         )
         for unit in units
     )

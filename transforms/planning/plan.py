@@ -8,8 +8,9 @@ import dataclasses
 import functools
 import os
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
@@ -204,8 +205,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             columns=lead.columns,
             skip_lines=0 if file.compression == "none" else lead.header_lines,
             row_group=row[0].row_group,
-            po_take=tuple(sorted(set(group.corpus.po_take))),
-            xliff_take=tuple(sorted(set(group.corpus.xliff_take))),
+            format_options=_said(group.corpus.format_options),
             inline_tags=group.inline_tags(),
             inline_syntax=group.inline_syntax(),
             tags_differ=group.corpus.tags_differ,
@@ -214,6 +214,14 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             c1_controls=group.corpus.c1_controls,
         )
         line += row[0].rows
+
+
+def _said(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of formats as a plan says them: a choice of several in order, each once."""
+    return {
+        name: tuple(sorted(set(value))) if isinstance(value, tuple) else value
+        for name, value in options.items()
+    }
 
 
 def _part(file: LocatedFile, cut: Cut) -> Part:

@@ -1,6 +1,7 @@
 """The registry of formats: what a line says is what its module has, and a line is enough."""
 
 import ast
+import dataclasses
 import gzip
 import re
 import subprocess
@@ -10,11 +11,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from pairweave.transforms.errors import InputError
+from pairweave.pipelines.options.base import CorpusOptions
+from pairweave.pipelines.options.format_names import FormatOptions
+from pairweave.pipelines.options.job_options import AlignOptions
+from pairweave.pipelines.run import plan_facts
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.export.export_formats import MarkupExport, RowExport
 from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.reading.input_format import InputFormat
+from pairweave.transforms.units import CorpusInput
 from tests.makers import csvpair, finished_runs
 from tests.makers.reading import corpus, pairs, read_all, reasons, single
 
@@ -70,7 +76,7 @@ def test_names_are_known_without_any_reader():
 def registered(monkeypatch):
     """Register a format as its file in the room and its line would."""
     monkeypatch.setitem(sys.modules, f"{registry.__package__}.csvpair", csvpair)
-    entry = registry.Entry("csvpair", reads=True, writes="characters")
+    entry = registry.Entry("csvpair", True, "characters", csvpair.CsvpairOptions)
     monkeypatch.setattr(registry, "ENTRIES", (*registry.ENTRIES, entry))
 
 
@@ -86,6 +92,28 @@ def test_a_format_with_a_file_and_a_line_is_planned_and_read(tmp_path):
     assert pairs(read_all(single(tmp_path / "a.txt", format="csvpair"))) == pairs(found)[:2]
     with pytest.raises(InputError, match=r"supported: \.tsv, .*, \.csvpair, each also as \.gz"):
         make_plan([single(tmp_path / "a.txt")])
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_option_of_a_format_reaches_its_reader_and_the_plan(tmp_path):
+    (tmp_path / "a.csvpair").write_bytes(b"a==b\n")
+    (tmp_path / "a.tsv").write_bytes(b"c\td\n")
+    made = CorpusInput("en", "de", input=(str(tmp_path / "*"),))
+    own = dataclasses.replace(made, format_options={"csvpair_between": "=="})
+    assert pairs(read_all(own)) == [("a", "b"), ("c", "d")]
+    assert reasons(read_all(made)) == ["field_count", None]
+    facts = plan_facts.reading_facts(make_plan([own]))
+    assert [way.get("csvpair_between") for way in facts] == ["==", None]
+    with pytest.raises(ConfigError, match="csvpair_between: string should have at least 1 char"):
+        make_plan([dataclasses.replace(made, format_options={"csvpair_between": ""})])
+
+
+def test_the_options_of_formats_are_flags_of_every_job():
+    own = {name for entry in registry.ENTRIES for name in registry.options_of(entry.name)}
+    assert own == {"po_take", "xliff_take"}
+    assert own == FormatOptions.model_fields.keys()
+    assert own < CorpusOptions.model_fields.keys()
+    assert own < AlignOptions.model_fields.keys()
 
 
 @pytest.mark.usefixtures("registered")

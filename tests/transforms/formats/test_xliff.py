@@ -257,5 +257,5 @@ def test_languages_that_nobody_gave_are_those_of_the_file(tmp_path):
 
 
 def test_xliff_states_that_nobody_knows_are_refused():
-    with pytest.raises(ConfigError, match="xliff_take must be some of untranslated, doubtful"):
-        corpus(input=("a.xlf",), xliff_take=("new",))
+    with pytest.raises(ConfigError, match="xliff_take: input should be 'untranslated' or 'doubt"):
+        make_plan([corpus(input=("a.xlf",), xliff_take=("new",))])
