@@ -86,6 +86,21 @@ def test_shaped_injection_equals_its_slow_twin(table, config, data):
     assert without.tolist() == [not found for found in expected]
 
 
+def test_any_tag_of_a_row_may_be_split_as_its_slow_twin_splits_it():
+    table = some_pairs(60)
+    config = TagConfig(mix=INFINITE, split_share=0.3, variants=2)
+    rows = inject_tags(table, config)[0].to_pylist()
+    expected = [
+        row
+        for pair in table.to_pylist()
+        for row in slow_tag_shapes.rows_of(pair, config, fewest_words(pair))
+    ]
+    assert rows == expected
+    numbers = [Counter(tag["index"] for tag in row["tags"]) for row in rows]
+    places = {list(found).index(n) for found in numbers for n in found if found[n] == 2}
+    assert {0, 1, 2} <= places
+
+
 @given(st.one_of(linked_pairs(), crowded_pairs()), configs())
 def test_shaped_tags_nest_and_stand_where_the_column_says(table, config):
     originals = {pair["id"]: pair for pair in table.to_pylist()}
