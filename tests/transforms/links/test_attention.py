@@ -99,6 +99,14 @@ def test_heads_are_averaged_unless_one_is_chosen(tmp_path):
     assert pairs(last.links(0, 2, 2, "naive")) == [(0, 1)]
 
 
+def test_the_only_layer_need_not_be_chosen(tmp_path):
+    np.savez(tmp_path / "a.npz", np.stack([[MATRIX]]))
+    only = Attention(tmp_path / "a.npz")
+    only.check()
+    assert only.layers_and_heads() == (1, 1)
+    assert pairs(only.links(0, 2, 2, "naive")) == [(0, 0)]
+
+
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_layer_is_chosen_in_files_of_both_forms(tmp_path, padded):
     layers = np.stack([[MATRIX[:, ::-1]], [MATRIX]])
