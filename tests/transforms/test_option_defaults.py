@@ -1,0 +1,105 @@
+"""The defaults that the documentation names: another value would change what a run writes."""
+
+import math
+
+import pytest
+
+from pairweave.models.translators.translation_options import TranslationOptions
+from pairweave.transforms.links.link_options import (
+    DrawOptions,
+    LeastConfidence,
+    PhraseOptions,
+    SymmetrizeOptions,
+)
+from pairweave.transforms.metrics.significance import DrawnTestOptions
+from pairweave.transforms.screen_options import ScreenLimits
+from pairweave.transforms.suggestions.suggestion_options import (
+    AlignedOptions,
+    FilterOptions,
+    HintOptions,
+    MaskOptions,
+    RandomOptions,
+    ScoreLimitOptions,
+)
+from pairweave.transforms.tags.injection_options import (
+    FragmentOptions,
+    GlossaryOptions,
+    MaxIdOptions,
+    MaxTagsOptions,
+    NestingOptions,
+    ShapeOptions,
+    TaggedRowOptions,
+    TagShareOptions,
+)
+from pairweave.transforms.units import ReadLimitOptions
+
+DEFAULTS = {
+    ScreenLimits: {
+        "max_tokens": 250,
+        "max_ratio": 1.5,
+        "max_token_chars": 100,
+        "drop_identical": False,
+    },
+    ReadLimitOptions: {
+        "max_line_bytes": 1 << 20,
+        "max_expansion": 200,
+        "max_file_bytes": 1 << 40,
+        "max_json_depth": 64,
+    },
+    SymmetrizeOptions: {"heuristic": "grow-diag"},
+    PhraseOptions: {"max_words": 64, "unaligned_words": "forbid"},
+    LeastConfidence: {"min_confidence": 0.0},
+    DrawOptions: {"draw": "uniform"},
+    MaxIdOptions: {"max_id": None},
+    MaxTagsOptions: {"max_tags": 9},
+    NestingOptions: {"nesting": "proper"},
+    TagShareOptions: {"tag_share": 0.3},
+    TaggedRowOptions: {
+        "mix": 1.0,
+        "variants": 1,
+        "whitespace_shift": False,
+        "punctuation_tags": False,
+    },
+    ShapeOptions: {
+        "self_closing_share": 0.0,
+        "damage_share": 0.0,
+        "empty_share": 0.0,
+        "split_share": 0.0,
+    },
+    FragmentOptions: {"nesting": "proper", "max_words": 6, "max_tags": 2},
+    GlossaryOptions: {"glossary": None, "glossary_match": "stem"},
+    MaskOptions: {"methods": ("random", "alignment", "parallel"), "mix": 1.0},
+    RandomOptions: {
+        "start_probability": 0.15,
+        "lengths": None,
+        "mean_words": 3.0,
+        "max_mask_words": 16,
+        "variants": 1,
+    },
+    AlignedOptions: {"max_placeholders": 20, "max_placeholder_share": 0.5, "deletions": False},
+    FilterOptions: {
+        "min_source_words": 1,
+        "max_source_words": 250,
+        "min_suggestion_words": 1,
+        "max_suggestion_words": 32,
+        "max_masked_share": 0.5,
+        "keep_punctuation": False,
+        "min_confidence": 0.0,
+    },
+    ScoreLimitOptions: {"min_score": None, "max_score": math.inf},
+    HintOptions: {"hint": "none", "hint_letters": 1},
+    DrawnTestOptions: {"resamples": 1_000, "trials": 10_000, "seed": 12345},
+    TranslationOptions: {
+        "translator_revision": None,
+        "beam_size": 4,
+        "max_translation_tokens": 256,
+        "translator_source_tokens": 512,
+        "translator_batch_tokens": 4096,
+        "translator_precision": "fp32",
+    },
+}
+
+
+@pytest.mark.parametrize("options", DEFAULTS, ids=lambda options: options.__name__)
+def test_every_default_is_the_documented_one(options):
+    assert options().model_dump() == DEFAULTS[options]
