@@ -48,6 +48,16 @@ def run_with_room(rows, count, room):
     return budget, done, freed
 
 
+@pytest.mark.parametrize(
+    ("limit", "row_size", "sizes"),
+    [(6, 1, [6, 4]), (6, 2, [3, 3, 3, 1]), (6, 0, [6, 4]), (1, 5, [1] * 10), (0, 1, [1] * 10)],
+)
+def test_a_batch_has_as_many_rows_as_the_budget_allows(limit, row_size, sizes):
+    done = []
+    Budget(limit, (FullError,)).run(np.arange(10), row_size, done.append, lambda: None)
+    assert [len(members) for members in done] == sizes
+
+
 def test_a_batch_that_does_not_fit_is_halved_and_goes_on():
     budget, done, freed = run_with_room(rows=100, count=13, room=40)
     assert [row for rows in done for row in rows] == list(range(13))

@@ -1,6 +1,7 @@
 """Runs written as TMX and XLIFF, and read again."""
 
 import dataclasses
+import re
 
 import pyarrow as pa
 import pytest
@@ -161,6 +162,16 @@ def test_pairs_that_cross_are_written_as_halves(ending, expected):
 def test_pairs_that_nest_are_written_as_elements(ending, expected):
     marked = parse_markup("x<a_5>a</a_5>", INDEXED)
     assert expected in b"".join(WRITERS[ending]([row_of(marked, marked)])).decode()
+
+
+def test_nested_native_codes_keep_the_closing_code_of_their_own():
+    marked = parse_markup("x<b>a<i>b</i>c</b><u>d</u>", HTML)
+    written = b"".join(write_xliff2([row_of(marked, marked)])).decode()
+    codes = dict(re.findall(r'<data id="([^"]+)">([^<]*)</data>', written))
+    pairs = re.findall(r'<pc id="[0-9]+" dataRefStart="([^"]+)" dataRefEnd="([^"]+)"', written)
+    assert {(codes[start], codes[end]) for start, end in pairs} == {
+        (f"&lt;{name}&gt;", f"&lt;/{name}&gt;") for name in "biu"
+    }
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -1,0 +1,120 @@
+"""Fragments that are listed and offered, against plain Python."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.kernels.hmm.fragments import (
+    Sentences,
+    Taken,
+    count_places,
+    list_fragments,
+    next_fragments,
+)
+from pairweave.transforms.kernels.text.spans import FlatSpans
+
+MOST_TAKEN = 3
+
+
+def crosses(one, other):
+    """Tell whether two ranges overlap and neither holds the other."""
+    (low, high), (start, end) = one, other
+    both = set(range(low, high)) & set(range(start, end))
+    return bool(both) and both not in (set(range(low, high)), set(range(start, end)))
+
+
+@st.composite
+def ranges(draw):
+    start = draw(st.integers(0, 6))
+    return start, draw(st.integers(start + 1, 8))
+
+
+pairs = st.lists(
+    st.tuples(
+        st.lists(ranges(), max_size=8),
+        st.lists(ranges(), max_size=MOST_TAKEN),
+        st.integers(0, 4),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(pairs, st.integers(1, 4), st.sampled_from([0, 1]))
+def test_next_fragments_are_those_that_do_not_cross_what_was_taken(drawn, step, free):
+    begins = np.cumsum([0] + [len(listed) for listed, *_ in drawn])
+    flat = [each for listed, *_ in drawn for each in listed]
+    spans = np.array(flat, np.int16).reshape(-1, 2)
+    boxes = np.zeros((len(drawn), MOST_TAKEN, 4), np.int16)
+    counts = np.zeros(len(drawn), np.int64)
+    cursors = np.zeros(len(drawn), np.int64)
+    expected, ends = [], []
+    active = np.array([pair for pair, each in enumerate(drawn) if each[3]], np.int64)
+    for pair, (listed, taken, cursor, is_active) in enumerate(drawn):
+        counts[pair] = len(taken)
+        for place, each in enumerate(taken):
+            boxes[pair, place, :2] = each
+        at = min(cursor, len(listed))
+        cursors[pair] = begins[pair] + at
+        if not is_active:
+            ends.append(cursors[pair])
+            continue
+        found = []
+        while at < len(listed) and len(found) < step:
+            if free or not any(crosses(each, listed[at]) for each in taken):
+                found.append(begins[pair] + at)
+            at += 1
+        expected.append(found)
+        ends.append(begins[pair] + at)
+    fragments = FlatSpans(begins, spans[:, 0].copy(), spans[:, 1].copy())
+    already = Taken(boxes, counts, np.zeros(len(drawn), np.int64))
+    bounds, found = next_fragments(active, fragments, cursors, already, step, free)
+    assert bounds.tolist() == np.cumsum([0] + [len(each) for each in expected]).tolist()
+    assert found.tolist() == [each for one in expected for each in one]
+    assert cursors.tolist() == ends
+
+
+@given(st.data(), st.integers(1, 4))
+def test_listed_fragments_hold_a_word_split_nothing_and_occur_once(data, max_words):
+    sentences = data.draw(st.lists(st.lists(st.integers(1, 3), max_size=7), max_size=3))
+    words = [word for sentence in sentences for word in sentence]
+    wordlike = data.draw(st.lists(st.booleans(), min_size=len(words), max_size=len(words)))
+    size = len(words) + len(sentences)
+    cuts = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    offsets = np.cumsum([0] + [len(sentence) for sentence in sentences])
+    keys = np.arange(len(sentences), dtype=np.uint64)
+    given_sentences = Sentences(
+        offsets, np.array(words, np.uint64), np.array(wordlike, bool), np.array(cuts, bool)
+    )
+    with np.errstate(over="ignore"):
+        found = list_fragments(np.uint64(1), keys, given_sentences, max_words)
+        again = list_fragments(np.uint64(1), keys, given_sentences, max_words)
+    for one, other in zip(found, again, strict=True):
+        assert one.tolist() == other.tolist()
+    for pair, sentence in enumerate(sentences):
+        first = offsets[pair]
+        expected = set()
+        for start in range(len(sentence)):
+            for end in range(start + 1, min(len(sentence), start + max_words) + 1):
+                run = sentence[start:end]
+                places = sum(sentence[at : at + len(run)] == run for at in range(len(sentence)))
+                assert count_places(np.array(sentence), np.array(run)) == places
+                whole = cuts[first + pair + start] and cuts[first + pair + end]
+                if whole and any(wordlike[first + start : first + end]) and places == 1:
+                    expected.add((start, end))
+        here = slice(found.offsets[pair], found.offsets[pair + 1])
+        listed = list(zip(found.starts[here].tolist(), found.ends[here].tolist(), strict=True))
+        assert len(listed) == len(set(listed))
+        assert set(listed) == expected
+
+
+def test_fragments_are_listed_in_an_order_that_the_key_decides():
+    words = np.tile(np.arange(6, dtype=np.uint64), 200)
+    offsets = np.arange(0, 1201, 6)
+    sentences = Sentences(offsets, words, np.ones(1200, bool), np.ones(1400, bool))
+    with np.errstate(over="ignore"):
+        found = list_fragments(np.uint64(1), np.arange(200, dtype=np.uint64), sentences, 1)
+    order = found.starts.reshape(200, 6)
+    for place in range(6):
+        assert np.bincount(order[:, place], minlength=6).min() > 15

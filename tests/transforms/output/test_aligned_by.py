@@ -1,0 +1,47 @@
+"""Which model aligned a shard, as its receipt says."""
+
+import pytest
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.output import aligned_by
+
+PLANNED = {"aligner": "encoder", "model": "abc"}
+WATCHED = {**PLANNED, "watch_model": True}
+
+
+def receipts(*models):
+    return [
+        {"shard": shard} | ({} if model is None else {"model": model})
+        for shard, model in enumerate(models)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("configuration", "models"),
+    [
+        (PLANNED, ("abc", "abc")),
+        (WATCHED, ("abc", "def")),
+        ({"aligner": "hmm", "model": "abc"}, (None, None)),
+        (PLANNED, ()),
+    ],
+)
+def test_shards_of_the_planned_model_pass(configuration, models):
+    aligned_by.check(configuration, receipts(*models))
+
+
+@pytest.mark.parametrize(
+    ("configuration", "models", "message"),
+    [
+        (PLANNED, ("abc", "def"), "shard 1: aligned by def, the plan says abc"),
+        (PLANNED, ("abc", None), "shard 1: aligned by no known model, the plan says abc"),
+        (WATCHED, ("abc", None), "shard 1: aligned by no known model, the plan says any"),
+        ({"aligner": "hmm", "model": "abc"}, (None, "def"), "shard 1: aligned by def"),
+    ],
+)
+def test_a_shard_of_another_model_is_an_error(configuration, models, message):
+    with pytest.raises(WorkerError, match=message):
+        aligned_by.check(configuration, receipts(*models))
+
+
+def test_shards_are_listed_by_model():
+    assert aligned_by.shards_by_model(receipts("b", "a", "b", None)) == {"b": [0, 2], "a": [1]}
