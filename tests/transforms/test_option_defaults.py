@@ -22,6 +22,7 @@ from pairweave.transforms.suggestions.suggestion_options import (
     ScoreLimitOptions,
 )
 from pairweave.transforms.tags.injection_options import (
+    FRAGMENT_DEFAULTS,
     FragmentOptions,
     GlossaryOptions,
     MaxIdOptions,
@@ -103,3 +104,13 @@ DEFAULTS = {
 @pytest.mark.parametrize("options", DEFAULTS, ids=lambda options: options.__name__)
 def test_every_default_is_the_documented_one(options):
     assert options().model_dump() == DEFAULTS[options]
+
+
+def test_fragments_have_defaults_of_their_own():
+    # Hanneman and Dinu 2020, section 5.1.
+    assert FRAGMENT_DEFAULTS == {
+        "max_words": 6,
+        "max_tags": 2,
+        "self_closing_share": 0.27,
+        "damage_share": 0.10,
+    }

@@ -131,6 +131,15 @@ def test_a_process_that_got_a_dead_ones_number_keeps_nothing_of_it(tmp_path):
     assert not temporary_files.is_dead(tmp_path / name)
 
 
+def test_a_file_of_a_process_that_is_not_there_is_dead(tmp_path):
+    machine = temporary_files.name_for("part-0").removeprefix(temporary_files.PREFIX)
+    machine = machine.partition(".")[0]
+    no_process = 1 << 30  # above Linux' highest number of a process
+    assert temporary_files.is_dead(
+        tmp_path / f"{temporary_files.PREFIX}{machine}.{no_process}.7-x-p"
+    )
+
+
 def test_a_pattern_matches_files_in_order_and_no_directory(tmp_path):
     for name in ("b.tsv", "a.tsv"):
         (tmp_path / name).touch()
