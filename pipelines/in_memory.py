@@ -28,7 +28,7 @@ from pairweave.transforms.links.pharaoh import parse_links, symmetrize_files
 Pairs: TypeAlias = Any
 """An Arrow table or record batch, a pandas or Polars frame, or an iterable of tuples."""
 
-Links: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
+LinksLike: TypeAlias = Iterable[str | Sequence[tuple[int, int]]]
 """For each sentence, Pharaoh text (``0-0 1-2``) or pairs of word numbers from 0."""
 
 _TEXTS = ("source", "target", "translation")
@@ -151,7 +151,9 @@ def suggest(pairs: Pairs, model: str | os.PathLike[str] | None = None, **options
     return _rows("suggest", pairs, model, options)
 
 
-def symmetrize(forward: Links, reverse: Links, heuristic: Heuristic = "grow-diag") -> pa.Table:
+def symmetrize(
+    forward: LinksLike, reverse: LinksLike, heuristic: Heuristic = "grow-diag"
+) -> pa.Table:
     """Combine two directions of links (Och and Ney 2003; Koehn et al. 2005).
 
     Args:
@@ -174,7 +176,7 @@ def symmetrize(forward: Links, reverse: Links, heuristic: Heuristic = "grow-diag
         out = io.BytesIO()
         symmetrize_files(paths[0], paths[1], heuristic, out)
     joined = parse_links(out.getvalue(), paths[0])
-    sides = {"source": joined.source, "target": joined.target}
+    sides = {"source": joined.sources, "target": joined.targets}
     fields = {name: numbers.astype(np.int32) for name, numbers in sides.items()}
     return pa.table({"links": list_column(joined.offsets, fields, _LINKS)})
 
@@ -182,7 +184,7 @@ def symmetrize(forward: Links, reverse: Links, heuristic: Heuristic = "grow-diag
 def project_tags(
     sources: Iterable[str],
     translations: Iterable[str],
-    links: Links | None = None,
+    links: LinksLike | None = None,
     **options: Any,  # noqa: ANN401
 ) -> pa.Table:
     """Put the tags of sources onto their translations (Hanneman and Dinu 2020, section 3).

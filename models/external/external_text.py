@@ -169,7 +169,7 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
     if len(links) != len(text):
         raise WorkerError(f"{name}: {len(text)} pairs in, {len(links)} lines of links out")
     rows = np.repeat(text.rows, np.diff(links.offsets))
-    keys = (rows << 32) | (links.source.astype(np.int64) << 16) | links.target.astype(np.int64)
+    keys = (rows << 32) | (links.sources.astype(np.int64) << 16) | links.targets.astype(np.int64)
     keys = np.unique(keys)
     offsets = np.searchsorted(keys >> 32, np.arange(table.num_rows + 1))
     fields: dict[str, np.ndarray] = {

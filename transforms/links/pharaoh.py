@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import fields_of
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.links import links as link_kernels
 from pairweave.transforms.kernels.links import pharaoh as kernel
+from pairweave.transforms.kernels.links.links import Links, least_lengths
 from pairweave.transforms.kernels.links.phrase_extraction import extract_phrases
 from pairweave.transforms.kernels.links.symmetrize import symmetrize
 from pairweave.transforms.links.link_options import Heuristic, UnalignedWords
@@ -26,42 +26,44 @@ _NO_CUTS = np.zeros(0, np.bool_)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Links:
-    """The links of some lines as flat arrays.
+class PharaohLinks:
+    """The links of some lines as they are written, as flat arrays.
 
     Attributes:
         offsets: Where each line's links start, int64 ``[line + 1]``, not always from 0.
-        source: Source words, int16 ``[link]``, as written: in any order, perhaps repeated.
-        target: Target words, the same.
+        sources: Source words, int16 ``[link]``, as written: in any order, perhaps repeated.
+        targets: Target words, the same.
         possible: Whether a link is written ``ipj``, bool ``[link]``.
     """
 
     offsets: np.ndarray
-    source: np.ndarray
-    target: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
     possible: np.ndarray
 
     def __post_init__(self) -> None:
         # As views of Arrow columns are: kernels are compiled for each kind of array.
-        self.source.setflags(write=False)
-        self.target.setflags(write=False)
+        self.sources.setflags(write=False)
+        self.targets.setflags(write=False)
 
     @property
-    def arrays(self) -> link_kernels.Links:
-        """Return the links as kernels take them."""
-        return link_kernels.Links(self.offsets, self.source, self.target)
+    def links(self) -> Links:
+        """Return the links alone, as kernels take them."""
+        return Links(self.offsets, self.sources, self.targets)
 
     def __len__(self) -> int:
         """Return the number of lines."""
         return len(self.offsets) - 1
 
-    def __getitem__(self, lines: slice) -> "Links":
+    def __getitem__(self, lines: slice) -> "PharaohLinks":
         """Return adjoining lines without a copy."""
         start, stop, _ = lines.indices(len(self))
         return dataclasses.replace(self, offsets=self.offsets[start : stop + 1])
 
 
-def parse_links(data: bytes, path: Path, first_line: int = 1, *, possible: bool = False) -> Links:
+def parse_links(
+    data: bytes, path: Path, first_line: int = 1, *, possible: bool = False
+) -> PharaohLinks:
     """Read whole lines of links.
 
     Links are parted by blanks or tabs; lines end with LF or CR LF and may be empty.
@@ -78,7 +80,7 @@ def parse_links(data: bytes, path: Path, first_line: int = 1, *, possible: bool 
     text = np.frombuffer(data, np.uint8)
     offsets, source, target, marks, bad = kernel.parse(text, int(possible))
     if bad < 0:
-        return Links(offsets, source, target, marks)
+        return PharaohLinks(offsets, source, target, marks)
     token = data[bad:].split(maxsplit=1)[0]
     shown = token[:200].decode("utf-8", "replace")
     if len(shown) > 40:
@@ -93,7 +95,7 @@ def parse_links(data: bytes, path: Path, first_line: int = 1, *, possible: bool 
     raise InputError(code, str(path), f"{shown!r} is not a link; {expected}", line)
 
 
-def read_links(path: Path, *, possible: bool = False) -> Iterator[Links]:
+def read_links(path: Path, *, possible: bool = False) -> Iterator[PharaohLinks]:
     """Yield the links of a file, block by block.
 
     Args:
@@ -138,7 +140,7 @@ def in_step(paths: Sequence[Path], streams: Sequence[Iterator[Any]]) -> Iterator
 
     Args:
         paths: The files.
-        streams: What is read from each: `Links` or arrays, of any number of lines at a time.
+        streams: What is read from each: `PharaohLinks` or arrays, of any number of lines at a time.
 
     Raises:
         InputError: ``line_count_mismatch``; names all counts. Before anything is yielded, unless a
@@ -183,7 +185,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
     code = SymmetrizeConfig(heuristic=heuristic).code
     streams = [read_links(forward), read_links(reverse)]
     for one, other in in_step([forward, reverse], streams):
-        joined = symmetrize(one.arrays, other.arrays, code)
+        joined = symmetrize(one.links, other.links, code)
         text, _ = kernel.format_links(*joined, 1)
         out.write(text.data)
 
@@ -218,15 +220,12 @@ def phrase_files(
     streams: list[Iterator[Any]] = [read_links(links), *(read_lengths(text) for text in texts)]
     first_line = 1
     for found, *lengths in in_step([links, *texts], streams):
-        sides = [
-            link_kernels.least_lengths(found.offsets, words)
-            for words in (found.source, found.target)
-        ]
+        sides = [least_lengths(found.offsets, words) for words in (found.sources, found.targets)]
         for side, text in enumerate((source_text, target_text)):
             if text is not None:
                 sides[side] = _checked_lengths(sides[side], lengths.pop(0), links, text, first_line)
         phrases = extract_phrases(
-            found.arrays,
+            found.links,
             sides[0],
             sides[1],
             _NO_CUTS,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.links.pharaoh import Links, in_step, read_links
+from pairweave.transforms.links.pharaoh import PharaohLinks, in_step, read_links
 from pairweave.transforms.output.signature import signature
 
 
@@ -149,25 +149,25 @@ def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:
     return LinkScores(pairs, links, sure, possible, sure_hits, possible_hits, one_based, has_zero)
 
 
-def _own(links: Links, values: np.ndarray) -> np.ndarray:
+def _own(links: PharaohLinks, values: np.ndarray) -> np.ndarray:
     """Return the part of an array ``[link]`` that belongs to these lines."""
     return values[links.offsets[0] : links.offsets[-1]]
 
 
-def _keys(links: Links, base: int) -> np.ndarray:
+def _keys(links: PharaohLinks, base: int) -> np.ndarray:
     """Return one number for each link, int64 ``[link]``: its line, source and target word."""
     lines = np.repeat(np.arange(len(links)), np.diff(links.offsets))
-    source = _own(links, links.source).astype(np.int64) - base
-    target = _own(links, links.target).astype(np.int64) - base
+    source = _own(links, links.sources).astype(np.int64) - base
+    target = _own(links, links.targets).astype(np.int64) - base
     return (lines << 32) | (source << 16) | target
 
 
-def _zeros(links: Links) -> np.ndarray:
+def _zeros(links: PharaohLinks) -> np.ndarray:
     """Tell which links of these lines have a word 0, bool ``[link]``."""
-    return (_own(links, links.source) == 0) | (_own(links, links.target) == 0)
+    return (_own(links, links.sources) == 0) | (_own(links, links.targets) == 0)
 
 
-def _require_one_based(links: Links, path: Path, first_line: int) -> None:
+def _require_one_based(links: PharaohLinks, path: Path, first_line: int) -> None:
     zeros = np.flatnonzero(_zeros(links))
     if len(zeros):
         link = int(links.offsets[0] + zeros[0])
@@ -175,7 +175,7 @@ def _require_one_based(links: Links, path: Path, first_line: int) -> None:
         raise InputError(
             "zero_in_one_based",
             str(path),
-            f"links {links.source[link]} and {links.target[link]}, but one-based words start at "
+            f"links {links.sources[link]} and {links.targets[link]}, but one-based words start at "
             "1; drop --one_based if the file counts from 0",
             first_line + line,
         )

@@ -113,7 +113,7 @@ def _directed(
 def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
     for links in read_links(path):
         for start, end in itertools.pairwise(links.offsets.tolist()):
-            sides = links.source[start:end].tolist(), links.target[start:end].tolist()
+            sides = links.sources[start:end].tolist(), links.targets[start:end].tolist()
             yield list(zip(*sides, strict=True))
 
 
