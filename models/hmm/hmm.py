@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from pairweave.models.aligner import TakesEveryPair, require_countable
 from pairweave.models.hmm.hmm_config import HmmConfig
+from pairweave.models.hmm.hmm_files import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_parts import Parts
-from pairweave.models.hmm.hmm_storage import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.models.hmm.training import train
 from pairweave.transforms import schemas

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
     from pairweave.models.external.external_store import ExternalReference
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model, Pairs
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
@@ -113,20 +113,19 @@ class External(JobAligner):
 
         return external_store.find_whole(config_of_options(options), directory)
 
-    def model(
+    def fit(
         self,
         rows: "Batches",
         run: "Run",
-        pieces: "beam.pvalue.AsSingleton | None" = None,
-        after: "beam.PCollection[str] | None" = None,
+        pieces: "beam.pvalue.AsSingleton | None",
+        after: "beam.PCollection[str] | None",
         *,
-        translations: bool = False,
-    ) -> "Model":
-        """Return the program, or what it learns; what it learned earlier is used again."""
-        from pairweave.pipelines.aligners.external_learning import learned_program
+        translations: bool,
+    ) -> "beam.pvalue.AsSingleton":
+        """Return what the program learns from a sample of the rows."""
+        from pairweave.pipelines.steps.external_learning import learned_program
 
-        reference = run.model or self.find_fitted(run.options, run.model_directory)
-        return reference or learned_program(rows, run, config_of_options(run.options))
+        return learned_program(rows, run, config_of_options(run.options))
 
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"

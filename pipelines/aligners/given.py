@@ -90,7 +90,7 @@ class Given(JobAligner):
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that gives pairs their links."""
-        from pairweave.pipelines.aligners.given_linking import LinkAsGiven
+        from pairweave.pipelines.steps.given_linking import LinkAsGiven
 
         assert run.model is not None
         assert run.tokens is not None

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
-    from pairweave.models.store import ModelReference
-    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model, Pairs
+    from pairweave.models.hmm.hmm_store import ModelReference
+    from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Batches
     from pairweave.transforms.text.tokens import TokenConfig
@@ -41,35 +41,35 @@ class Hmm(JobAligner):
 
     def find(self, options: AlignedOptions) -> "Chosen":
         """Return the given model, if there is one, and the tokens that it was fitted on."""
-        from pairweave.models import store
+        from pairweave.models.hmm import hmm_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         directory, given = options.given_model, options.tokens
         if directory is None:
             return None, read_tokens(given or "words")
-        fitted = store.read(directory)
+        fitted = hmm_store.read(directory)
         tokens = fitted.tokens if given is None else read_tokens(given)
         if not _agree(tokens, fitted.tokens):
             raise ConfigError(
                 f"--tokens {given}: the model in {directory} was fitted on "
                 f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
             )
-        return store.find(directory), tokens
+        return hmm_store.find(directory), tokens
 
     def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is whole."""
-        from pairweave.models import store
+        from pairweave.models.hmm import hmm_store
 
-        return store.find_whole(directory)
+        return hmm_store.find_whole(directory)
 
     def check_translations(self, reference: "AlignerReference | None") -> None:
         """Refuse a model that was fitted on pairs of two languages."""
-        from pairweave.models import store
+        from pairweave.models.hmm import hmm_store
 
         if reference is None:
             return
         given = _fitted(reference)
-        about = store.load(given).about
+        about = hmm_store.load(given).about
         languages = [about.get(name) for name in ("source_lang", "target_lang")]
         if languages[0] != languages[1]:
             shown = " to ".join(",".join(each or ["unknown"]) for each in languages)
@@ -79,26 +79,25 @@ class Hmm(JobAligner):
                 "fit one on translations as the source, with the target language as both languages"
             )
 
-    def model(
+    def fit(
         self,
         rows: "Batches",
         run: "Run",
-        pieces: "beam.pvalue.AsSingleton | None" = None,
-        after: "beam.PCollection[str] | None" = None,
+        pieces: "beam.pvalue.AsSingleton | None",
+        after: "beam.PCollection[str] | None",
         *,
-        translations: bool = False,
-    ) -> "Model":
-        """Return the given model, or one that is fitted; what an earlier attempt fitted is kept."""
-        from pairweave.pipelines.aligners.hmm_fitting import fitted_model
+        translations: bool,
+    ) -> "beam.pvalue.AsSingleton":
+        """Return a model that is fitted on a sample of the rows."""
+        from pairweave.pipelines.steps.hmm_fitting import fitted_model
 
-        reference = run.model or self.find_fitted(run.options, run.model_directory)
-        return reference or fitted_model(rows, run, pieces, after, translations=translations)
+        return fitted_model(rows, run, pieces, after, translations=translations)
 
     def cut(
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
         """Cut pairs into tokens; None for those that the model was fitted on."""
-        from pairweave.pipelines.aligners.hmm_fitting import tokenize
+        from pairweave.pipelines.steps.hmm_fitting import tokenize
 
         return tokenize(table, _fitted(reference), tokens)
 
@@ -121,7 +120,7 @@ class Hmm(JobAligner):
         tokens: "TokenConfig",
     ) -> "ModelReference":
         """Return a fitted model as the second aligner."""
-        from pairweave.models import store
+        from pairweave.models.hmm import hmm_store
 
         name.require_settings()
         if name.model is None:
@@ -129,25 +128,25 @@ class Hmm(JobAligner):
                 f"{name.option} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by "
                 "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
             )
-        fitted = store.read(name.model)
+        fitted = hmm_store.read(name.model)
         if tokens != fitted.tokens and (tokens.model or fitted.tokens.model):
             raise ConfigError(
                 f"{name.option} {name.text}: was fitted on {fitted.tokens.kind}, but the first "
                 f"aligner gets {tokens.kind}; give --tokens that both know"
             )
-        reference = store.find(name.model)
+        reference = hmm_store.find(name.model)
         assert reference is not None
         return reference
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
         """Return the fitted model, or what fits one."""
-        from pairweave.models import store
+        from pairweave.models.hmm import hmm_store
         from pairweave.models.hmm.hmm import HmmConfig, fit
 
         name.require_settings("decode")
         if name.model is not None:
             name.require_settings()
-            fitted = store.read(name.model).model
+            fitted = hmm_store.read(name.model).model
             return lambda _gold, _training: fitted
         config = HmmConfig(decode=name.settings.get("decode", "posterior"))
 
@@ -162,7 +161,7 @@ class Hmm(JobAligner):
 
 
 def _fitted(reference: "AlignerReference") -> "ModelReference":
-    from pairweave.models.store import ModelReference
+    from pairweave.models.hmm.hmm_store import ModelReference
 
     assert isinstance(reference, ModelReference)
     return reference

@@ -163,7 +163,7 @@ class JobAligner:
         *,
         translations: bool = False,
     ) -> "Model":
-        """Return the run's aligner: the one given, or one fitted on a sample of the rows.
+        """Return the given aligner, what an earlier attempt fitted, or what is fitted now.
 
         Args:
             rows: Screened rows.
@@ -172,8 +172,28 @@ class JobAligner:
             after: Receipts that must be there before anything is fitted.
             translations: Whether it aligns translations with targets, not sources with targets.
         """
-        assert run.model is not None
-        return run.model
+        given = run.model or self.find_fitted(run.options, run.model_directory)
+        return given or self.fit(rows, run, pieces, after, translations=translations)
+
+    def fit(
+        self,
+        rows: "Batches",
+        run: "Run",
+        pieces: "beam.pvalue.AsSingleton | None",
+        after: "beam.PCollection[str] | None",
+        *,
+        translations: bool,
+    ) -> "beam.pvalue.AsSingleton":
+        """Return one that is fitted on a sample of the rows, if `find` can return none.
+
+        Args:
+            rows: As for `model`, and so are the others.
+            run: The run.
+            pieces: The SentencePiece model that the run trains, if it does.
+            after: Receipts that must be there before anything is fitted.
+            translations: Whether it aligns translations with targets.
+        """
+        raise NotImplementedError
 
     def cut(
         self,

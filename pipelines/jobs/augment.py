@@ -6,7 +6,7 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
@@ -218,7 +218,7 @@ def finish_terms(
 
 def finish_fragments(
     shard: Shard,
-    reference: store.ModelReference,
+    reference: hmm_store.ModelReference,
     tags: TagConfig,
     fragments: FragmentConfig,
     translator: TranslatorReference | None,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.aligners.hmm_fitting import NO_MODEL
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -78,7 +78,7 @@ def check_fragments(run: Run) -> None:
 
 def find(
     table: pa.Table,
-    reference: store.ModelReference,
+    reference: hmm_store.ModelReference,
     config: FragmentConfig,
     translator: TranslatorReference | None,
 ) -> tuple[pa.Table, dict[str, int]]:
@@ -98,10 +98,10 @@ def find(
 
 @functools.lru_cache(maxsize=2)
 def translator_of(
-    reference: store.ModelReference, translator: TranslatorReference | None = None
+    reference: hmm_store.ModelReference, translator: TranslatorReference | None = None
 ) -> FragmentTranslator:
     """Return what translates fragments, once in a process."""
-    fitted = store.load(reference)
+    fitted = hmm_store.load(reference)
     if translator is not None:
         return TextFragments(_Loaded(translator), fitted.tokens)
     return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)

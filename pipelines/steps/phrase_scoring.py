@@ -6,7 +6,7 @@ the links, and needed only where the options ask for scores.
 
 import pyarrow as pa
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.config import pick
@@ -38,7 +38,7 @@ def check_confidence(run: Run) -> None:
 
 def aligned_phrases(
     table: pa.Table,
-    reference: store.ModelReference,
+    reference: hmm_store.ModelReference,
     links: SymmetrizeConfig,
     phrases: PhraseConfig,
     confidence: ConfidenceConfig,
@@ -47,7 +47,7 @@ def aligned_phrases(
 
     The phrase pairs are those that its own links give; scores count links down to `BELIEF`.
     """
-    model = store.load(reference).model
+    model = hmm_store.load(reference).model
     config = model.config
     if config.decode == "posterior" and config.threshold <= BELIEF:
         return scored_phrases(model.align(table), links, phrases, confidence)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
 from pairweave.transforms.screen import ScreenConfig, screen
@@ -62,9 +62,9 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     """
     if run.tokens is not None:
         return None
-    reference = store.find_whole(run.model_directory)
+    reference = hmm_store.find_whole(run.model_directory)
     if reference is not None:
-        model = store.load(reference).tokens.model or NO_PIECES
+        model = hmm_store.load(reference).tokens.model or NO_PIECES
         return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
     options = run.options
     columns = ("source", "target", "translation") if run.screen.translations else _SIDES

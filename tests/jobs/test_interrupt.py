@@ -16,7 +16,7 @@ STAGES = {
     "planning": ("pairweave.pipelines.jobs.augment", "prepare"),
     "reading": ("pairweave.pipelines.steps.steps", "read_unit"),
     "pieces": ("pairweave.pipelines.steps.screened_rows", "train_sentencepiece"),
-    "fit": ("pairweave.pipelines.aligners.hmm_fitting", "fit"),
+    "fit": ("pairweave.pipelines.steps.hmm_fitting", "fit"),
     "aligning": ("pairweave.models.hmm.hmm", "HmmModel.align"),
     "writing": ("pairweave.pipelines.steps.steps", "write_shard"),
     "commit": ("pairweave.pipelines.steps.steps", "commit_run"),

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.pipelines import cli
 from pairweave.pipelines.engines import failures
@@ -102,7 +102,9 @@ def model(tmp_path):
     directory = tmp_path / "model"
     pairs = [(f"the house {n}", f"das Haus {n}") for n in range(30)]
     fitted = fit(plain_table(pairs), HmmConfig(hmm_iterations=1))
-    store.save(str(directory), store.pack(fitted, TokenConfig(kind="whitespace"), {"pairs": 30}))
+    hmm_store.save(
+        str(directory), hmm_store.pack(fitted, TokenConfig(kind="whitespace"), {"pairs": 30})
+    )
     return directory
 
 
@@ -127,7 +129,7 @@ def test_a_model_whose_arrow_footer_is_damaged_under_matching_hashes(model, name
     (model / name).write_bytes(bytes(data))
     seal(model)
     with pytest.raises(ConfigError, match=f"model: {name}"):
-        store.read(str(model))
+        hmm_store.read(str(model))
 
 
 def test_a_model_whose_jumps_are_zero(model):
@@ -138,18 +140,18 @@ def test_a_model_whose_jumps_are_zero(model):
         writer.write_table(pa.table([zeros, zeros], schema=table.schema))
     seal(model)
     with pytest.raises(ConfigError, match=r"model: jumps\.arrow is damaged"):
-        store.read(str(model))
+        hmm_store.read(str(model))
 
 
 def test_a_pipe_in_a_model(model):
     (model / "jumps.arrow").unlink()
     os.mkfifo(model / "jumps.arrow")
     with pytest.raises(ConfigError, match=r"jumps\.arrow: is no regular file"):
-        store.read(str(model))
+        hmm_store.read(str(model))
     (model / "about.json").unlink()
     os.mkfifo(model / "about.json")
     with pytest.raises(ConfigError, match=r"about\.json: is no regular file"):
-        store.read(str(model))
+        hmm_store.read(str(model))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models import store
-from pairweave.models.hmm import phrase_table
+from pairweave.models.hmm import hmm_store, phrase_table
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table, pack, unpack
 from pairweave.models.translators.lexical_translator import LexicalTranslator
@@ -165,13 +164,13 @@ def translations_of(found, number):
 
 def test_a_model_directory_keeps_its_phrases_and_can_lack_them(model, table, tmp_path):
     phrases = build_phrase_table(model, table)
-    full = store.save(str(tmp_path / "full"), store.pack(model, BLANKS, {}, phrases))
-    assert store.load(full).phrases.table.equals(phrases.table)
-    bare = store.save(str(tmp_path / "bare"), store.pack(model, BLANKS, {}))
-    assert store.load(bare).phrases is None
+    full = hmm_store.save(str(tmp_path / "full"), hmm_store.pack(model, BLANKS, {}, phrases))
+    assert hmm_store.load(full).phrases.table.equals(phrases.table)
+    bare = hmm_store.save(str(tmp_path / "bare"), hmm_store.pack(model, BLANKS, {}))
+    assert hmm_store.load(bare).phrases is None
     (tmp_path / "full" / phrase_table.FILE).write_bytes(b"damaged")
     with pytest.raises(ConfigError, match=r"phrases.arrow: not the file that about.json names"):
-        store._load(full)
+        hmm_store._load(full)
 
 
 def test_no_phrases_are_a_table_all_the_same():

@@ -4,7 +4,7 @@ import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.hosting.encoder_store import EncoderReference
-from pairweave.models.store import ModelReference
+from pairweave.models.hmm.hmm_store import ModelReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions

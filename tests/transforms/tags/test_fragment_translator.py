@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import Rejection, TranslatorConfig
@@ -20,7 +20,9 @@ KNOWN = {"house": "maison", "old": "vieille", "a": None}
 @pytest.fixture
 def aligner(tmp_path):
     model = fit(table_of(PAIRS), HmmConfig(hmm_iterations=1))
-    return store.save(str(tmp_path / "model"), store.pack(model, BLANKS, {"pairs": len(PAIRS)}))
+    return hmm_store.save(
+        str(tmp_path / "model"), hmm_store.pack(model, BLANKS, {"pairs": len(PAIRS)})
+    )
 
 
 def test_a_jobs_translator_translates_fragments(aligner, monkeypatch):

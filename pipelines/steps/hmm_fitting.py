@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models import store
 from pairweave.models.aligner import NOTHING
+from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
 from pairweave.pipelines.run.run import Run
@@ -22,10 +22,10 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
-Model = beam.PCollection[store.ModelReference]
+Model = beam.PCollection[hmm_store.ModelReference]
 View = Callable[[pa.Table], pa.Table]
 
-NO_MODEL = store.ModelReference("", NOTHING)
+NO_MODEL = hmm_store.ModelReference("", NOTHING)
 """What stands for the model where no pair passed the screen."""
 
 _NOTHING_TO_FIT = (
@@ -124,7 +124,7 @@ def fit_aligner(
     view: View | None = None,
     pieces: bytes = b"",
     _after: list[str] | None = None,
-) -> store.ModelReference:
+) -> hmm_store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
 
     Args:
@@ -163,18 +163,18 @@ def fit_aligner(
     # Fragments are translated from one language into another, and by words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
-    packed = store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
-    return store.save(directory, packed)
+    packed = hmm_store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
+    return hmm_store.save(directory, packed)
 
 
 def tokenize(
-    table: pa.Table, reference: store.ModelReference, tokens: TokenConfig | None
+    table: pa.Table, reference: hmm_store.ModelReference, tokens: TokenConfig | None
 ) -> pa.Table:
     """Cut pairs into tokens; None for those that the aligner was fitted on."""
     if reference == NO_MODEL:
         _require_empty(table)
         return schemas.TOKENS.empty_table()
-    return add_tokens(table, tokens or store.load(reference).tokens)
+    return add_tokens(table, tokens or hmm_store.load(reference).tokens)
 
 
 def _require_empty(table: pa.Table) -> None:
