@@ -101,6 +101,37 @@ DEFAULTS = {
 }
 
 
+LIMITS = {
+    PhraseOptions: {"max_words": (1, 512)},
+    MaxIdOptions: {"max_id": (10, 10_000)},
+    MaxTagsOptions: {"max_tags": (1, 9)},
+    FragmentOptions: {"max_words": (1, 64), "max_tags": (1, 9)},
+    RandomOptions: {
+        "mean_words": (1, None),
+        "max_mask_words": (1, 512),
+        "start_probability": (None, 1),
+        "variants": (1, 100),
+    },
+    HintOptions: {"hint_letters": (1, 100)},
+    DrawnTestOptions: {
+        "resamples": (1, 1_000_000),
+        "trials": (1, 10_000_000),
+        "seed": (1, None),
+    },
+}
+
+
+@pytest.mark.parametrize("options", LIMITS, ids=lambda options: options.__name__)
+def test_limits_are_the_documented_ones(options):
+    found = {}
+    for name, field in options.model_json_schema()["properties"].items():
+        known = dict(pair for part in [field, *field.get("anyOf", [])] for pair in part.items())
+        limits = known.get("minimum"), known.get("maximum")
+        if limits != (None, None):
+            found[name] = limits
+    assert found == LIMITS[options]
+
+
 @pytest.mark.parametrize("options", DEFAULTS, ids=lambda options: options.__name__)
 def test_every_default_is_the_documented_one(options):
     assert options().model_dump() == DEFAULTS[options]

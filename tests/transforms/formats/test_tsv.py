@@ -49,6 +49,14 @@ def test_the_expected_number_of_fields_can_be_given(tmp_path):
     assert reasons(read_all(single(path, field_count=2))) == ["field_count", None]
 
 
+@pytest.mark.parametrize("last", [b"x", b"x\n", b"x\ty", b""])
+def test_a_last_line_may_have_fewer_fields_than_a_column_needs(tmp_path, last):
+    path = write(tmp_path, b"1\tmt\tde\ten\n" + last)
+    rows = read_all(single(path, source_field="4", target_field="3", translation_field="2"))
+    assert (rows[0]["source"], rows[0]["target"], rows[0]["translation"]) == ("en", "de", "mt")
+    assert reasons(rows[1:]) == ["field_count"] * bool(last)
+
+
 def test_columns_are_chosen_by_number(tmp_path):
     path = write(tmp_path, b"1\tmt\tde\ten\n")
     fields = {"source_field": "4", "target_field": "3", "translation_field": "2"}

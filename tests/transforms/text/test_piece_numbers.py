@@ -170,3 +170,11 @@ def test_links_from_outside_keep_to_their_own_pairs():
     assert list(zip(*(side.tolist() for side in made[1:]), strict=True)) == list(
         itertools.chain(*expected)
     )
+
+
+def test_words_and_marks_of_several_texts_are_numbered_in_each():
+    found = number_pieces(pa.array(["a bc", "", "d, e"]), TokenConfig("words"))
+    assert found.offsets.tolist() == [0, 2, 2, 5]
+    assert np.asarray(found.starts).tolist() == [0, 2, 0, 1, 3]
+    assert np.asarray(found.ends).tolist() == [1, 4, 1, 2, 4]
+    assert found.tokens.tolist() == [0, 1, 0, 1, 2]

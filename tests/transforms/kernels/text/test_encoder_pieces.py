@@ -57,6 +57,19 @@ def test_pieces_that_share_a_character_are_one_token_and_the_next_piece_is_anoth
     assert tokens.tolist() == [0, 0, 1, 1]  # a blank alone is of the token behind it
 
 
+def test_a_piece_behind_the_last_token_belongs_to_none():
+    offsets, *_, tokens = merge_pieces(
+        np.array([0, 2, 3]),
+        np.array([0, 2, 0]),
+        np.array([2, 3, 1]),
+        np.frombuffer(b"ab  ", np.uint8),
+        np.array([0, 3, 4]),
+        properties(),
+    )
+    assert offsets.tolist() == [0, 1, 1]
+    assert tokens.tolist() == [0, -1, -1]
+
+
 @st.composite
 def texts(draw):
     """Draw the pieces and the tokens of some texts."""
