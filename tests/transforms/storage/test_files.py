@@ -110,7 +110,7 @@ def test_a_store_is_asked_what_it_holds_and_a_disk_is_not(tmp_path, monkeypatch)
         def exists(path):
             return path == "gs://bucket/file"
 
-    monkeypatch.setattr(files, "_file_systems", lambda path: Store)
+    monkeypatch.setattr(files, "_file_systems", lambda _: Store)
     assert files.exists("gs://bucket/file")
     assert not files.exists("gs://bucket/other")
     monkeypatch.delattr(Store, "exists")
