@@ -1,1 +1,1 @@
-"""The aligners of a job, one module each, and the registry that names them."""
+"""The aligners of jobs, one module each, and their registry."""

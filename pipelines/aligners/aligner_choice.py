@@ -1,4 +1,4 @@
-"""Which aligner a job uses, and on which tokens: from options to what workers load."""
+"""Choose the aligner and the tokens of a job from its options."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Chosen
 
 PLACE = frozenset(name for aligner in ALIGNERS for name in aligner.place)
-"""Options of where and how an aligner is held: none may change an output byte."""
+"""Options for where and how an aligner runs; none may change an output byte."""
 
 
 def choose_aligner(options: AlignedOptions) -> "Chosen":
-    """Return the given model, if any, and how text is cut, unless that is still to be trained.
+    """Return the given model, if any, and the tokens, unless their model is still to be trained.
 
     Raises:
         ConfigError: There is no such model, or options do not fit the aligner.
@@ -25,16 +25,16 @@ def choose_aligner(options: AlignedOptions) -> "Chosen":
 
 
 def unused_options(options: AlignedOptions) -> set[str]:
-    """Return the options that the job's aligner does not know."""
+    """Return the aligner options that the job's aligner does not use."""
     every = {name for aligner in ALIGNERS for name in aligner.own}
     return every - aligner_of(options).known(options)
 
 
 def check_options(options: AlignedOptions) -> None:
-    """Refuse options of another aligner, and those that do not go together.
+    """Refuse options of another aligner, and options that exclude each other.
 
     Raises:
-        ConfigError: Names them.
+        ConfigError: There are such options.
     """
     aligner = aligner_of(options)
     foreign = sorted(unused_options(options) & options.model_fields_set)
@@ -42,27 +42,27 @@ def check_options(options: AlignedOptions) -> None:
         other = next(each.name for each in ALIGNERS if foreign[0] in each.own)
         names = ", ".join(f"--{name}" for name in foreign)
         raise ConfigError(
-            f"{aligner.title(options)} does not know {names}; leave it out, or give "
+            f"{aligner.title(options)} does not take {names}; leave it out, or give "
             f"--aligner {other}"
         )
     aligner.check(options)
 
 
 def check_tokens(options: AlignedOptions) -> None:
-    """Refuse an encoder's pieces where no encoder aligns.
+    """Refuse an encoder's pieces for an aligner without an encoder.
 
     Raises:
-        ConfigError: Says why.
+        ConfigError: The tokens do not fit the aligner.
     """
     aligner = aligner_of(options)
     if options.tokens == "pieces" and not aligner.brings_pieces:
         raise ConfigError(
-            f"--tokens pieces: they are the pieces of an encoder, and --aligner {aligner.name} has "
-            "none; give --aligner encoder, or sentencepiece for subwords of your own"
+            f"--tokens pieces: these are the pieces of an encoder, but --aligner {aligner.name} "
+            "has none; give --aligner encoder, or sentencepiece for subwords of your own"
         )
     vocabulary = "vocabulary" in aligner.own and "vocabulary" in options.model_fields_set
     if vocabulary and options.tokens != "sentencepiece":
         raise ConfigError(
-            "--vocabulary: of a SentencePiece model that is trained in the run; give --tokens "
+            "--vocabulary applies to a SentencePiece model that the run trains; give --tokens "
             "sentencepiece as well, or leave it out"
         )

@@ -1,4 +1,4 @@
-"""An aligner as a user names it on one line: ``encoder:DIR:layer=8:head=softmax``."""
+"""The one-line name of an aligner: ``encoder:DIR:layer=8:head=softmax``."""
 
 import dataclasses
 from typing import TypeVar
@@ -13,8 +13,8 @@ class AlignerName:
     """An aligner with its settings.
 
     Attributes:
-        text: As it was written.
-        aligner: What it is called there: a name of `pipelines.aligners.registry.NAMES`.
+        text: The name as given.
+        aligner: Its first part: a name of `pipelines.aligners.registry.NAMED`.
         model: Directory of a model, or file of attention, if one is named.
         settings: The other settings.
         option: The option that names it, for messages.
@@ -31,29 +31,29 @@ class AlignerName:
         """Return the layer of an encoder.
 
         Raises:
-            ConfigError: It is no number.
+            ConfigError: It is not a number.
         """
         layer = self.number("layer", int)
         return 8 if layer is None else layer
 
     def require_settings(self, *known: str) -> None:
-        """Refuse settings that the aligner does not know.
+        """Refuse settings that the aligner does not have.
 
         Raises:
-            ConfigError: Names them.
+            ConfigError: There are such settings.
         """
         foreign = sorted(set(self.settings) - set(known))
         if foreign:
             raise ConfigError(
-                f"{self.option} {self.text}: does not know {', '.join(foreign)}; it knows "
+                f"{self.option} {self.text}: unknown setting {', '.join(foreign)}; expected "
                 f"{', '.join(known) or 'no settings'}"
             )
 
     def number(self, setting: str, kind: type[Number]) -> Number | None:
-        """Read a setting as a number; None where it is not given.
+        """Return a setting as a number; None if it is not given.
 
         Raises:
-            ConfigError: It is no number.
+            ConfigError: It is not a number.
         """
         text = self.settings.get(setting)
         try:

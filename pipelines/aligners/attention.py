@@ -1,4 +1,4 @@
-"""The attention of a translation model as an aligner that ``evaluate aligners`` compares."""
+"""The attention of a translation model as an aligner for ``evaluate aligners``."""
 
 import dataclasses
 import itertools
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pairweave.transforms.text.tokens import TokenConfig
 
 ALL = "all"
-"""What stands for every layer, head or method of attention."""
+"""Selects every layer, head or method of attention."""
 
 
 class Attention(JobAligner):
-    """The aligner `models.attention_aligner`; a job takes attention with ``--aligner given``."""
+    """The aligner `models.attention_aligner`; jobs use attention by ``--aligner given``."""
 
     name = "attention"
     names = ("attention",)
     may_be_second = False
 
     def each(self, name: AlignerName) -> Iterator[AlignerName]:
-        """Yield the aligners that a name stands for: one, or one for each layer, head, method.
+        """Yield the aligners that a name selects: one, or one per layer, head or method.
 
         Raises:
             ConfigError: The file has no layers or heads to list.
@@ -45,14 +45,14 @@ class Attention(JobAligner):
             return
         file = attention.Attention(files.on_disk(_path(name)))
         layers, heads = file.layers_and_heads()
-        choices: list[Sequence[object]] = []
+        values_of: list[Sequence[object]] = []
         for setting in wanted:
             sizes = {"layer": layers, "head": heads}
             if setting in sizes and sizes[setting] is None:
                 raise ConfigError(f"{name.option} {name.text}: the file has no {setting}s to list")
             several = setting in sizes
-            choices.append(range(sizes[setting] or 0) if several else tuple(attention.METHODS))
-        for values in itertools.product(*choices):
+            values_of.append(range(sizes[setting] or 0) if several else tuple(attention.METHODS))
+        for values in itertools.product(*values_of):
             own = name.settings | dict(zip(wanted, map(str, values), strict=True))
             parts = (f"{setting}={value}" for setting, value in own.items())
             text = ":".join([name.aligner, _path(name), *parts])
@@ -61,14 +61,14 @@ class Attention(JobAligner):
     def second(
         self, name: AlignerName, options: AlignedOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
-        """Refuse it: attention is that of given lines.
+        """Refuse attention, which exists for given lines only.
 
         Raises:
             ConfigError: Always.
         """
         raise ConfigError(
-            f"{name.option} {name.text}: attention goes with --aligner given, or to evaluate "
-            "aligners"
+            f"{name.option} {name.text}: attention can be used by --aligner given or evaluate "
+            "aligners only"
         )
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
@@ -91,7 +91,7 @@ class Attention(JobAligner):
         return fitting
 
     def facts(self, name: AlignerName) -> dict[str, object]:
-        """Return how links are read off."""
+        """Return how links are extracted."""
         source = source_of(name)
         return {
             "method": source.method,
@@ -101,10 +101,10 @@ class Attention(JobAligner):
 
 
 def source_of(name: AlignerName) -> "AttentionSource":
-    """Return where attention is and how links are read off.
+    """Return the file of attention and how links are extracted.
 
     Raises:
-        ConfigError: No file is named, or a setting is none of attention's or has a wrong value.
+        ConfigError: No file is named, or a setting is unknown or has a wrong value.
     """
     from pairweave.models.attention_aligner import AttentionSource
     from pairweave.transforms.links import attention

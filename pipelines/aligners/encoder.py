@@ -1,4 +1,4 @@
-"""The neural aligner: a multilingual Transformer and a head that reads links off it."""
+"""The neural aligner: a multilingual Transformer and a head that extracts links."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +37,7 @@ HOSTING = ("large_model", "model_copies", "accelerator")
 
 
 class EncoderOptions(Options):
-    """How words are aligned, by any aligner: by an encoder."""
+    """Word alignment: by an encoder."""
 
     revision: str | None = Field(
         None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
@@ -50,7 +50,7 @@ class EncoderOptions(Options):
         None,
         ge=0,
         le=1,
-        description="encoder: what the probability of a link must be above, of the heads softmax "
+        description="encoder: a link's probability must exceed this, with the heads softmax "
         "(default 0.001), ot, unbalanced_ot and partial_ot (default 0.3)",
     )
     distortion: float = Field(
@@ -58,7 +58,7 @@ class EncoderOptions(Options):
         ge=0,
         le=1,
         description="encoder: how much the similarity of words at different positions is lowered, "
-        "for all heads but softmax and entmax15; 0 not at all",
+        "with all heads except softmax and entmax15; 0 for no change",
     )
     cost: TransportCost = Field(
         "cosine",
@@ -81,7 +81,7 @@ class EncoderOptions(Options):
         0.5,
         ge=1e-4,
         le=1e4,
-        description="encoder, unbalanced_ot: cost of mass that is left over or created",
+        description="encoder, unbalanced_ot: cost of surplus or created mass",
         json_schema_extra=UNSAID,
     )
     moved_mass: float = Field(
@@ -93,28 +93,31 @@ class EncoderOptions(Options):
     )
     unit: CompareUnit = Field(
         "pieces",
-        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
-        "its pieces",
+        description="encoder: units that are compared: its pieces, or words (tokens), each the "
+        "mean of its pieces",
     )
     precision: Precision = Field(
         "fp32", description="encoder: arithmetic; fp16 only on a GPU, int8 only on a CPU"
     )
     long_pairs: LongPairs = Field(
         "windows",
-        description="encoder: a side over its limit is encoded in overlapping windows, or the "
-        "pair rejected",
+        description="encoder: for a side over its limit, encode overlapping windows, or reject the "
+        "pair",
     )
     token_budget: Annotated[str, pydantic.BeforeValidator(as_text)] = Field(
         "auto",
         pattern=TOKEN_BUDGET,
-        description="encoder: pieces in a batch, padding included; auto measures the device",
+        description="encoder: pieces in a batch, including padding; auto measures the device",
     )
     large_model: bool = Field(
         default=False,
-        description="encoder: a machine's worker processes share one copy, held by one of them",
+        description="encoder: the worker processes of a machine share one copy of the model",
     )
     model_copies: int | None = Field(
-        None, ge=1, description="encoder: number of copies that they share (default: one each)"
+        None,
+        ge=1,
+        description="encoder: number of copies that the worker processes of a machine share "
+        "(default: one per process)",
     )
     accelerator: str | None = Field(
         None,
@@ -124,8 +127,8 @@ class EncoderOptions(Options):
     )
     watch_model: bool = Field(
         default=False,
-        description="encoder: each shard takes the model that --model, a directory or a link to "
-        "one, holds when the shard begins; its receipt names it",
+        description="encoder: align each shard with the model that is in the directory --model "
+        "when the shard begins, and record it in the shard's receipt",
     )
 
 
@@ -148,12 +151,12 @@ class Encoder(JobAligner):
     brings_pieces = True
 
     def check(self, options: AlignedOptions) -> None:
-        """Refuse to do without a model."""
+        """Refuse a missing model."""
         if options.given_model is None:
             raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return the encoder, whose weights are hashed and not loaded."""
+        """Return the encoder; its weights are hashed, not loaded."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
@@ -179,13 +182,13 @@ class Encoder(JobAligner):
         return encoder_store.find(config, watch=options.watch_model), tokens
 
     def check_machine(self, reference: "AlignerReference") -> None:
-        """Check that this machine can run the encoder as it is configured."""
+        """Check that this machine can run the configured encoder."""
         from pairweave.models.encoder.hosting import encoder_store
 
         encoder_store.check_device(_encoder(reference))
 
     def copies(self, options: AlignedOptions) -> int | None:
-        """Return how many copies the workers of a machine share, if they do."""
+        """Return the number of copies that the workers of a machine share, if they do."""
         if not isinstance(options, EncoderOptions):
             return None
         return options.model_copies or (1 if options.large_model else None)
@@ -193,7 +196,7 @@ class Encoder(JobAligner):
     def cut(
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
-        """Cut pairs into tokens, unless the encoder's pieces are meant: it cuts them itself."""
+        """Cut pairs into tokens, unless tokens are the encoder's pieces, which it cuts itself."""
         if tokens is not None and tokens.kind == "pieces":
             return table
         return super().cut(table, reference, tokens)
@@ -205,8 +208,8 @@ class Encoder(JobAligner):
         *,
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
-        """Return the step that aligns with the encoder, held where the options say."""
-        # What Beam's inference imports, torch among it, takes seconds that others need not spend.
+        """Return the step that aligns with the encoder."""
+        # Importing Beam's inference, and with it torch, takes seconds; other aligners skip it.
         from pairweave.models.encoder.hosting.handler import AlignShards, Hosting
 
         assert run.model is not None
@@ -216,7 +219,7 @@ class Encoder(JobAligner):
     def in_pieces(
         self, links: "pa.Table", reference: "AlignerReference | None", tokens: "TokenConfig"
     ) -> "pa.Table":
-        """Count tokens as the encoder's tokenizer does, where they are its pieces."""
+        """Renumber tokens as the encoder's tokenizer does, if they are its pieces."""
         from pairweave.models.encoder import pieces
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.transforms.text.piece_numbers import in_pieces
@@ -238,7 +241,7 @@ class Encoder(JobAligner):
         return encoder_store.find(config_of(name))
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
-        """Return what loads the encoder."""
+        """Return a function that loads the encoder."""
         from pairweave.models.encoder.hosting import encoder_store
 
         reference = encoder_store.find(config_of(name))
@@ -251,7 +254,7 @@ class StartingEncoder(Encoder):
     name = "finetune"
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return the encoder and the tokens that it learns to link."""
+        """Return the encoder, and the tokens that training links."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
@@ -260,15 +263,15 @@ class StartingEncoder(Encoder):
         return encoder_store.find(config), read_tokens(given.tokens)
 
     def known(self, options: AlignedOptions) -> set[str]:
-        """Return all options: the job has no others."""
+        """Return all options of the job."""
         return set(type(options).model_fields)
 
 
 def config_of(name: AlignerName) -> EncoderConfig:
-    """Return the settings of an encoder that is named on one line.
+    """Return the settings of an encoder from its one-line name.
 
     Raises:
-        ConfigError: No model is named, or a setting is none of an encoder's or has a wrong value.
+        ConfigError: No model is named, or a setting is unknown or has a wrong value.
     """
     of_head = ("threshold", "distortion", *TRANSPORT_SETTINGS)
     name.require_settings("layer", "head", *of_head, "unit", "precision")

@@ -1,4 +1,4 @@
-"""Someone else's aligner: a program that the user has installed."""
+"""External aligners: programs that the user has installed."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ProgramOptions(Options):
-    """How the words of two languages are aligned: by a program."""
+    """Word alignment of two languages: by a program."""
 
     program: ProgramName | None = Field(
         None, description="external: which program; eflomal and giza only to be evaluated"
@@ -55,20 +55,20 @@ class External(JobAligner):
     warms_up = False
 
     def known(self, options: AlignedOptions) -> set[str]:
-        """Return the options that the program knows, some of other aligners among them."""
+        """Return the options that the program takes, including some of other aligners."""
         config = config_of_options(options)
         known = {"fit_pairs"} if config.about.way == "fitted" else set()
         return {*self.own, *known, *(("layer", "head") if config.about.heads else ())}
 
     def title(self, options: AlignedOptions) -> str:
-        """Return how messages name it: with its program."""
+        """Return its name in messages, with its program."""
         return f"--aligner external --program {config_of_options(options).program}"
 
     def check(self, options: AlignedOptions) -> None:
-        """Leave it to the settings of the program (`models.external.external_config`)."""
+        """Accept all; `models.external.external_config` checks the program's settings."""
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return the program that aligns, None if it is to learn first, and how text is cut."""
+        """Return the program, None if it must be trained first, and the tokens."""
         from pairweave.models.external import external_store
         from pairweave.models.external.external_process import identity
         from pairweave.pipelines.aligners.token_choice import read_tokens
@@ -104,11 +104,11 @@ class External(JobAligner):
         return settings
 
     def model_name(self, options: AlignedOptions) -> str:
-        """Return where what the program learns goes, under a run's output."""
+        """Return the directory of the program's trained model, relative to a run's output."""
         return f"models/{config_of_options(options).program}"
 
     def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
-        """Return what the program learned in an earlier attempt of a run."""
+        """Return the model that the program learned in an earlier attempt of a run."""
         from pairweave.models.external import external_store
 
         return external_store.find_whole(config_of_options(options), directory)
@@ -130,7 +130,7 @@ class External(JobAligner):
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"
     ) -> "tuple[LoadedAligner, TokenConfig]":
-        """Refuse it: a program learns in a run.
+        """Refuse training, which a program does in a run only.
 
         Raises:
             ConfigError: Always.
@@ -167,7 +167,7 @@ class External(JobAligner):
         return external_store.find_learned(config, name.model)
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
-        """Return what lets the program learn."""
+        """Return a function that trains the program."""
         from pairweave.models.external.external import ExternalAligner, find_digest, learn
 
         config = config_of(name, seconds)
@@ -179,11 +179,11 @@ class External(JobAligner):
         return learned
 
     def learns(self, name: AlignerName) -> bool:
-        """Tell whether the program learns, beforehand or while it aligns."""
+        """Return True if the program learns, before or while it aligns."""
         return ABOUT[name.aligner].way != "pair by pair"
 
     def needs_whole_corpus(self, name: AlignerName) -> bool:
-        """Tell whether the program learns while it aligns."""
+        """Return True if the program learns while it aligns."""
         return ABOUT[name.aligner].way == "whole corpus"
 
 
@@ -191,7 +191,7 @@ def config_of_options(options: AlignedOptions) -> ExternalConfig:
     """Return the settings of the program.
 
     Raises:
-        ConfigError: None is named, or a setting is not one of its own.
+        ConfigError: No program is named, or it has no such setting.
     """
     from pairweave.pipelines.aligners.encoder import EncoderOptions
 
@@ -213,14 +213,14 @@ def config_of_options(options: AlignedOptions) -> ExternalConfig:
 
 
 def config_of(name: AlignerName, timeout_seconds: int) -> ExternalConfig:
-    """Return how a program that is named on one line is run.
+    """Return the settings of a program from its one-line name.
 
     Args:
-        name: The program.
-        timeout_seconds: How long one call of it may take.
+        name: The name.
+        timeout_seconds: Time limit of one call of the program.
 
     Raises:
-        ConfigError: A setting is not one of a program's, or out of range.
+        ConfigError: A setting is unknown or out of range.
     """
     name.require_settings("layer", "head", "path")
     return ExternalConfig(

@@ -1,4 +1,4 @@
-"""Links of one's own in place of an aligner's: files of links, or attention."""
+"""Given links instead of an aligner: files of links, or attention."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 
 class AttentionOptions(Options):
-    """How words are aligned, by any aligner: by the attention of a translation model."""
+    """Word alignment: by the attention of a translation model."""
 
     attention_method: Literal["naive", "shift"] = Field(
         "shift",
-        description="attention: of the step that writes a token, or of the one that reads it",
+        description="attention of the step that outputs a token (naive), or of the step that reads "
+        "it (shift)",
     )
     attention_layer: int | None = Field(
         None, description="attention: layer from 0, -1 the last; required if there are several"
@@ -46,7 +47,7 @@ class Given(JobAligner):
     takes_links = True
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return how links are read; which files they are in, the plan says."""
+        """Return how links are read; `of_plan` adds the files."""
         from pairweave.models.given_links import GivenLinks
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
@@ -55,7 +56,7 @@ class Given(JobAligner):
         return GivenLinks(*settings), known_tokens(options)
 
     def check_corpora(self, options: AlignedOptions, corpora: Sequence[CorpusInput]) -> None:
-        """Check that every corpus brings links."""
+        """Check that every corpus has links."""
         for corpus in corpora:
             label = f"corpus {corpus.name}: " if corpus.name else ""
             if not corpus.given_links:
@@ -66,7 +67,7 @@ class Given(JobAligner):
                 )
         unused = sorted(set(self.own) & options.model_fields_set)
         if unused and not any(corpus.attention for corpus in corpora):
-            raise ConfigError(f"--{unused[0]}: there is no --attention that links are read off")
+            raise ConfigError(f"--{unused[0]} applies to --attention, which is not given")
         if getattr(options, "translator", None) is not None:
             raise ConfigError(
                 "--aligner given links translations that are in the input; leave --translator out, "
@@ -78,7 +79,7 @@ class Given(JobAligner):
         return _links(reference).of_plan(plan)
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:
-        """Return how attention is read, where there is none."""
+        """Return the options of attention if there is none."""
         assert reference is not None
         return set() if _links(reference).attention else set(self.own)
 
@@ -89,7 +90,7 @@ class Given(JobAligner):
         *,
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
-        """Return the step that gives pairs their links."""
+        """Return the step that attaches links to pairs."""
         from pairweave.pipelines.steps.given_linking import LinkAsGiven
 
         assert run.model is not None

@@ -1,4 +1,4 @@
-"""The statistical aligner, which is fitted in the run or given."""
+"""The statistical aligner, fitted in the run or given."""
 
 import os
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ class Hmm(JobAligner):
     believes = True
 
     def check(self, options: AlignedOptions) -> None:
-        """Refuse options of a fit where a fitted model is given."""
+        """Refuse options of fitting together with a fitted model."""
         unused = sorted(set(self.own) & options.model_fields_set)
         if options.given_model is not None and unused:
             raise ConfigError(
@@ -40,7 +40,7 @@ class Hmm(JobAligner):
             )
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return the given model, if there is one, and the tokens that it was fitted on."""
+        """Return the given model, if any, and the tokens that it was fitted on."""
         from pairweave.models.hmm import hmm_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
@@ -57,13 +57,13 @@ class Hmm(JobAligner):
         return hmm_store.find(directory), tokens
 
     def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
-        """Return the model that an earlier attempt of a run fitted, if it is whole."""
+        """Return the model that an earlier attempt of a run fitted, if it is complete."""
         from pairweave.models.hmm import hmm_store
 
         return hmm_store.find_whole(directory)
 
     def check_translations(self, reference: "AlignerReference | None") -> None:
-        """Refuse a model that was fitted on pairs of two languages."""
+        """Refuse a model fitted on pairs of two languages."""
         from pairweave.models.hmm import hmm_store
 
         if reference is None:
@@ -96,7 +96,7 @@ class Hmm(JobAligner):
     def cut(
         self, table: "pa.Table", reference: "AlignerReference", tokens: "TokenConfig | None"
     ) -> "pa.Table":
-        """Cut pairs into tokens; None for those that the model was fitted on."""
+        """Cut pairs into tokens; None means the tokens that the model was fitted on."""
         from pairweave.pipelines.steps.hmm_fitting import tokenize
 
         return tokenize(table, _fitted(reference), tokens)
@@ -139,7 +139,7 @@ class Hmm(JobAligner):
         return reference
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
-        """Return the fitted model, or what fits one."""
+        """Return a function that returns the fitted model, or fits one."""
         from pairweave.models.hmm import hmm_store
         from pairweave.models.hmm.hmm import HmmConfig, fit
 
@@ -156,7 +156,7 @@ class Hmm(JobAligner):
         return learn
 
     def learns(self, name: AlignerName) -> bool:
-        """Tell whether no fitted model is named."""
+        """Return True if no fitted model is named."""
         return name.model is None
 
 
@@ -168,9 +168,9 @@ def _fitted(reference: "AlignerReference") -> "ModelReference":
 
 
 def _agree(tokens: "TokenConfig | None", fitted: "TokenConfig") -> bool:
-    """Tell whether text cut in one way can be aligned by a model fitted on text cut in another.
+    """Return True if a model fitted on one kind of tokens can align the other.
 
-    Words are words, whether they were found or stood between blanks.
+    Words from segmentation and words between blanks are compatible.
     """
     if tokens is None:
         return False

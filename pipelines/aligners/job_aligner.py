@@ -1,7 +1,7 @@
-"""What a job asks of an aligner, from its options to the step that aligns shards.
+"""The interface between jobs and aligners, from options to the step that aligns shards.
 
-A module of this folder declares one aligner, and is imported before any option is read: what takes
-long to import (Beam, Arrow, kernels, torch) is imported where it is used.
+Each aligner has a module in this folder, which is imported before any option is read: imports that
+take long (Beam, Arrow, kernels, torch) are therefore inside functions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 
 class JobAligner:
-    """An aligner of jobs and commands; what a subclass leaves out, it does not have or need.
+    """An aligner of jobs and commands; defaults are for features that it does not have.
 
     Attributes:
-        name: What ``--aligner`` calls it.
-        pairs: What the help says of it where two languages are aligned; None where it cannot.
-        translations: Likewise where translations are aligned with references, in one language.
-        options: Its options beside those of every aligner; None for no others.
-        own: Options that mean nothing to other aligners.
-        place: Those of them that change no byte.
-        of_workers: Those of them that mean nothing to a command, which has no workers.
-        names: What it is called where it is named on one line (`aligner_name`).
-        packages: Distributions that run it.
-        brings_pieces: Whether it cuts text by itself (``--tokens pieces``).
-        takes_links: Whether its links come with the input.
-        believes: Whether it tells how likely links are that it does not make.
-        may_be_second: Whether it can be named by ``--second_aligner``.
+        name: Its name in ``--aligner``.
+        pairs: Its help text for aligning two languages; None if it cannot.
+        translations: Its help text for aligning translations with references, in one language.
+        options: Its options besides those of every aligner; None if it has none.
+        own: Options that other aligners do not have.
+        place: Those of them that change no output byte.
+        of_workers: Those of them that do not apply to commands, which have no workers.
+        names: Its names in one-line names (`aligner_name`).
+        packages: Distributions that it needs.
+        brings_pieces: Whether it cuts text itself (``--tokens pieces``).
+        takes_links: Whether its links come from the input.
+        believes: Whether it has probabilities for links that it does not make.
+        may_be_second: Whether ``--second_aligner`` can name it.
         warms_up: Whether its first pairs in a process take longer than others.
     """
 
@@ -70,7 +70,7 @@ class JobAligner:
     # From options to a plan.
 
     def find(self, options: AlignedOptions) -> "Chosen":
-        """Return the aligner, None if it is fitted in the run; and how text is cut.
+        """Return the aligner, None if it is fitted in the run, and the tokens.
 
         Tokens are None if the run trains a SentencePiece model first.
 
@@ -80,18 +80,18 @@ class JobAligner:
         raise NotImplementedError
 
     def known(self, options: AlignedOptions) -> set[str]:
-        """Return the options that mean something to it, of those of all aligners."""
+        """Return the options of aligners that it uses."""
         return set(self.own)
 
     def title(self, options: AlignedOptions) -> str:
-        """Return how messages name it."""
+        """Return its name in messages."""
         return f"--aligner {self.name}"
 
     def check(self, options: AlignedOptions) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that exclude each other.
 
         Raises:
-            ConfigError: Names them.
+            ConfigError: There are such options.
         """
         if options.given_model is not None:
             raise ConfigError(
@@ -99,10 +99,10 @@ class JobAligner:
             )
 
     def check_corpora(self, options: AlignedOptions, corpora: Sequence[CorpusInput]) -> None:
-        """Check what the corpora bring beside texts.
+        """Check the corpora for data besides texts.
 
         Raises:
-            ConfigError: A corpus brings links, which the aligner does not look at.
+            ConfigError: A corpus has links, which the aligner does not use.
         """
         for corpus in corpora:
             if corpus.given_links:
@@ -113,43 +113,43 @@ class JobAligner:
                 )
 
     def of_plan(self, reference: "AlignerReference", plan: Plan) -> "AlignerReference":
-        """Return the aligner with what it needs of the planned input."""
+        """Return the aligner, with the data that it needs from the plan."""
         return reference
 
     def settings(self, options: AlignedOptions) -> dict[str, object]:
-        """Return what a plan says of it beside its options and its digest."""
+        """Return its entries in a plan besides its options and digest."""
         return {}
 
     def unread(self, reference: "AlignerReference | None") -> set[str]:
-        """Return options of its own that mean nothing for the input at hand."""
+        """Return its own options that do not apply to the run's input."""
         return set()
 
     # A run.
 
     def model_name(self, options: AlignedOptions) -> str:
-        """Return where an aligner that a run fits goes, under its output."""
+        """Return the directory of an aligner that a run fits, relative to the run's output."""
         return f"models/{self.name}"
 
     def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
-        """Return what an earlier attempt of a run fitted, if it can be used as it lies."""
+        """Return the aligner that an earlier attempt of a run fitted, if it is complete."""
         return None
 
     def check_machine(self, reference: "AlignerReference") -> None:
-        """Check that this machine can run it as it is configured.
+        """Check that this machine can run it with its settings.
 
         Raises:
             ConfigError: It cannot.
         """
 
     def check_translations(self, reference: "AlignerReference | None") -> None:
-        """Check that a given model is for two texts of one language.
+        """Check that a given model is for two texts in one language.
 
         Raises:
             ConfigError: It is not.
         """
 
     def copies(self, options: AlignedOptions) -> int | None:
-        """Return how many copies the workers of a machine share, if they do."""
+        """Return the number of copies that the workers of a machine share, None if they do not."""
         return None
 
     # The steps of a graph.
@@ -168,8 +168,8 @@ class JobAligner:
         Args:
             rows: Screened rows.
             run: The run.
-            pieces: The SentencePiece model that the run trains, if it does.
-            after: Receipts that must be there before anything is fitted.
+            pieces: The SentencePiece model that the run trains, if any.
+            after: Receipts that must exist before anything is fitted.
             translations: Whether it aligns translations with targets, not sources with targets.
         """
         given = run.model or self.find_fitted(run.options, run.model_directory)
@@ -204,7 +204,7 @@ class JobAligner:
         """Cut a shard's pairs into tokens."""
         from pairweave.transforms.text.tokens import add_tokens
 
-        assert tokens is not None  # only what is fitted may train its own
+        assert tokens is not None  # only a fitted aligner may train a SentencePiece model
         return add_tokens(table, tokens)
 
     def step(
@@ -225,10 +225,10 @@ class JobAligner:
         reference: "AlignerReference | None",
         tokens: "TokenConfig",
     ) -> "pa.Table":
-        """Turn a job's tokens into those that their tokenizer counts.
+        """Renumber the tokens of links as their tokenizer numbers them.
 
         Raises:
-            WorkerError: The tokenizer is no longer the one that cut the text.
+            WorkerError: The tokenizer is not the one that cut the text.
         """
         from pairweave.transforms.text.piece_numbers import in_pieces, number_sides
 
@@ -239,8 +239,8 @@ class JobAligner:
     # Commands, which have one process and no plan.
 
     def load_here(self, reference: "AlignerReference", threads: int) -> "LoadedAligner":
-        """Load the given aligner into this process, which may work on so many batches at once."""
-        # An aligner that needs more than tokens comes to a command in a way of its own.
+        """Load the given aligner into this process, to align up to ``threads`` batches at once."""
+        # Aligners that need more than tokens override this.
         return cast("LoadableReference", reference.with_threads(threads)).load()
 
     def learn_here(
@@ -253,13 +253,13 @@ class JobAligner:
 
         Args:
             options: The command's options.
-            tokens: How text is cut; None for pieces of a model that is trained first.
-            pairs: Returns the pairs to fit on, cut into tokens, and how they were cut.
+            tokens: How text is cut; None for the pieces of a model that is trained first.
+            pairs: Returns the pairs to fit on, cut into tokens, and these tokens.
         """
         raise NotImplementedError
 
     def each(self, name: AlignerName) -> Iterator[AlignerName]:
-        """Yield the aligners that a name stands for."""
+        """Yield the aligners that a name selects."""
         yield name
 
     def second(
@@ -268,33 +268,33 @@ class JobAligner:
         """Return it as the second aligner of a job.
 
         Raises:
-            ConfigError: It is not there, lacks its model, does not fit the tokens, or cannot align
-                shards one by one.
+            ConfigError: It is not installed, lacks its model, does not fit the tokens, or cannot
+                align shards one by one.
         """
         raise NotImplementedError
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
-        """Return what makes it ready for ``evaluate aligners``, which may be to let it learn.
+        """Return a function that prepares it for ``evaluate aligners``, if necessary by training.
 
-        The function takes the pairs of the gold set, and those with the training text behind them.
+        The function takes the pairs of the gold set, and these followed by the training text.
 
         Args:
-            name: How it was named.
-            seconds: How long one call of a program may take.
+            name: Its name.
+            seconds: Time limit of one call of a program.
 
         Raises:
-            ConfigError: It is not there, or a setting is not one of its own.
+            ConfigError: It is not installed, or a setting is unknown.
         """
         raise NotImplementedError
 
     def learns(self, name: AlignerName) -> bool:
-        """Tell whether it learns from the text that ``evaluate aligners`` is given."""
+        """Return True if it learns from the text given to ``evaluate aligners``."""
         return False
 
     def needs_whole_corpus(self, name: AlignerName) -> bool:
-        """Tell whether its links for a pair depend on all pairs that it is given with it."""
+        """Return True if its links for a pair depend on the other pairs of the corpus."""
         return False
 
     def facts(self, name: AlignerName) -> dict[str, object]:
-        """Return what a signature says of it beside its digest."""
+        """Return its entries in a signature besides its digest."""
         return {}

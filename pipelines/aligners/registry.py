@@ -1,4 +1,4 @@
-"""The aligners there are: one module and one line each."""
+"""The registry of aligners: one module and one line each."""
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.attention import Attention
@@ -19,10 +19,10 @@ ALIGNERS: tuple[JobAligner, ...] = (
     External(),
     Given(),
 )
-"""In the order in which help and messages list them."""
+"""All aligners, in the order in which help and messages list them."""
 
 NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
-"""Those that can be named on one line, by each name."""
+"""Aligners with one-line names, by name."""
 
 _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
@@ -33,7 +33,7 @@ def aligner_of(options: AlignedOptions) -> JobAligner:
 
 
 def read_name(text: str, option: str = "--aligners") -> AlignerName:
-    """Read an aligner's name, its model and its settings, parted by colons.
+    """Parse an aligner's name, model and settings, separated by colons.
 
     >>> name = read_name("encoder:bert:layer=6")
     >>> name.aligner, name.model, name.settings
@@ -46,7 +46,7 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     if aligner not in NAMED:
         every = option == "--aligners"
         known = [name for name, kind in NAMED.items() if every or kind.may_be_second]
-        raise ConfigError(f"{option} {text}: there are {', '.join(known)}, not {aligner!r}")
+        raise ConfigError(f"{option} {text}: expected one of {', '.join(known)}, got {aligner!r}")
     model = None
     if parts and "=" not in parts[0]:
         model = parts.pop(0)
@@ -55,7 +55,7 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
         name, equals, value = part.partition("=")
         if not (name and equals and value):
             raise ConfigError(
-                f"{option} {text}: {part!r} is no setting; expected "
+                f"{option} {text}: {part!r} is not a setting; expected "
                 "NAME[:MODEL][:SETTING=VALUE ...], such as encoder:DIRECTORY:layer=8:head=softmax"
             )
         settings[name] = value

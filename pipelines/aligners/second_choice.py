@@ -1,6 +1,6 @@
-"""Which second aligner a job uses: from options to what workers load.
+"""Choose the second aligner of a job from its options.
 
-It is named on one line, with all that it knows: ``hmm:DIRECTORY``, ``encoder:DIRECTORY:layer=8``,
+It has a one-line name with its settings: ``hmm:DIRECTORY``, ``encoder:DIRECTORY:layer=8``,
 ``simalign:DIRECTORY:path=PYTHON``. It gets the same tokens as the first.
 """
 
@@ -16,10 +16,10 @@ _SECOND = "--second_aligner"
 
 
 def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> LoadableReference | None:
-    """Return the second aligner of a job; None where one aligns alone.
+    """Return the second aligner of a job; None if there is none.
 
     Raises:
-        ConfigError: It is not there, lacks its model, does not fit the tokens, or cannot align
+        ConfigError: It is not installed, lacks its model, does not fit the tokens, or cannot align
             shards one by one.
     """
     name = _name(options)
@@ -29,8 +29,8 @@ def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> Loadab
         return None
     if tokens is None or tokens.kind == "pieces":
         raise ConfigError(
-            f"{_SECOND} gets the tokens of the first aligner, which must be words, whitespace or "
-            "sentencepiece:MODEL; got pieces that one aligner brings"
+            f"{_SECOND} gets the tokens of the first aligner, so these must be words, whitespace "
+            "or sentencepiece:MODEL, not pieces of one aligner"
         )
     return NAMED[name.aligner].second(name, options, tokens)
 
@@ -38,7 +38,7 @@ def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> Loadab
 def second_settings(
     options: AlignedOptions, reference: LoadableReference | None
 ) -> dict[str, object]:
-    """Return what the plan says of the second aligner; nothing where there is none."""
+    """Return the plan's entries for the second aligner, if any."""
     name = _name(options)
     if name is None or reference is None:
         return {}

@@ -1,4 +1,4 @@
-"""The aligner of translations with references that needs no model: translation edit rate."""
+"""Translation edit rate: aligns translations with references without a model."""
 
 from typing import TYPE_CHECKING
 

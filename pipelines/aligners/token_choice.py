@@ -1,4 +1,4 @@
-"""How text is cut: from options to what workers use."""
+"""Choose the tokens of a job from its options."""
 
 import hashlib
 
@@ -11,7 +11,7 @@ from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 
 def read_tokens(name: str) -> TokenConfig | None:
-    """Return how text is cut; None for the pieces of a model that is still to be trained.
+    """Return the tokens that an option names; None for pieces of a model still to be trained.
 
     Raises:
         ConfigError: There is no such SentencePiece model.
@@ -25,7 +25,7 @@ def read_tokens(name: str) -> TokenConfig | None:
         tokens = TokenConfig(kind=kind, model=files.read_bytes(path))
     except OSError as error:
         raise ConfigError(f"--tokens {name}: {path} cannot be read: {error.strerror}") from error
-    # A file that is no model must not be found out after the directory is claimed.
+    # Detect a file that is not a model before the output directory is claimed.
     try:
         tokenize(pa.array(["a"]), tokens)
     except ConfigError as error:
@@ -34,14 +34,14 @@ def read_tokens(name: str) -> TokenConfig | None:
 
 
 def known_tokens(options: AlignedOptions, *, pieces: bool = False) -> TokenConfig:
-    """Return how text is cut for an aligner that trains no tokens of its own.
+    """Return the tokens for an aligner that cannot train a SentencePiece model.
 
     Args:
         options: The job's options.
-        pieces: Whether the aligner brings pieces.
+        pieces: Whether the aligner has pieces of its own.
 
     Raises:
-        ConfigError: A SentencePiece model is to be trained, or is not there.
+        ConfigError: A SentencePiece model is to be trained, or does not exist.
     """
     tokens = read_tokens(options.tokens or "words")
     if tokens is None:
@@ -53,7 +53,7 @@ def known_tokens(options: AlignedOptions, *, pieces: bool = False) -> TokenConfi
 
 
 def tokens_text(tokens: TokenConfig | None) -> str:
-    """Return what a plan says of tokens."""
+    """Return the tokens' entry in a plan."""
     if tokens is None:
         return "sentencepiece"
     if tokens.model is None:
@@ -62,9 +62,9 @@ def tokens_text(tokens: TokenConfig | None) -> str:
 
 
 def screen_tokens(tokens: TokenConfig | None) -> TokenConfig:
-    """Return what the screen counts.
+    """Return the tokens that the screen counts.
 
-    Words stand for the pieces of an encoder, which only the step that loads it knows, and for those
+    These are words instead of the pieces of an encoder, which only the step that loads it has, and
     of a model that is still to be trained (`pipelines.steps.screened_rows`).
     """
     if tokens is not None and tokens.kind in ("whitespace", "sentencepiece"):

@@ -1,1 +1,1 @@
-"""Options: how the command line and YAML become the settings of a job."""
+"""Options: the command line and YAML files become the settings of a job."""

@@ -1,4 +1,4 @@
-"""Options of the jobs and commands that take any aligner, those of each aligner among them."""
+"""Options of jobs and commands that take any aligner, including those of each aligner."""
 
 import types
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -25,13 +25,13 @@ def _listed(abouts: dict[str, str]) -> str:
 
 
 def with_options(base: type[FitSettings], aligners: tuple[str, ...]) -> type[FitSettings]:
-    """Return options with those of some aligners behind them, in the order of the registry."""
+    """Append the options of some aligners to a class of options, in the order of the registry."""
     kinds = [each.options for each in ALIGNERS if each.options and each.name in aligners]
     return types.new_class(f"{base.__name__}OfEach", (*reversed(kinds), base))
 
 
 class AnyAligner(FitSettings):
-    """How words are aligned, by any aligner."""
+    """Word alignment."""
 
     aligner: str = "hmm"
     model: str | None = Field(
@@ -45,12 +45,12 @@ class AnyAligner(FitSettings):
 
     @property
     def aligner_name(self) -> str:
-        """Return which of the registered aligners is used."""
+        """Return the name of the aligner."""
         return self.aligner
 
     @property
     def given_model(self) -> str | None:
-        """Return where the aligner's model is, if one is given."""
+        """Return the location of the aligner's model, if one is given."""
         return self.model
 
 
@@ -61,7 +61,7 @@ else:
 
 
 class AlignerSettings(_Settings):
-    """How the words of two texts are aligned, whatever their languages."""
+    """Word alignment of two texts in any languages."""
 
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ else:
 
 
 class AlignerOptions(_Options):
-    """How the words of two languages are aligned."""
+    """Word alignment of two languages."""
 
     aligner: PairAligner = Field("hmm", description=f"the word aligner: {_listed(_OF_PAIRS)}")
     second_aligner: str | None = Field(
@@ -85,17 +85,17 @@ class AlignerOptions(_Options):
 
     @property
     def second_name(self) -> str | None:
-        """Return how the second aligner is named, if there is one."""
+        """Return the one-line name of the second aligner, if there is one."""
         return self.second_aligner
 
     @property
     def combined_by(self) -> str | None:
-        """Return how the links of two aligners are joined."""
+        """Return how the links of two aligners are combined."""
         return self.combine
 
 
 class TranslationAlignerOptions(AlignerSettings):
-    """How translations are aligned with references."""
+    """Word alignment of translations with references."""
 
     aligner: TranslationAligner = Field(
         "ter", description=f"aligns translation and reference: {_listed(_OF_TRANSLATIONS)}"

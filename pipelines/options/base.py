@@ -1,7 +1,7 @@
-"""The options of every job: one frozen model a job.
+"""The options of every job: one frozen model per job.
 
-From a model come the flags, the YAML keys, the checks, the help text and the defaults. A job builds
-its steps' configurations from it; no step reads flags or the environment.
+A model defines the flags, YAML keys, checks, help texts and defaults. A job builds the
+configurations of its steps from it; no step reads flags or the environment.
 """
 
 import os
@@ -24,18 +24,18 @@ PATTERN_TEXTS = {
     _TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
     TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
 }
-"""What a person is told who breaks a pattern."""
+"""Messages for values that do not match a pattern."""
 
 Language = Annotated[str, Field(pattern=_LANGUAGE)]
 
 
 def _listed(value: object) -> object:
-    """Let YAML name one file without a list."""
+    """Accept one file without a list in YAML."""
     return (value,) if isinstance(value, str) else value
 
 
 def as_text(value: object) -> object:
-    """Let YAML hold a number where a word is another choice."""
+    """Accept a number in YAML for an option that also takes a word."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -43,11 +43,11 @@ Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
 
 class Options(StepOptions):
-    """What all models of jobs and commands share; one that a help text names is a group of it."""
+    """Base of all option models; the first line of a model's docstring is a title in the help."""
 
 
 def unsaid_options(options: Options) -> set[str]:
-    """Return the options that a plan leaves out, so that runs without them keep their bytes."""
+    """Return the options to leave out of a plan, so that runs without them keep their bytes."""
     return {
         name
         for name, field in type(options).model_fields.items()
@@ -63,8 +63,7 @@ class CorpusFileOptions(StepOptions):
     corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
     input: Patterns = Field(
         (),
-        description="files or globs holding both sides: .tsv .jsonl .parquet .po .tmx .xlf "
-        "[.gz .zst]",
+        description="files or globs with both sides: .tsv .jsonl .parquet .po .tmx .xlf [.gz .zst]",
     )
     source_input: Patterns = Field((), description="line-parallel text, the source side")
     target_input: Patterns = Field((), description="line-parallel text, the target side")
@@ -73,20 +72,21 @@ class CorpusFileOptions(StepOptions):
     )
     links: Patterns = Field(
         (),
-        description="aligner given: Pharaoh links (i-j), one line for each line of source_input, "
-        "of the tokens that tokens says; of suggest from translation to target [.gz .zst]",
+        description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens, one "
+        "line per line of source_input; for suggest, from translation to target [.gz .zst]",
     )
     forward_links: Patterns = Field(
-        (), description="or the links of one direction, also as source-target, with reverse_links"
+        (),
+        description="or the links of one direction, also as source-target, with --reverse_links",
     )
     reverse_links: Patterns = Field(
-        (), description="and those of the other; heuristic says how they are combined"
+        (), description="and the links of the other direction; --heuristic combines them"
     )
     attention: Patterns = Field(
         (),
-        description="or attention of a translation model for each line: .npz with arrays arr_0, "
-        "arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
-        "source], or a padded .npy of them",
+        description="or the attention of a translation model for each line: .npz with arrays "
+        "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
+        "source], or one padded .npy array",
     )
     source_lang: Language | None = Field(
         None, description="BCP 47 tag of the source language (default und; en for PO)"
@@ -96,7 +96,7 @@ class CorpusFileOptions(StepOptions):
     )
     format: InputFormatName | None = Field(
         None,
-        description="format of --input, if the file's name does not show it; lxm: of "
+        description="format of --input, if the file's name does not show it, or lxm for "
         "--source_input and --target_input",
     )
     source_field: str | None = Field(
@@ -114,8 +114,8 @@ class CorpusFileOptions(StepOptions):
     )
     links_field: str | None = Field(
         None,
-        description="aligner given: field or column of a pair's links, likewise: Pharaoh text; of "
-        "JSONL also [[0, 0], [1, 2]], of Parquet also what align writes",
+        description="aligner given: field or column of a pair's links, likewise: Pharaoh text; in "
+        "JSONL also [[0, 0], [1, 2]], in Parquet also the links of align",
     )
     field_count: int | None = Field(
         None, ge=2, description="fields in each line of TSV (default: as in the first line)"
@@ -127,13 +127,12 @@ class CorpusTextOptions(StepOptions):
 
     inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
         None,
-        description="tags inside texts: raw leaves them, strip removes them, index makes them the "
-        "pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else "
-        "raw)",
+        description="tags inside texts: raw leaves them, strip removes them, index turns them into "
+        "the pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else raw)",
     )
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
-        description="the tags of texts, other than XML's own (default html for PO, else xml)",
+        description="syntax of tags in texts (default html for PO, else xml)",
     )
     tags_differ: Literal["reject", "keep"] = Field(
         "reject",
@@ -143,8 +142,8 @@ class CorpusTextOptions(StepOptions):
     html_entities: Literal["decode", "reject", "keep"] = Field(
         "keep",
         description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
-        "decode makes them characters, once, and never a tag; reject rejects the pair; keep "
-        "leaves them, and reports a column with many",
+        "decode turns them into characters, once, and never into a tag; reject rejects the pair; "
+        "keep leaves them, and reports a column with many",
         json_schema_extra=UNSAID,
     )
     c1_controls: Literal["mend", "reject", "keep"] = Field(
@@ -157,7 +156,7 @@ class CorpusTextOptions(StepOptions):
 
 
 class CorpusOptions(CorpusTextOptions, FormatOptions, CorpusFileOptions, Options):
-    """Where one corpus lies: ``input``, or ``source_input`` with ``target_input``."""
+    """Location of a corpus: ``input``, or ``source_input`` with ``target_input``."""
 
 
 class CorpusListOptions(CorpusOptions):
@@ -169,13 +168,13 @@ class CorpusListOptions(CorpusOptions):
 
 
 class InputOptions(ReadLimitOptions, CorpusListOptions):
-    """What is read."""
+    """Reading."""
 
     unit_rows: int = Field(65_536, ge=1, description="lines of plain text read as one unit of work")
 
 
 class ScreenOptions(ScreenLimits, Options):
-    """Which pairs are turned away before anything costly is done."""
+    """The screen, which rejects pairs before the costly steps."""
 
     exclude: Patterns = Field(
         (), description="dev and test files, one sentence per line, whose sentences are rejected"
@@ -188,62 +187,64 @@ class AlignedOptions(StepOptions):
     tokens: str | None = Field(
         None,
         pattern=_TOKENS,
-        description="what is aligned: words, whitespace, sentencepiece:MODEL, sentencepiece to "
+        description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
         "train a model on a sample, or the encoder's pieces (default words, or those of the given "
         "model)",
     )
 
     @property
     def aligner_name(self) -> str:
-        """Return which of the registered aligners is used."""
+        """Return the name of the aligner."""
         return "hmm"
 
     @property
     def given_model(self) -> str | None:
-        """Return where the aligner's model is, if one is given."""
+        """Return the location of the aligner's model, if one is given."""
         return None
 
     @property
     def second_name(self) -> str | None:
-        """Return how the second aligner is named, if there is one."""
+        """Return the one-line name of the second aligner, if there is one."""
         return None
 
     @property
     def combined_by(self) -> str | None:
-        """Return how the links of two aligners are joined, if the job can do that."""
+        """Return how the links of two aligners are combined, if the job can do that."""
         return None
 
 
 class FitSettings(AlignedOptions, Options):
-    """How a word aligner is fitted."""
+    """Fitting a word aligner."""
 
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
     )
-    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs the model is fitted on")
+    fit_pairs: int = Field(
+        200_000, ge=1, description="approximate number of pairs that the model is fitted on"
+    )
     decode: Literal["posterior", "viterbi"] = Field(
         "posterior",
-        description="how a fitted model finds links in each direction (a given model has its own "
+        description="how a fitted model finds links in each direction (a given model keeps its own "
         "setting)",
     )
 
 
 class SegmenterOptions(Options):
-    """How words are found where no spaces stand between them."""
+    """Words in scripts without spaces."""
 
     SEGMENTED: ClassVar[tuple[str, ...]] = ("source", "target")
-    """The sides of a pair whose words are looked for."""
+    """The sides of a pair that are segmented."""
 
     segmenter: Literal["auto", "dictionary", "none"] = Field(
         "auto",
-        description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, by the "
-        "dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each character; "
-        "auto, dictionary where the input is in such a language",
+        description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, from "
+        "the dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each "
+        "character is a word; auto, dictionary if the input is in such a language",
     )
 
 
 class TranslatorNameOptions(StepOptions):
-    """Which translator."""
+    """The translator."""
 
     translator: str | None = Field(
         None,
@@ -254,11 +255,11 @@ class TranslatorNameOptions(StepOptions):
 
 
 class TranslatorOptions(TranslationOptions, TranslatorNameOptions, Options):
-    """How sources are translated where the input has no translation."""
+    """Translation of sources without a translation in the input."""
 
 
 class OutputOptions(StepOptions):
-    """Where a run's files go."""
+    """Output."""
 
     output: str = Field(
         min_length=1,
@@ -277,23 +278,27 @@ class RunOptions(PlaceOptions):
     """Where and how the job runs: as a graph that makes shards."""
 
     shard_pairs: int = Field(
-        65_536, ge=1, description="pairs in a shard, about; fewer where pairs average over 8 KiB"
+        65_536,
+        ge=1,
+        description="approximate number of pairs in a shard; fewer if pairs average over 8 KiB",
     )
-    allow_empty: bool = Field(default=False, description="let a run succeed with no pair kept")
+    allow_empty: bool = Field(default=False, description="let a run succeed that keeps no pairs")
     engine: Literal["local", "prism", "flink"] = Field(
         "local", description="engine that runs the graph"
     )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
-        description="processes (local) or parallel slots (flink), and if there are fewer shards, "
-        "threads of an encoder or a translator; changes no byte",
+        description="processes (local) or parallel slots (flink); with fewer shards, also threads "
+        "of an encoder or a translator; does not change the output",
     )
-    attempts: int = Field(2, ge=1, description="how often a run that fails is resumed")
+    attempts: int = Field(
+        2, ge=1, description="number of attempts; a failed attempt is resumed by the next"
+    )
 
 
 class PlannedOptions(PlaceOptions, AlignedOptions, ScreenOptions, InputOptions):
-    """What the options of every job on a corpus hold."""
+    """Options common to all jobs on a corpus."""
 
 
 class JobOptions(RunOptions, FitSettings, PlannedOptions):

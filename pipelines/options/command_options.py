@@ -1,4 +1,4 @@
-"""The options of the commands that read files or finished runs: one frozen model a command."""
+"""The options of the commands that read files or finished runs: one frozen model per command."""
 
 from typing import Annotated, Literal
 
@@ -39,7 +39,7 @@ class PhrasesOptions(PhraseOptions, Options):
     source_text: str | None = Field(
         None,
         description="the source sentences, words separated by spaces: with --unaligned_words allow "
-        "they show the words after the last linked one",
+        "they are needed for words after the last linked one",
         json_schema_extra={"metavar": "FILE"},
     )
     target_text: str | None = Field(
@@ -75,11 +75,11 @@ class EvaluateSentencesOptions(Options):
 
 
 class _GoldSetOptions(Options):
-    """What aligners are compared on."""
+    """The gold set."""
 
     aligners: Patterns = Field(
         (),
-        description="what is compared (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
+        description="aligners to compare (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
         "encoder, attention, fast_align, systran-align, eflomal, awesome-align, simalign, giza; "
         "such as encoder:DIRECTORY:layer=8:head=softmax, eflomal:path=/opt/eflomal/bin/"
         "eflomal-align or attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
@@ -100,9 +100,7 @@ class _GoldSetOptions(Options):
         (), description="more text to learn from, the source side, for aligners that learn"
     )
     train_target_input: Patterns = Field((), description="and the target side")
-    train_tokens: Literal["words", "whitespace"] = Field(
-        "words", description="how that text is cut"
-    )
+    train_tokens: Literal["words", "whitespace"] = Field("words", description="tokens of that text")
     source_lang: Language = Field("und", description="BCP 47 tag of the source language")
     target_lang: Language = Field("und", description="BCP 47 tag of the target language")
 
@@ -116,7 +114,7 @@ class EvaluateAlignersOptions(SymmetrizeOptions, _GoldSetOptions):
 
 
 class BaselineOptions(Options):
-    """What a system is compared with."""
+    """The system to compare with."""
 
     baseline: str | None = Field(
         None,
@@ -127,19 +125,21 @@ class BaselineOptions(Options):
 
 
 class SignificanceOptions(DrawnTestOptions, BaselineOptions):
-    """How two systems are compared."""
+    """Comparison of two systems."""
 
     def config(self) -> Significance | None:
-        """Return how significance is tested; None without a system to compare with.
+        """Return the settings of significance tests; None without a system to compare with.
 
         Raises:
-            ConfigError: Options of the tests are given, and nothing to test against.
+            ConfigError: Options of the tests are given without a system to compare with.
         """
         if self.baseline is not None:
             return pick(Significance, self)
         unused = sorted(DrawnTestOptions.model_fields.keys() & self.model_fields_set)
         if unused:
-            raise ConfigError(f"--{unused[0]}: of significance tests; give --baseline FILE as well")
+            raise ConfigError(
+                f"--{unused[0]} applies to significance tests; give --baseline FILE as well"
+            )
         return None
 
 
@@ -186,53 +186,51 @@ class ExportOptions(Options):
         description="suggestions: wets (.src, .mask, .tgt), mt5 (source <sep> masked, tab, "
         "suggestion); tagged pairs: moses (.src, .tgt), opustrainer (source, tab, target, tab, "
         "links; no header), tmx (1.4b), xliff (1.2), xliff2 (2.1), po, "
-        "lxm (JSON, a file a side), html (JSON lines of HTML fragments); both: tsv, jsonl"
+        "lxm (JSON, one file per side), html (JSON lines of HTML fragments); both: tsv, jsonl"
     )
     output: str = Field(min_length=1, description="directory of the files, outside any run")
     rows: Literal["tagged", "plain", "all"] | None = Field(
         None,
-        description="which rows of augment (default all; "
-        f"{', '.join(registry.markup_export_names())}: those with tags)",
+        description="rows of augment to export (default all; for "
+        f"{', '.join(registry.markup_export_names())} tagged)",
     )
     methods: Methods = Field(
-        (), description="of suggest: only rows of these methods, such as alignment,parallel"
+        (), description="suggest: only rows of these methods, such as alignment,parallel"
     )
     kinds: _Kinds = Field(
         (),
-        description="only rows of these kinds: plain,tagged of augment, replace,insert,delete of "
+        description="only rows of these kinds: plain,tagged for augment, replace,insert,delete for "
         "suggest",
     )
     sample: int | None = Field(
         None,
         ge=1,
-        description="this many rows, drawn by a hash of pair and seed: a larger sample contains a "
+        description="number of rows, drawn by a hash of pair and seed: a larger sample contains a "
         "smaller one",
     )
     shuffle: bool = Field(
         default=False,
-        description="rows in the order of their draws instead of the run's; takes room for the "
-        "uncompressed rows in the temporary directory",
+        description="rows in random order instead of the run's; needs space for the uncompressed "
+        "rows in the temporary directory",
     )
     seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="another seed draws other rows")
     alignment: Literal["whitespace", "moses", "none"] | None = Field(
         None,
-        description="moses, opustrainer: links of the words as exported, of a run with "
-        "--keep_links. whitespace: text as it is, where words that touch a tag have no links; "
-        "moses: text as Moses words, each tag a word of its own ([evaluate]); (default whitespace "
-        "for opustrainer, none for moses)",
+        description="moses, opustrainer: links between exported words, from a run with "
+        "--keep_links. whitespace: text unchanged, words that touch a tag have no links; "
+        "moses: text as Moses words, each tag a word of its own (needs pairweave[evaluate]); "
+        "default whitespace for opustrainer, none for moses",
     )
-    header: bool = Field(
-        default=True, description="tsv: whether it begins with the names of its columns"
-    )
+    header: bool = Field(default=True, description="tsv: begin with the names of the columns")
     inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
         None,
-        description=f"{', '.join(registry.export_names('characters'))}: what will be read as a tag "
-        "(default xml for lxm, else html)",
+        description=f"{', '.join(registry.export_names('characters'))}: syntax of tags for readers "
+        "of the files (default xml for lxm, else html)",
     )
     unfit: Literal["refuse", "leave_out", "escape"] = Field(
         "refuse",
-        description="rows that the format cannot carry, for a line break, a sign of its own or "
-        "what would be read as a tag in a text: refuse to export, leave_out these rows, or escape "
+        description="rows whose text contains a line break, a reserved string of the format or "
+        "something that would be read as a tag: refuse to export, leave_out these rows, or escape "
         "every backslash, tab and line break",
     )
 
@@ -244,35 +242,35 @@ class EvaluateTagsOptions(SignificanceOptions):
         description="outputs with tags: text, line by line, or LXM .json",
         json_schema_extra={"at": 0},
     )
-    reference: str = Field(description="references with tags, as many", json_schema_extra={"at": 1})
-    source: str | None = Field(
-        None, description="what was translated, with its tags: counts flagrant failures"
+    reference: str = Field(
+        description="references with tags, likewise", json_schema_extra={"at": 1}
     )
+    source: str | None = Field(None, description="sources with tags, to count flagrant failures")
     syntax: Literal["lxm", "xml", "xliff", "html", "indexed"] | None = Field(
         None,
-        description="what is a tag; lxm: as the LXM corpus's own script (default lxm for .json, "
-        "else xml)",
+        description="syntax of tags; lxm: as in the LXM corpus's own script (default lxm for "
+        ".json, else xml)",
     )
     bleu_words: Literal["moses", "13a", "intl", "char", "zh", "whitespace", "off"] | None = Field(
         None, description="words of BLEU (default moses for .json, else 13a); off for no BLEU"
     )
     target_lang: Language | None = Field(
-        None, description="BCP 47 tag of the outputs (default: what .json says)"
+        None, description="BCP 47 tag of the outputs (default: from .json)"
     )
     f1_words: Literal["unicode", "squad"] = Field(
         "unicode",
-        description="words of F1: unicode, with case and punctuation; squad, as SQuAD's script "
-        "has them: lower case, without punctuation and English articles, between blanks",
+        description="words of F1: unicode, with case and punctuation; squad, as in SQuAD's script: "
+        "lower case, split at blanks, without punctuation and English articles",
     )
     f1_same_name: Literal["merged", "covering"] = Field(
         "merged",
-        description="F1, pairs of tags of one name in a line: merged, the words inside them; "
-        "covering, those between them as well",
+        description="F1, pairs of tags with the same name in a line: merged, the words inside "
+        "them; covering, those between them as well",
     )
     tag_shift: bool = Field(
         default=False, description="measure again with all tags moved one word to the left"
     )
-    lines: str | None = Field(None, description="file for the figures of each line, as JSONL")
+    lines: str | None = Field(None, description="file for the scores of each line, as JSONL")
 
 
 class JudgementOptions(Options):
@@ -282,7 +280,7 @@ class JudgementOptions(Options):
     number: int = Field(200, ge=1, description="pairs to draw")
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
     output: str | None = Field(None, description="file of the sheet, tab-separated")
-    sheets: Patterns = Field((), description="judged sheets of one sample, one for each person")
+    sheets: Patterns = Field((), description="judged sheets of one sample, one per person")
 
 
 class ReportOptions(Options):
@@ -327,10 +325,10 @@ class TagsProfileOptions(Options):
 
     input: str = Field(description="tagged text, one text per line [.gz .zst]")
     target_input: str | None = Field(
-        None, description="its tagged translation: shows how many pairs are in two parts"
+        None, description="its tagged translation, to count pairs that are in two parts"
     )
     syntax: Literal["xml", "html", "xliff", "indexed"] = Field(
-        "xliff", description="what is a tag in the text"
+        "xliff", description="syntax of tags in the text"
     )
     source_lang: Language | None = Field(None, description="BCP 47 tag of the input")
     output: str = Field(min_length=1, description="file of the profile, JSON")
@@ -343,24 +341,26 @@ class TagsProjectOptions(AlignerOptions, AttentionOptions):
     target_input: str = Field(description="its translation without tags, line by line")
     output: str = Field(description="file for the translation with the tags [.gz .zst]")
     source_syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
-        "xliff", description="what is a tag"
+        "xliff", description="syntax of tags"
     )
     rules: Literal["best", "paper"] = Field(
-        "best", description="where tags go: by link mass, or as Hanneman and Dinu (2020)"
+        "best", description="placing tags: best, by link mass; paper, as Hanneman and Dinu (2020)"
     )
     links: str | None = Field(
         None,
-        description="aligner given, which it stands for: Pharaoh links of the lines' tokens, as "
-        "--tokens counts them",
+        description="Pharaoh links between the tokens set by --tokens, line by line; implies "
+        "--aligner given",
     )
     forward_links: str | None = Field(
-        None, description="or those of one direction, as source-target too, with reverse_links"
+        None,
+        description="or the links of one direction, also as source-target, with --reverse_links",
     )
-    reverse_links: str | None = Field(None, description="and those of the other direction")
+    reverse_links: str | None = Field(None, description="and the links of the other direction")
     attention: str | None = Field(
         None,
-        description="or attention [target, source] of each line, perhaps of each head, or of each "
-        "layer and head: .npz with arr_0, arr_1 and so on, or a padded .npy",
+        description="or the attention of a translation model for each line: .npz with arrays "
+        "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
+        "source], or one padded .npy array",
     )
     heuristic: Heuristic = Field(
         "grow-diag", description="how the two directions are combined, for paper"

@@ -9,16 +9,16 @@ from pairweave.transforms.formats import registry
 from pairweave.transforms.units import CorpusInput
 
 UNDETERMINED = "und"
-"""The language tag of text whose language nobody stated (BCP 47)."""
+"""The language tag of text whose language is not given (BCP 47)."""
 
 
 def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
-    """Return the corpora that flags or a YAML file name.
+    """Return the corpora from flags or a YAML file.
 
-    Each corpus of a list takes what it leaves out, but for its files, from the options around it.
+    A corpus in a list inherits the options around the list that it does not set, except for files.
 
     Raises:
-        ConfigError: There is none, or both ways are used at once.
+        ConfigError: There is no corpus, or both a list and a single corpus.
     """
     single = CorpusOptions(**{name: getattr(options, name) for name in _corpus_options(options)})
     has_single = bool(single.input or single.source_input or single.target_input)
@@ -64,7 +64,7 @@ def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
 
 
 def _implies_source_lang(corpus: CorpusOptions) -> bool:
-    """Tell whether all files are of formats with a source language of their own, as PO is."""
+    """Return True if the formats of all files imply a source language, as PO does."""
     if corpus.format is not None and registry.input_format(corpus.format).source_lang is not None:
         return True
     names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]

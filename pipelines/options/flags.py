@@ -1,4 +1,4 @@
-"""Command-line flags and YAML files, read into the option models."""
+"""Read command-line flags and YAML files into the option models."""
 
 import argparse
 import difflib
@@ -20,7 +20,7 @@ _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises instead of leaving the process."""
+    """An argument parser that raises an error instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         """Turn a usage error into a configuration error."""
@@ -30,23 +30,23 @@ class Parser(argparse.ArgumentParser):
 def parse(
     model: type[Model], prog: str, about: str, arguments: Sequence[str], *, beam: bool
 ) -> tuple[Model, list[str]]:
-    """Read a job's options from its command line and its YAML file; a flag beats the file.
+    """Read a job's options from its command line and its YAML file; flags take precedence.
 
-    Only what makes a run has a YAML file.
+    Only commands that make a run take a YAML file.
 
     Args:
         model: The job's option model.
         prog: The command as typed, for messages.
-        about: One line on the job, for ``--help``.
+        about: One-line description of the job, for ``--help``.
         arguments: The command line after the job's name.
         beam: Whether options of Beam may follow; they are returned as given.
 
     Returns:
-        The options, and the arguments meant for Beam.
+        The options, and the arguments for Beam.
 
     Raises:
-        ConfigError: An unknown flag or key (names the nearest), a word that belongs to no flag,
-            or a value out of range or of another type.
+        ConfigError: A flag or key is unknown (the message suggests the nearest), a word belongs to
+            no flag, or a value is out of range or of the wrong type.
     """
     parser = _parser(model, prog, about, beam=beam)
     known, rest = parser.parse_known_args(_normalized(model, arguments))
@@ -63,7 +63,7 @@ def parse(
 
 
 def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
-    """Turn dashes in flag names to underscores, and give a bare switch its value."""
+    """Replace dashes in flag names by underscores, and give a bare switch its value."""
     switches = {
         f"--{name}" for name, field in model.model_fields.items() if field.annotation is bool
     }
@@ -86,7 +86,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
     epilog = "Any further option is passed to Apache Beam." if beam else None
     usage = None
     if makes_run:
-        # Listing every option would swamp the help.
+        # A usage line with every option would fill the screen.
         usage = f"{prog} [--config FILE.yaml] [--option value ...]{' [any Beam option]' * beam}"
     parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}
@@ -138,7 +138,7 @@ def _title(model: type[Options], name: str) -> str:
 
 
 def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annotation
-    """Return what argparse needs for a field's type; checks are left to the model."""
+    """Return the argparse settings for a field's type; the model checks values."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return _shape(next(part for part in arguments if part is not type(None)))
@@ -155,7 +155,7 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
 
 
 def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -> None:
-    """Refuse what is neither a flag of Beam nor the one word that may follow such a flag."""
+    """Refuse arguments that are neither a flag of Beam nor the value that may follow one."""
     ours = [option for action in parser._actions for option in action.option_strings]
     value_may_follow = False
     for word in rest:
@@ -167,7 +167,7 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
         flag, equals, _ = word.partition("=")
         is_beams = flag in beam_flags()
         if is_beams and not beam:
-            raise ConfigError(f"{flag}: {prog} runs no Beam pipeline and takes no such option")
+            raise ConfigError(f"{flag}: {prog} runs no Beam pipeline, so it has no such option")
         if is_beams:
             value_may_follow = not equals and flag not in _beam_switches()
             continue
@@ -183,7 +183,7 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
 
 
 def beam_flags() -> frozenset[str]:
-    """Return every flag that Beam's pipeline options define."""
+    """Return the flags of Beam's pipeline options."""
     actions = _beam_parser("pairweave")._actions
     return frozenset(option for action in actions for option in action.option_strings)
 
@@ -200,7 +200,7 @@ def _beam_switches() -> frozenset[str]:
 
 @functools.cache
 def _beam_parser(prog: str) -> Parser:
-    """Return a parser of the flags that Beam's pipeline options define."""
+    """Return a parser for the flags of Beam's pipeline options."""
     from apache_beam.options.pipeline_options import PipelineOptions
 
     parser: Any = Parser(prog=prog, add_help=False, allow_abbrev=False, conflict_handler="resolve")
@@ -232,13 +232,13 @@ def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
 
 
 def _described(problem: Mapping[str, Any]) -> str:
-    """Say in one clause what pydantic found wrong, and what to write instead."""
+    """Describe a validation error of pydantic in one clause, with what to write instead."""
     kind, given = problem["type"], problem.get("input")
     place = ".".join(str(part) for part in problem["loc"])
     if kind == "missing":
-        return f"--{place} is needed"
+        return f"--{place} is required"
     if kind == "extra_forbidden":
-        # Keys of the file itself are checked as it is read; what is left lies in `corpora`.
+        # Top-level keys are checked when the file is read, so the key is inside `corpora`.
         names = list(CorpusOptions.model_fields)
         return f"{place}: unknown key{_nearest(str(problem['loc'][-1]), names, names)}"
     if isinstance(given, bool) and place.endswith("_lang"):

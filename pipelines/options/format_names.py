@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         """The options that single formats have."""
 
 else:
-    # Line-parallel text is what files of one side each are that have no other format.
+    # Files with one side each are line-parallel text unless they have another format.
     InputFormatName = Literal[
         tuple(name for name in registry.input_names() if name != registry.LINE_PARALLEL)
     ]

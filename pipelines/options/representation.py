@@ -1,4 +1,4 @@
-"""What tags look like, as the options say it."""
+"""The representation of tags from options."""
 
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.job_options import AugmentOptions
@@ -8,20 +8,21 @@ from pairweave.transforms.tags.tag_rendering import Name, is_indexed, symbol_pat
 
 
 def representation_of(options: AugmentOptions) -> Name:
-    """Return what tags look like.
+    """Return the representation of tags.
 
     Raises:
-        ConfigError: A template is missing, or given for nothing.
+        ConfigError: A template is missing or superfluous.
     """
     if (options.representation == "template") != bool(options.template):
         raise ConfigError(
-            "--representation template and --template OPENING CLOSING SELF_CLOSING go together"
+            "--representation template needs --template OPENING CLOSING SELF_CLOSING, and the "
+            "reverse"
         )
     if options.representation != "template":
         return options.representation
     if len(options.template) != 3:
         raise ConfigError(
-            "--template needs three forms, of opening, closing and self-closing tags, "
+            "--template needs three forms, for opening, closing and self-closing tags, "
             f"got {len(options.template)}"
         )
     opening, closing, empty = options.template
@@ -29,12 +30,12 @@ def representation_of(options: AugmentOptions) -> Name:
 
 
 def symbols_in_text(options: PlannedOptions) -> str:
-    """Return a regular expression of what a text may not hold besides indexed tags, or nothing."""
+    """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
     if not isinstance(options, AugmentOptions):
         return ""
     name = representation_of(options)
     if name == "raw":
-        # Without a profile the tags cannot be injected, which is said later.
+        # A later check refuses raw without a profile.
         profile = options.tag_profile and read_profile(options.tag_profile)
         return profile.names.pattern() if profile and profile.names.counts else ""
     return "" if is_indexed(name) else symbol_pattern(name)

@@ -28,27 +28,28 @@ from pairweave.transforms.suggestions.suggestion_options import (
 
 
 class FitLengthsOptions(StepOptions):
-    """Which spans random masks follow."""
+    """The golden set that random masks follow."""
 
     fit_lengths: Patterns = Field(
         (),
-        description="golden set to follow and be compared with: its .mask and .tgt files, and .src",
+        description="golden set to imitate and compare with: its .mask, .tgt and optional .src "
+        "files",
     )
 
 
 class ScorerOptions(StepOptions):
-    """What scores examples."""
+    """Scores of examples."""
 
     scorer: str | None = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
-        description="translates source to target and fills the column score, with "
-        "--reverse_scorer: the dual conditional cross-entropy, lower is better; as --translator",
+        description="model from source to target, given as in --translator; with --reverse_scorer "
+        "it fills the column score: the dual conditional cross-entropy, lower is better",
     )
     reverse_scorer: str | None = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
-        description="translates target to source, likewise",
+        description="model from target to source, likewise",
     )
 
 
@@ -76,9 +77,8 @@ class SuggestOptions(
 
     max_tokens: MaxTokens = Field(
         250,
-        description="longest side, in tokens, of which Chinese and Japanese have one a character "
-        "and Thai one a grapheme (with --max_source_words: so many times --max_ratio, if that is "
-        "more)",
+        description="longest side, in tokens; Chinese and Japanese have one per character, Thai "
+        "one per grapheme (with --max_source_words: that times --max_ratio, if it is more)",
     )
     max_ratio: MaxRatio = Field(
         3.0, description="largest ratio of two sides' token counts; inf for none"
@@ -86,19 +86,19 @@ class SuggestOptions(
     head: HeadName = Field("ot", description="encoder: how links are found")
     unit: CompareUnit = Field(
         "words",
-        description="encoder: what is compared, its pieces, or words (tokens), each the mean of "
-        "its pieces",
+        description="encoder: units that are compared: its pieces, or words (tokens), each the "
+        "mean of its pieces",
     )
 
     @pydantic.model_validator(mode="before")
     @classmethod
     def _room_for_targets(cls, values: object) -> object:
-        """Let targets of the longest source that is asked for pass the screen."""
+        """Raise ``max_tokens`` so that targets of the longest allowed source pass the screen."""
         if not isinstance(values, dict) or "max_tokens" in values:
             return values
         try:
             words, ratio = int(values["max_source_words"]), float(values.get("max_ratio", 3.0))
         except (KeyError, TypeError, ValueError):
-            return values  # nothing is asked for, or what is no number: the fields say so
-        most = math.ceil(min(words * ratio, MOST_TOKENS))
-        return {**values, "max_tokens": most} if most > 250 else values
+            return values  # absent, or not a number, which the fields report
+        needed = math.ceil(min(words * ratio, MOST_TOKENS))
+        return {**values, "max_tokens": needed} if needed > 250 else values

@@ -1,4 +1,4 @@
-"""YAML configurations, read so that nothing in them is taken for something else."""
+"""Strict reading of YAML configurations."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ class _Loader(yaml.SafeLoader):
     """A safe loader that refuses a key given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the library's signature
-        """Return a map whose keys are all different."""
+        """Return a map, after checking that its keys are distinct."""
         lines: dict[object, int] = {}
         for key_node, _ in node.value:
             if key_node.tag == _MERGE or not isinstance(key_node, yaml.ScalarNode):
@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
             if key in lines:
                 raise ConfigError(
                     f"line {line}: the key {key} is given twice, first in line {lines[key]}; "
-                    "take one of them out"
+                    "remove one of them"
                 )
             lines[key] = line
         return super().construct_mapping(node, deep)
@@ -34,8 +34,8 @@ def read_yaml(path: str) -> object:
     """Read a YAML file.
 
     Raises:
-        ConfigError: It cannot be read, or is no YAML that can be trusted: a key given twice, text
-            that is no Unicode, or maps and lists nested too deep.
+        ConfigError: It cannot be read, is not valid YAML, repeats a key, contains text that is not
+            Unicode, or nests maps and lists too deeply.
     """
     try:
         data = files.read_bytes(path)
@@ -49,19 +49,19 @@ def read_yaml(path: str) -> object:
         raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
     except RecursionError as error:
         raise ConfigError(
-            f"{path}: its lists and maps are nested too deep; options need two levels"
+            f"{path}: its lists and maps are nested too deeply; options need two levels"
         ) from error
     if bad is not None:
         shown = ascii(bad)
         raise ConfigError(
-            f"{path}: {shown} is no Unicode text, it holds half of a surrogate pair; write the "
-            "character itself"
+            f"{path}: {shown} is not valid Unicode, it contains half of a surrogate pair; write "
+            "the character itself"
         )
     return value
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield all texts of a value, keys among them."""
+    """Yield all texts of a value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

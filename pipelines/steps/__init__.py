@@ -1,1 +1,1 @@
-"""The Beam side of each step."""
+"""The Beam transforms of each step."""

@@ -1,4 +1,4 @@
-"""The step that aligns the tokens of shards with an aligner that a process loads once."""
+"""The step that aligns the tokens of shards; each process loads the aligner once."""
 
 import apache_beam as beam
 import pyarrow as pa
@@ -10,7 +10,7 @@ from pairweave.transforms.shards.shard import Shard, Shards
 
 
 class AlignTables(beam.PTransform[Shards, Shards]):
-    """Aligns the working table of every shard; pairs that the aligner cannot take are rejected."""
+    """Aligns the working table of every shard; rejects pairs that the aligner cannot align."""
 
     def __init__(self, model: LoadableReference | beam.pvalue.AsSingleton) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class AlignTables(beam.PTransform[Shards, Shards]):
 
 
 def align_table(shard: Shard, reference: LoadableReference) -> Shard:
-    """Align a shard's pairs; kept rows, rejected rows and working table stay in step."""
+    """Align a shard's pairs; kept rows, rejected rows and working table stay consistent."""
     if reference.digest == NOTHING:
         return shard.with_table(no_links(shard.table))
     linked, given_up = reference.load().align_or_reject(shard.table)
@@ -30,11 +30,11 @@ def align_table(shard: Shard, reference: LoadableReference) -> Shard:
 
 
 def no_links(table: pa.Table) -> pa.Table:
-    """Return the LINKED rows of a shard that holds no pair, as where nothing passed the screen.
+    """Return the LINKED rows of a shard without pairs, as when nothing passed the screen.
 
     Raises:
-        WorkerError: It holds pairs.
+        WorkerError: It has pairs.
     """
     if table.num_rows:
-        raise WorkerError(f"{table.num_rows} pairs to align, but there were none to learn from")
+        raise WorkerError(f"{table.num_rows} pairs to align, but there were none to train on")
     return schemas.LINKED.empty_table()

@@ -1,4 +1,4 @@
-"""The step that lets someone else's aligner learn from a sample of a run's rows."""
+"""The step that trains an external aligner on a sample of a run's rows."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ Learned = beam.PCollection[ExternalReference]
 
 
 def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pvalue.AsSingleton:
-    """Return what a program learns from a sample of a run's rows, as a side input.
+    """Return the model that a program learns from a sample of a run's rows, as a side input.
 
     Args:
         rows: Screened rows.
@@ -44,7 +44,7 @@ def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
 
 
 class LetLearn(beam.PTransform[Batches, Learned]):
-    """Row batches become what a program learned: sample, then learn on one worker."""
+    """Turns row batches into a program's trained model: sample, then learn on one worker."""
 
     def __init__(
         self,
@@ -82,13 +82,13 @@ def learn_from_sample(
     *,
     allow_empty: bool,
 ) -> ExternalReference:
-    """Let a program learn from the parts of a sample, and save it.
+    """Train a program on the parts of a sample, and save the result.
 
     Returns:
-        What workers load; without a digest where the sample is empty and may be.
+        The reference that workers load; without a digest for an empty sample, if that is allowed.
 
     Raises:
-        ConfigError: The sample is empty.
+        ConfigError: The sample is empty, and that is not allowed.
     """
     parts = list(element[1])
     sample = gather_sample(parts)
@@ -97,8 +97,8 @@ def learn_from_sample(
             return ExternalReference(config, NOTHING)
         why = why_empty(parts)
         raise ConfigError(
-            f"no pair passed the screen and was drawn into the sample, so {config.program} has "
-            "nothing to learn from; check the input, the limits of the screen and --fit_pairs"
+            f"{config.program} has nothing to learn from: no pair passed the screen and was "
+            "sampled; check the input, the limits of the screen and --fit_pairs"
             + (f"; {why}" if why else "")
         )
     learned = learn(config, add_tokens(sample, tokens))

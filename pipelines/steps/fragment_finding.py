@@ -1,4 +1,4 @@
-"""The job ``augment --method fragment``: fragments that are found translated, instead of links."""
+"""The job ``augment --method fragment``, which tags translated fragments instead of links."""
 
 import dataclasses
 import functools
@@ -36,11 +36,11 @@ UNKNOWN = {
     "unaligned_words": _NO_LINKS,
     "variants": "it makes one tagged row per pair",
 }
-"""Options of tags that say nothing of fragments, and why."""
+"""Options of tags that do not apply to fragments, and why."""
 
 
 def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
-    """Return which fragments are sought."""
+    """Return the settings of the search for fragments."""
     return pick(
         FragmentConfig,
         options,
@@ -52,10 +52,10 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
 
 
 def check_fragments(run: Run) -> None:
-    """Refuse what does not go with fragments, before anything is written.
+    """Refuse options that do not apply to fragments, before anything is written.
 
     Raises:
-        ConfigError: Says what.
+        ConfigError: There are such options.
     """
     options = run.options
     assert isinstance(options, AugmentOptions)
@@ -82,13 +82,13 @@ def find(
     config: FragmentConfig,
     translator: TranslatorReference | None,
 ) -> tuple[pa.Table, dict[str, int]]:
-    """Turn TOKENS rows into PHRASES rows of fragments, and count what was done.
+    """Turn TOKENS rows into PHRASES rows of fragments, with counts.
 
     Args:
         table: Pairs with tokens.
-        reference: The fitted aligner, whose tokens these are.
-        config: Which fragments are sought.
-        translator: What translates them; None for the aligner's own lexicon and phrases.
+        reference: The fitted aligner, which has the same tokens.
+        config: The settings of the search.
+        translator: Translates fragments; None for the aligner's own lexicon and phrases.
     """
     if reference == NO_MODEL:
         return schemas.PHRASES.empty_table(), {}  # `tokenize` has checked that there is no pair
@@ -100,7 +100,7 @@ def find(
 def translator_of(
     reference: hmm_store.ModelReference, translator: TranslatorReference | None = None
 ) -> FragmentTranslator:
-    """Return what translates fragments, once in a process."""
+    """Return the translator of fragments, loaded once per process."""
     fitted = hmm_store.load(reference)
     if translator is not None:
         return TextFragments(_Loaded(translator), fitted.tokens)
@@ -109,12 +109,12 @@ def translator_of(
 
 @dataclasses.dataclass(frozen=True)
 class _Loaded:
-    """The translator that a process has loaded, for `TextFragments`."""
+    """The loaded translator of a process, for `TextFragments`."""
 
     reference: TranslatorReference
 
     def translate(
         self, texts: Sequence[str], source_lang: str, target_lang: str
     ) -> Sequence[object]:
-        """Translate texts; a rejection is no string."""
+        """Translate texts; a rejection is not a string."""
         return translator_store.translate(self.reference, texts, source_lang, target_lang)

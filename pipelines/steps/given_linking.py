@@ -1,4 +1,4 @@
-"""The step that gives the pairs of a shard the links that came with them."""
+"""The step that attaches given links to the pairs of a shard."""
 
 import functools
 
@@ -10,10 +10,10 @@ from pairweave.transforms.text.tokens import TokenConfig
 
 
 class LinkAsGiven(beam.PTransform[Shards, Shards]):
-    """Gives the working table of every shard its links; pairs with unusable ones are rejected."""
+    """Adds given links to the working table of every shard; rejects pairs with unusable links."""
 
     def __init__(self, given: GivenLinks, tokens: TokenConfig, *, translations: bool) -> None:
-        """Take a run's links; ``translations``: those of translations, where a pair has one."""
+        """Take a run's links; with ``translations``, link translations, if a pair has one."""
         super().__init__()
         self._link = functools.partial(
             link_shard, given=given, tokens=tokens, translations=translations
@@ -27,7 +27,7 @@ class LinkAsGiven(beam.PTransform[Shards, Shards]):
 def link_shard(
     shard: Shard, given: GivenLinks, tokens: TokenConfig, *, translations: bool = False
 ) -> Shard:
-    """Link a shard's pairs; kept rows, rejected rows and working table stay in step."""
+    """Link a shard's pairs; kept rows, rejected rows and working table stay consistent."""
     wanted = shard.kept.column("translation").is_valid().to_numpy() if translations else None
     linked, given_up = given.align(shard.kept, shard.table, tokens, wanted)
     return shard.give_up(given_up).with_table(linked)

@@ -1,4 +1,4 @@
-"""The job ``augment --method glossary``: tags round the terms of a glossary."""
+"""The job ``augment --method glossary``: tags around the terms of a glossary."""
 
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
@@ -21,14 +21,14 @@ UNKNOWN = {
     "unaligned_words": "a word of a term may lack a link",
     "variants": "it makes one tagged row per pair",
 }
-"""Options of tags that say nothing of terms, and why."""
+"""Options of tags that do not apply to terms, and why."""
 
 
 def glossary_of(options: AugmentOptions) -> Glossary | None:
     """Return the glossary whose terms are tagged; None for another method.
 
     Raises:
-        ConfigError: It is missing, given for nothing, or cannot be read.
+        ConfigError: It is missing, superfluous, or cannot be read.
     """
     if options.method != "glossary":
         for name in ("glossary", "glossary_match"):
@@ -47,7 +47,7 @@ def glossary_of(options: AugmentOptions) -> Glossary | None:
 
 
 def glossary_settings(glossary: Glossary | None) -> dict[str, object]:
-    """Return what a plan says of a glossary."""
+    """Return a glossary's entries in a plan."""
     if glossary is None:
         return {}
     stemmer = {"stemmer": stemmer_name()} if glossary.match == "stem" else {}
@@ -55,10 +55,10 @@ def glossary_settings(glossary: Glossary | None) -> dict[str, object]:
 
 
 def check_glossary(run: Run) -> None:
-    """Refuse what does not go with terms, before anything is written.
+    """Refuse options that do not apply to terms, before anything is written.
 
     Raises:
-        ConfigError: Says what.
+        ConfigError: There are such options.
     """
     for name in sorted(UNKNOWN.keys() & run.options.model_fields_set):
         raise ConfigError(
@@ -71,7 +71,7 @@ def check_glossary(run: Run) -> None:
 
 
 def term_config(tags: TagConfig) -> TermConfig:
-    """Return which terms are tagged."""
+    """Return the settings of tagging terms."""
     return pick(
         TermConfig,
         tags,

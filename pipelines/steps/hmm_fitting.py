@@ -26,11 +26,11 @@ Model = beam.PCollection[hmm_store.ModelReference]
 View = Callable[[pa.Table], pa.Table]
 
 NO_MODEL = hmm_store.ModelReference("", NOTHING)
-"""What stands for the model where no pair passed the screen."""
+"""Replaces the model if no pair passed the screen."""
 
 _NOTHING_TO_FIT = (
     "there is nothing to fit the aligner on: no pair passed the screen, or the sample of "
-    "--fit_pairs drew none of those that did; check the input, the limits of the screen and "
+    "--fit_pairs contains none of those that did; check the input, the limits of the screen and "
     "the languages, or align with a fitted --model"
 )
 
@@ -43,15 +43,14 @@ def fitted_model(
     *,
     translations: bool,
 ) -> beam.pvalue.AsSingleton:
-    """Return a model that is fitted on a sample of a run's rows, as a side input.
+    """Return a model fitted on a sample of a run's rows, as a side input.
 
     Args:
         rows: Screened rows.
         run: The run.
-        pieces: The SentencePiece model that the run trains, if it does.
-        after: Receipts that must be there before a model is fitted.
-        translations: Whether it is fitted on translations and targets, instead of sources and
-            targets.
+        pieces: The SentencePiece model that the run trains, if any.
+        after: Receipts that must exist before a model is fitted.
+        translations: Whether to fit it on translations and targets instead of sources and targets.
     """
     options = run.options
     facts = run.language_facts()
@@ -65,7 +64,7 @@ def fitted_model(
         seed=options.seed,
         threads=options.workers,
         facts=facts,
-        # A fit without a model would be nothing at all.
+        # The only output of the job fit is the model.
         allow_empty=options.allow_empty and run.job != run_files.FIT,
         after=after,
         view=translated_only if translations else None,
@@ -75,7 +74,7 @@ def fitted_model(
 
 
 class FitAligner(beam.PTransform[Batches, Model]):
-    """Row batches become one fitted aligner: sample, then fit on one worker."""
+    """Turns row batches into one fitted aligner: sample, then fit on one worker."""
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         )
 
     def expand(self, batches: Batches) -> Model:
-        """Sample, gather under one key, fit; not before the receipts that are waited for."""
+        """Sample, gather under one key, and fit once the awaited receipts exist."""
         return batches | self._gather | "Fit" >> beam.Map(self._fit, **self._waits, **self._pieces)
 
 
@@ -129,18 +128,18 @@ def fit_aligner(
 
     Args:
         element: The sample's parts under one key.
-        directory: Where the model goes.
+        directory: Directory of the model.
         tokens: How text is cut; None for the pieces of the SentencePiece model.
         config: Settings of the fit.
-        threads: Threads to use; they change no bit of the model.
-        facts: What else the model says of itself.
+        threads: Number of threads, which does not affect the model.
+        facts: Further metadata of the model.
         allow_empty: Whether an empty sample gives no model instead of an error.
         view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
-        pieces: The SentencePiece model that the run trained, if it did.
-        _after: What the step waited for.
+        pieces: The SentencePiece model that the run trained, if any.
+        _after: Receipts that the step waited for.
 
     Returns:
-        Where the model lies; `NO_MODEL` of an empty sample, if that is allowed.
+        A reference to the model; `NO_MODEL` for an empty sample, if that is allowed.
 
     Raises:
         ConfigError: The sample is empty and that is not allowed.
@@ -160,7 +159,7 @@ def fit_aligner(
         tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)
     model = fit(cut, config, threads=threads)
-    # Fragments are translated from one language into another, and by words.
+    # Phrases serve to translate fragments, between two languages and by words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
     packed = hmm_store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
@@ -170,7 +169,7 @@ def fit_aligner(
 def tokenize(
     table: pa.Table, reference: hmm_store.ModelReference, tokens: TokenConfig | None
 ) -> pa.Table:
-    """Cut pairs into tokens; None for those that the aligner was fitted on."""
+    """Cut pairs into tokens; None means the tokens that the aligner was fitted on."""
     if reference == NO_MODEL:
         _require_empty(table)
         return schemas.TOKENS.empty_table()
@@ -178,6 +177,6 @@ def tokenize(
 
 
 def _require_empty(table: pa.Table) -> None:
-    """Refuse pairs for which there is no model: they passed the screen, the sample missed them."""
+    """Refuse pairs if there is no model: they passed the screen, but the sample missed them."""
     if table.num_rows:
         raise ConfigError(_NOTHING_TO_FIT)

@@ -1,4 +1,4 @@
-"""Translations as sources of their references, on their way to an aligner and back."""
+"""Aligning translations with references: convert pairs for an aligner, and its links back."""
 
 import pyarrow as pa
 
@@ -15,21 +15,21 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 def cut_translations(
     pairs: pa.Table, reference: AlignerReference, aligner: JobAligner, tokens: TokenConfig | None
 ) -> pa.Table:
-    """Return PAIRS rows with translations as sources, cut as the aligner wants them.
+    """Return PAIRS rows with translations as sources, tokenized for the aligner.
 
     Args:
         pairs: Pairs with translations.
-        reference: The loaded aligner.
-        aligner: What it is.
+        reference: Reference to the aligner.
+        aligner: Its entry in the registry.
         tokens: How text is cut; None for the tokens that it was fitted on.
     """
     return aligner.cut(as_monolingual(pairs), reference, tokens)
 
 
 def compare_linked(shard: Shard, config: SymmetrizeConfig) -> Shard:
-    """Turn the LINKED rows that an aligner made of translations into COMPARED rows.
+    """Turn LINKED rows of translations into COMPARED rows.
 
-    A pair without a translation has no tokens there and no links.
+    A pair without a translation has no translation tokens and no links.
     """
     links = symmetrize(shard.table, config)
     return shard.with_table(add_comparison(pairs_of(shard.kept), links))
@@ -38,7 +38,7 @@ def compare_linked(shard: Shard, config: SymmetrizeConfig) -> Shard:
 def compare_nothing(pairs: pa.Table, tokens: TokenConfig) -> pa.Table:
     """Turn PAIRS rows into COMPARED rows as if no pair had a translation.
 
-    That cuts targets into tokens, where no method compares them with translations.
+    This tokenizes targets when no method compares them with translations.
     """
     place = pairs.schema.get_field_index("translation")
     field = pairs.schema.field(place)

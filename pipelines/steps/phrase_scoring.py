@@ -1,7 +1,7 @@
-"""Phrase pairs with scores: what the aligner believes of their links.
+"""Phrase pairs with scores from the probabilities of their links.
 
-What an aligner believes of links that it does not make is kept inside one step: it is larger than
-the links, and needed only where the options ask for scores.
+An aligner's probabilities of links that it does not make stay within one step: they are larger than
+the links, and needed only if the options ask for scores.
 """
 
 import pyarrow as pa
@@ -22,10 +22,10 @@ from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 
 
 def check_confidence(run: Run) -> None:
-    """Refuse scores where two aligners' links are joined, for their beliefs are not.
+    """Refuse scores with two aligners, whose links are joined but not their probabilities.
 
     Raises:
-        ConfigError: Says so.
+        ConfigError: Both are given.
     """
     options = run.options
     assert isinstance(options, AugmentOptions)
@@ -45,14 +45,14 @@ def aligned_phrases(
 ) -> pa.Table:
     """Turn TOKENS rows into PHRASES rows with the scores of a fitted aligner.
 
-    The phrase pairs are those that its own links give; scores count links down to `BELIEF`.
+    The phrase pairs come from its links; scores use links with a probability of at least `BELIEF`.
     """
     model = hmm_store.load(reference).model
     config = model.config
     if config.decode == "posterior" and config.threshold <= BELIEF:
         return scored_phrases(model.align(table), links, phrases, confidence)
     believed = model.with_threshold(BELIEF).align(table)
-    # Posteriors do not depend on the threshold, so likely beliefs are the model's own links.
+    # Posteriors do not depend on the threshold, so those above it are the model's own links.
     if config.decode == "posterior":
         linked = keep_likely(believed, config.threshold)
     else:
@@ -67,6 +67,6 @@ def scored_phrases(
     phrases: PhraseConfig,
     confidence: ConfidenceConfig,
 ) -> pa.Table:
-    """Turn LINKED rows into PHRASES rows with scores, where all beliefs are links."""
+    """Turn LINKED rows into PHRASES rows with scores, if links include all probabilities."""
     found = extract_phrases(symmetrize(linked, links), phrases)
     return score_phrases(found, linked, confidence)

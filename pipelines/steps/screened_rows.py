@@ -1,8 +1,8 @@
-"""The first steps of every job: its input is read and screened.
+"""The first steps of every job: reading and screening its input.
 
-Where the run trains its own SentencePiece model, the screen counts that model's pieces (Ryu et al.
-2022, section 3.1.1, count subwords). So the input is read twice: for the sample that the model is
-trained on, then for the job.
+If the run trains its own SentencePiece model, the screen counts that model's pieces (Ryu et al.
+2022, section 3.1.1, count subwords). The input is then read twice: for the sample that the model is
+trained on, and for the job.
 """
 
 import functools
@@ -22,11 +22,11 @@ from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 _SIDES = ("source", "target")
 
 NO_PIECES = b""
-"""What stands for the model where the sample has no pair to train it on."""
+"""Replaces the model if the sample has no pair to train it on."""
 
 
 class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
-    """The units of a run's input become row batches, one empty batch among them."""
+    """Reads the units of a run's input into row batches, including one empty batch."""
 
     def __init__(self, run: Run) -> None:
         super().__init__()
@@ -39,10 +39,10 @@ class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
 
 
 class ScreenRows(beam.PTransform[Batches, Batches]):
-    """Row batches in, row batches out, with reasons on the rows that are turned away."""
+    """Screens row batches: adds reasons to rejected rows."""
 
     def __init__(self, run: Run, pieces: beam.pvalue.AsSingleton | None) -> None:
-        """Take a run, and the SentencePiece model that it trains, if it does."""
+        """Take a run, and the SentencePiece model that it trains, if any."""
         super().__init__()
         self._config = run.screen
         self._pieces = pieces
@@ -58,7 +58,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
 def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:
     """Return the SentencePiece model that the run trains, as a side input; None if it trains none.
 
-    One of an earlier attempt is used again.
+    A model of an earlier attempt is reused.
     """
     if run.tokens is not None:
         return None
@@ -81,7 +81,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
 
 
 def screen_by_pieces(batch: pa.RecordBatch, model: bytes, config: ScreenConfig) -> pa.RecordBatch:
-    """Screen a batch by the pieces of a model, or by words where there is none."""
+    """Screen a batch by the pieces of a model, or by words if there is none."""
     if model == NO_PIECES:
         return screen(batch, config)
     return screen(batch, config.counting(TokenConfig("sentencepiece", model)))
@@ -94,11 +94,11 @@ def train_pieces(
 
     Args:
         element: The sample's parts under one key.
-        vocabulary: Pieces of the model.
-        columns: Columns of text that it is for; nulls are left out.
+        vocabulary: Number of pieces of the model.
+        columns: Columns of text to train on; nulls are left out.
 
     Returns:
-        The model, or `NO_PIECES` of an empty sample.
+        The model, or `NO_PIECES` for an empty sample.
 
     Raises:
         ConfigError: The texts are too few, or the vocabulary is too small for their characters.

@@ -1,4 +1,4 @@
-"""A second aligner beside the first: their links joined, and how far they agree."""
+"""A second aligner: its links are combined with those of the first, and agreement is counted."""
 
 import apache_beam as beam
 import numpy as np
@@ -14,10 +14,10 @@ from pairweave.transforms.shards.shard import Shard, Shards
 
 
 class AlignAgain(beam.PTransform[Shards, Shards]):
-    """Joins each shard's symmetrized links with those of a second aligner."""
+    """Combines each shard's symmetrized links with those of a second aligner."""
 
     def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
-        """Say which aligner, how its directions become one, and how the two sets are joined."""
+        """Take the aligner, the heuristic for its directions, and the way to combine links."""
         super().__init__()
         self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
 
@@ -29,17 +29,17 @@ class AlignAgain(beam.PTransform[Shards, Shards]):
 def align_again(
     shard: Shard, reference: LoadableReference, heuristic: Heuristic, way: str
 ) -> Shard:
-    """Align a shard's pairs by a second aligner, and join the links of both.
+    """Align a shard's pairs by a second aligner, and combine the links of both.
 
     Args:
         shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
         reference: The second aligner.
-        heuristic: How its directions become one.
+        heuristic: Heuristic that symmetrizes its links.
         way: ``intersection`` or ``union``.
 
     Returns:
-        The shard with the joined links. Pairs that the second aligner cannot take are rejected;
-        its notes say how far both agree on the others.
+        The shard with the combined links, and in its notes the agreement of both aligners. Pairs
+        that the second aligner cannot align are rejected.
     """
     first = shard.table
     linked, given_up = reference.load().align_or_reject(first.select(schemas.TOKENS.names))

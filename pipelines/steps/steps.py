@@ -1,4 +1,4 @@
-"""The Beam side of each step: a function of a batch or a shard, and what it needs on a worker."""
+"""Beam transforms that apply functions to batches and shards, used by all jobs."""
 
 import functools
 from collections import Counter
@@ -26,7 +26,7 @@ Samples = beam.PCollection[tuple[int, Iterable[pa.Table]]]
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
-    """Units of input become row batches, and one empty batch.
+    """Reads units of input into row batches, and adds one empty batch.
 
     Each unit leaves a receipt in the output directory, if one is given.
     """
@@ -39,7 +39,7 @@ class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
         self._read = functools.partial(_read, limits=limits, output=output, plan=plan)
 
     def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
-        """Spread the units over the workers and read them."""
+        """Distribute the units to the workers and read them."""
         units = pipeline | "Units" >> beam.Create([None, *self._units], reshuffle=True)
         return units | "Read" >> beam.FlatMap(self._read).with_output_types(pa.RecordBatch)
 
@@ -61,7 +61,7 @@ def _read(
 
 
 class Screen(beam.PTransform[Batches, Batches]):
-    """Row batches in, row batches out, with reasons on the rows that are turned away."""
+    """Screens row batches: adds reasons to rejected rows."""
 
     def __init__(self, config: ScreenConfig) -> None:
         super().__init__()
@@ -74,20 +74,20 @@ class Screen(beam.PTransform[Batches, Batches]):
 
 
 class GatherSample(beam.PTransform[Batches, Samples]):
-    """Row batches, an empty one among them, become the parts of one sample under one key."""
+    """Turns row batches, including an empty one, into the parts of one sample under one key."""
 
     def __init__(self, share: float, seed: int) -> None:
         super().__init__()
         self._sample = functools.partial(sample_rows, share=share, seed=seed)
 
     def expand(self, batches: Batches) -> Samples:
-        """Sample each batch, gather."""
+        """Sample each batch and gather the samples."""
         sample = beam.FlatMap(self._sample).with_output_types(tuple[int, pa.Table])
         return batches | "Sample" >> sample | "Gather" >> beam.GroupByKey()
 
 
 class EachShard(beam.PTransform[Shards, Shards]):
-    """Maps the working table of every shard by one function, which may also take the model."""
+    """Applies a function to the working table of every shard; it may also take the model."""
 
     def __init__(
         self,
@@ -119,9 +119,9 @@ def _on_table_with_model(
 
 
 class WriteShards(beam.PTransform[Shards, Receipts]):
-    """Writes every shard with its rejects and its receipt, by a job's last function of a shard.
+    """Writes every shard with its rejects and its receipt, after a job's last function.
 
-    The function takes a shard, and the model if the step is given one.
+    The function takes a shard, and the model if the step has one.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class WriteShards(beam.PTransform[Shards, Receipts]):
         self._model = model
 
     def expand(self, shards: Shards) -> Receipts:
-        """Write each shard; the receipts' names come out."""
+        """Write each shard and return the names of the receipts."""
         if self._model is None:
             step = beam.Map(_write, **self._settings)
         else:
@@ -158,7 +158,7 @@ def _write_with_model(
 
 
 class Commit(beam.PTransform[Receipts, Receipts]):
-    """Commits the run once every receipt has come."""
+    """Commits the run after every receipt is written."""
 
     def __init__(self, output: str, extra_files: dict[str, bytes], *, allow_empty: bool) -> None:
         super().__init__()

@@ -18,20 +18,19 @@ from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.shard import Shard, Shards
 
 Wanted = Callable[[pa.Table], np.ndarray]
-"""Tells which pairs a translation would be used of, bool ``[pair]``."""
+"""Returns whether a translation of each pair would be used, bool ``[pair]``."""
 
 
 def translated_shards(shards: Shards, run: Run, wanted: Wanted | None = None) -> Shards:
-    """Translate what has no translation, with the run's translator; without one change nothing.
+    """Translate pairs without a translation with the run's translator, if it has one.
 
-    A translation that is made here is screened as one that is read.
-
-    Ids stay as they are, so they are those of pairs without a translation.
+    New translations are screened like those from the input. Ids do not change, so they are those of
+    pairs without a translation.
 
     Args:
-        shards: Shards as they leave the shuffle, whose working table is their pairs.
-        run: The job.
-        wanted: Which pairs are translated; None for all.
+        shards: Shards as the shuffle returns them, with their pairs as working table.
+        run: The run.
+        wanted: Selects the pairs to translate; None for all.
     """
     if run.translator is None:
         return shards
@@ -39,7 +38,7 @@ def translated_shards(shards: Shards, run: Run, wanted: Wanted | None = None) ->
 
 
 class TranslateOrReject(beam.PTransform[Shards, Shards]):
-    """Translates the pairs of every shard; those that the translator cannot do are rejected."""
+    """Translates the pairs of every shard; rejects those that the translator cannot translate."""
 
     def __init__(
         self, reference: TranslatorReference, config: ScreenConfig, wanted: Wanted | None = None
@@ -60,10 +59,10 @@ def translate_or_reject(
     config: ScreenConfig,
     wanted: Wanted | None = None,
 ) -> Shard:
-    """Fill the translations of a shard's pairs in.
+    """Fill in the missing translations of a shard's pairs.
 
-    Kept rows, rejected rows and working table stay in step; the kept rows have the translation as
-    well, so that whoever rejects a pair later shows it.
+    Kept rows, rejected rows and working table stay consistent. The kept rows get the translation,
+    too, so that a later reject includes it.
     """
     schemas.require(shard.table, schemas.PAIRS)
     missing = shard.table.column("translation").is_null().to_numpy()
@@ -83,9 +82,9 @@ def translate_or_reject(
     for stage, reason in sorted({why[:2] for why in failed.values()}):
         marks = (moved[rows] == (stage, reason)).all(axis=1)
         details = [failed[row][2] for row in rows[marks].tolist()]
-        # The screen says more of some reasons, and then of every pair.
-        said = [detail for detail in details if detail is not None] or None
-        shard = shard.reject(marks, stage, reason, said)
+        # A reason has details for all of its pairs or for none.
+        known = [detail for detail in details if detail is not None] or None
+        shard = shard.reject(marks, stage, reason, known)
         rows = rows[~marks]
     return shard.with_pairs()
 
@@ -93,7 +92,7 @@ def translate_or_reject(
 def _screened(
     kept: pa.Table, made: np.ndarray, config: ScreenConfig, failed: set[int]
 ) -> dict[int, tuple[Stage, Reject, str | None]]:
-    """Return why the screen turns pairs with a new translation away, by row."""
+    """Return why the screen rejects pairs with a new translation, by row."""
     rows = [row for row in made.tolist() if row not in failed]
     if not rows:
         return {}
@@ -109,7 +108,7 @@ def _screened(
 def _translations(
     table: pa.Table, missing: np.ndarray, reference: TranslatorReference
 ) -> list[str | Rejection | None]:
-    """Return the translation of each pair: its own, one made here where it is missing, or none."""
+    """Return the translation of each pair: its own, a new one if it is missing, or none."""
     sources = table.column("source").to_pylist()
     found: list[str | Rejection | None] = table.column("translation").to_pylist()
     groups: dict[tuple[str, str], list[int]] = {}

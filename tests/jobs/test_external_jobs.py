@@ -135,8 +135,8 @@ def test_pairs_that_a_program_cannot_take_are_rejected(directory):
     [
         (("--program", "eflomal", "--program_path", "bin/eflomal-align"), "takes no seed"),
         (("--program", "giza"), "shard by shard"),
-        (("--layer", "3"), "--program fast_align does not know --layer"),
-        (("--decode", "viterbi"), "does not know --decode; leave it out, or give --aligner hmm"),
+        (("--layer", "3"), "--program fast_align does not take --layer"),
+        (("--decode", "viterbi"), "does not take --decode; leave it out, or give --aligner hmm"),
         (("--tokens", "pieces"), "has none"),
         (("--tokens", "sentencepiece"), "a model is trained for --aligner hmm alone"),
         (("--model", "encoder"), "contains nothing that fast_align learned"),
@@ -155,7 +155,7 @@ def test_other_aligners_know_no_program(directory):
     arguments += ("--output", "nothing", "--program", "fast_align")
     status, _, errors = runs.run_here(*arguments, cwd=directory)
     assert status == 2
-    assert "--aligner hmm does not know --program; leave it out, or give --aligner ext" in errors
+    assert "--aligner hmm does not take --program; leave it out, or give --aligner ext" in errors
 
 
 def test_a_failing_program_fails_the_run_with_its_own_words(directory):

@@ -163,5 +163,5 @@ def test_pairs_that_the_sample_missed_are_not_lost_for_want_of_a_model(directory
     arguments = ("align", "--input", "one.tsv", *LANGS, "--fit_pairs", "1", "--output", "out")
     status, _, errors = runs.run_here(*arguments, "--allow_empty", cwd=directory)
     assert status == 2
-    assert "or the sample of --fit_pairs drew none of those that did" in errors
+    assert "or the sample of --fit_pairs contains none of those that did" in errors
     assert not (directory / "out" / "_manifest.json").exists()

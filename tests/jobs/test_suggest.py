@@ -233,8 +233,8 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
     ("arguments", "message"),
     [
         (("--methods", "random,alignmnet"), "methods"),
-        (("--methods", "random", "--deletions"), "--deletions: of the method alignment"),
-        (("--methods", "alignment", "--variants", "2"), "--variants: of the method random"),
+        (("--methods", "random", "--deletions"), "--deletions: for the method alignment"),
+        (("--methods", "alignment", "--variants", "2"), "--variants: for the method random"),
         (("--lengths", "uniform", "--mean_words", "4"), "--mean_words: --lengths uniform"),
         (("--lengths", "empirical"), "--fit_lengths"),
         (("--fit_lengths", "none.mask", "none.tgt"), "no_match"),
@@ -245,7 +245,7 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--max_score", "3"), "--max_score: without --scorer"),
         (("--min_score", "3"), "--min_score: without --scorer"),
         (("--score_field", "lm"), "score_field lm: line-parallel text has no columns"),
-        (("--aligner", "ter", "--head", "argmax"), "--aligner ter does not know --head"),
+        (("--aligner", "ter", "--head", "argmax"), "--aligner ter does not take --head"),
     ],
 )
 def test_what_the_user_must_mend_is_said_in_one_line(corpus, arguments, message):

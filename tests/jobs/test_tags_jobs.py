@@ -63,8 +63,8 @@ def test_options_that_are_left_alone_are_not_in_the_plan(corpus):
     ("options", "message"),
     [
         (("--self_closing_share", "2"), "self_closing_share: input should be less than or equal"),
-        (("--template", "[{index}]"), "--representation template and --template"),
-        (("--representation", "template"), "--representation template and --template"),
+        (("--template", "[{index}]"), "--representation template needs --template"),
+        (("--representation", "template"), "--representation template needs --template"),
         (("--representation", "template", "--template", "a", "b"), "--template needs three forms"),
         (("--tag_profile", "nowhere.json"), "nowhere.json"),
     ],

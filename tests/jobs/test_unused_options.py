@@ -32,18 +32,21 @@ def refusal(directory, *command):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--methods", "random", "--aligner", "hmm"), "--aligner: of the method alignment, which "),
-        (("--methods", "random", *NOWHERE), "--translator: of the method alignment, which --metho"),
-        (("--methods", "parallel", "--model", "m"), "--model: of the method alignment, which --me"),
-        (("--methods", "random,parallel", "--beam_size", "2"), "--beam_size: of the method align"),
-        (("--methods", "random", "--heuristic", "union"), "--heuristic: of the method alignment"),
+        (("--methods", "random", "--aligner", "hmm"), "--aligner: for the method alignment, which "),
+        (("--methods", "random", *NOWHERE), "--translator: for the method alignment, which --metho"),
+        (("--methods", "parallel", "--model", "m"), "--model: for the method alignment, which --me"),
+        (("--methods", "random,parallel", "--beam_size", "2"), "--beam_size: for the method align"),
+        (("--methods", "random", "--heuristic", "union"), "--heuristic: for the method alignment"),
         (("--mix", "inf", "--aligner", "hmm"), "alignment, of which --mix inf makes no example"),
-        (("--mix", "inf", "--variants", "2"), "--variants: of the method random, of which --mix "),
-        (("--methods", "random,alignment", "--mix", "2"), "--mix: parallel examples to one other"),
-        (("--methods", "parallel", "--max_masked_share", "1"), "--max_masked_share: of the method"),
-        (("--hint_letters", "2"), "--hint_letters: says how many letters --hint letters gives"),
+        (("--mix", "inf", "--variants", "2"), "--variants: for the method random, of which --mix "),
+        (("--methods", "random,alignment", "--mix", "2"), "--mix: the ratio of parallel to other examples"),
+        (("--methods", "parallel", "--max_masked_share", "1"), "--max_masked_share: for the method"),
+        (("--hint_letters", "2"), "--hint_letters: applies to --hint letters"),
         (("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"), "--fit_pairs: of an hmm that "),
-        (("--aligner", "hmm", "--vocabulary", "900"), "--vocabulary: of a SentencePiece model"),
+        (
+            ("--aligner", "hmm", "--vocabulary", "900"),
+            "--vocabulary applies to a SentencePiece model",
+        ),
     ],
 )
 def test_suggest_refuses_what_no_method_in_use_needs(directory, options, message):
@@ -131,4 +134,4 @@ def test_the_longest_side_makes_room_for_the_longest_source(tmp_path):
     narrow = (*command, "--max_tokens", "250", "--allow_empty", "--output", "narrow")
     told = runs.run_well_here(*narrow, cwd=tmp_path)
     assert "rejected: too_long 3" in told
-    assert "notice: options: --max_tokens 250 holds for every side, so a source of up to" in told
+    assert "notice: options: --max_tokens 250 applies to every side, so a source of up to" in told

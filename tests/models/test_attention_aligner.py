@@ -138,4 +138,4 @@ def test_attention_is_no_second_aligner(folder):
     given = ("--second_aligner", "attention:a.npz")
     status, _, errors = runs.run_here("align", *sides, *given, cwd=folder)
     assert status == 2
-    assert "attention goes with --aligner given" in errors
+    assert "attention can be used by --aligner given" in errors

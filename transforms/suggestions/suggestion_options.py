@@ -44,7 +44,10 @@ class MaskOptions(StepOptions):
 
 
 class RandomOptions(StepOptions):
-    """The draws of random masks (Zhu et al., appendix B: 0.15)."""
+    """The draws of random masks.
+
+    The default of ``start_probability`` is that of Zhu et al. (appendix B).
+    """
 
     start_probability: PositiveShare = Field(
         0.15, description="random: probability that a token begins a span"

@@ -28,7 +28,10 @@ class MaxIdOptions(StepOptions):
 
 
 class MaxTagsOptions(StepOptions):
-    """The number of tags in a pair (Ryu et al. 2022, section 3.4: 9)."""
+    """The number of tags in a pair.
+
+    The default is that of Ryu et al. (2022, section 3.4).
+    """
 
     max_tags: MostTags = Field(MOST_TAGS, description="most tags in a pair")
 
@@ -46,7 +49,10 @@ class NestingOptions(StepOptions):
 
 
 class TagShareOptions(StepOptions):
-    """The number of tags relative to words (Ryu et al. 2022, section 2.3: 0.3)."""
+    """The number of tags relative to words.
+
+    The default is that of Ryu et al. (2022, section 2.3).
+    """
 
     tag_share: PositiveShare = Field(0.3, description="tags stay under this share of the words")
 
@@ -69,7 +75,10 @@ class TaggedRowOptions(StepOptions):
 
 
 class ShapeOptions(StepOptions):
-    """The forms of tags (Hanneman and Dinu 2020, sections 3.1 and 5.1)."""
+    """The forms of tags.
+
+    They are those of Hanneman and Dinu (2020, sections 3.1 and 5.1).
+    """
 
     self_closing_share: _UnsaidShare = Field(
         0.0, description="share of tags that are self-closing instead of a pair"
@@ -87,7 +96,10 @@ class ShapeOptions(StepOptions):
 
 
 class FragmentOptions(NestingOptions, MaxTagsOptions):
-    """The fragments to tag; the defaults are those of Hanneman and Dinu 2020, section 5.1."""
+    """The fragments to tag.
+
+    The defaults are those of Hanneman and Dinu (2020, section 5.1).
+    """
 
     max_words: int = Field(6, ge=1, le=64, title="max_words of a fragment")
     max_tags: MostTags = Field(2)

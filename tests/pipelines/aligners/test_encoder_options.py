@@ -25,10 +25,10 @@ def directory(tmp_path):
         (("--aligner", "encoder"), "--aligner encoder needs --model"),
         (
             ("--aligner", "encoder", "--model", "m", "--fit_pairs", "9", "--decode", "viterbi"),
-            "--aligner encoder does not know --decode, --fit_pairs",
+            "--aligner encoder does not take --decode, --fit_pairs",
         ),
-        (("--layer", "8"), "--aligner hmm does not know --layer"),
-        (("--aligner", "hmm", "--head", "argmax"), "--aligner hmm does not know --head"),
+        (("--layer", "8"), "--aligner hmm does not take --layer"),
+        (("--aligner", "hmm", "--head", "argmax"), "--aligner hmm does not take --head"),
         (
             ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece"),
             "give pieces, sentencepiece:MODEL",
@@ -37,7 +37,7 @@ def directory(tmp_path):
             ("--aligner", "encoder", "--model", "m", "--tokens", "sentencepiece:a.en"),
             "--tokens sentencepiece:a.en: this is not a SentencePiece model",
         ),
-        (("--tokens", "pieces"), "--tokens pieces: they are the pieces of an encoder"),
+        (("--tokens", "pieces"), "--tokens pieces: these are the pieces of an encoder"),
         (("--aligner", "encoder", "--model", "m", "--head", "loud"), "'loud'"),
         (("--aligner", "encoder", "--model", "m", "--token_budget", "0"), "token_budget"),
         (("--aligner", "encoder", "--model", "m", "--layer", "1000"), "layer"),
@@ -53,7 +53,7 @@ def directory(tmp_path):
             ("--aligner", "encoder", "--model", "m", "--head", "ot", "--moved_mass", "0.5"),
             "head ot knows no moved_mass",
         ),
-        (("--cost", "euclidean"), "--aligner hmm does not know --cost"),
+        (("--cost", "euclidean"), "--aligner hmm does not take --cost"),
     ],
 )
 def test_wrong_options_are_named_in_one_line(job, arguments, message, directory):

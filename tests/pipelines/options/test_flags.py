@@ -42,7 +42,7 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
         (["--output", "o", "--paralelism=2"], "did you mean --parallelism"),
         (["--output", "o", "--max_tags", "12"], "max_tags: .* less than or equal to 9, got '12'"),
         (["--output", "o", "--heuristic", "gd"], "'grow-diag'"),
-        ([], "--output is needed"),
+        ([], "--output is required"),
         (["--output", "o", "--max_ratio", "0.5"], "max_ratio"),
         (
             ["--output", "o", "--source_lang", "e n"],

@@ -144,13 +144,13 @@ def test_an_encoder_is_a_second_aligner(directory):
     ("more", "message"),
     [
         (("--combine", "union"), "give --second_aligner"),
-        (("--second_aligner", "berkeley"), "there are hmm, encoder, fast_align"),
+        (("--second_aligner", "berkeley"), "expected one of hmm, encoder, fast_align"),
         (("--second_aligner", "hmm"), "needs a fitted model"),
         (("--second_aligner", "hmm:no_such_directory"), "no fitted aligner there"),
         (("--second_aligner", "encoder"), "needs a model"),
         (("--second_aligner", "fast_align:path=bin/fast_align"), "learned in an earlier run"),
         (("--second_aligner", "eflomal"), "takes no seed"),
-        (("--second_aligner", "hmm:first/models/hmm:layer=8"), "does not know layer"),
+        (("--second_aligner", "hmm:first/models/hmm:layer=8"), "unknown setting layer"),
         (("--second_aligner", FAST_ALIGN, "--tokens", "sentencepiece"), "tokens of the first"),
     ],
 )

@@ -232,11 +232,11 @@ def test_a_link_outside_the_tokens_rejects_its_pair_with_both_counts(folder):
         ),
         (
             ("align", *SIDES, "--aligner", "given", "--links", "l", "--fit_pairs", "9"),
-            "does not know --fit_pairs",
+            "does not take --fit_pairs",
         ),
         (
             ("align", *SIDES, "--aligner", "given", "--links", "l", "--attention_head", "0"),
-            "there is no --attention",
+            "applies to --attention, which is not given",
         ),
         (
             ("align", *SIDES, "--aligner", "given", "--links", "l", "--tokens", "sentencepiece"),

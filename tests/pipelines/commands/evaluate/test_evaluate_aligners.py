@@ -141,7 +141,7 @@ def test_a_fitted_model_is_taken_as_it_is(directory):
         (("--pairs", "gold.en"), "expected 'source ||| target', found 1 parts"),
         (("--pairs", "no_such_file"), "no_such_file"),
         (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "not 'berkeley'"),
-        (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "does not know layer"),
+        (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "unknown setting layer"),
         (("--pairs", "pairs", "--aligners", "encoder"), "needs a model"),
         (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such executable program"),
         (("--pairs", "pairs", "--train_source_input", "train.en"), "1 source files, but 0 target"),
@@ -197,7 +197,7 @@ def test_a_name_holds_a_model_and_settings():
         name = read_name(text)
         assert NAMED[name.aligner].learns(name) == learns
     for text, message in (
-        ("hmm:model:other", "'other' is no setting"),
+        ("hmm:model:other", "'other' is not a setting"),
         ("simalign:m:layer=x", "layer must be a number"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -224,7 +224,7 @@ def test_a_name_holds_the_settings_of_an_encoder():
         ("encoder:bert:head=argmax:threshold=0.3", "head argmax has no threshold"),
         ("encoder:bert:head=ot:relaxation=0.3", "head ot knows no relaxation"),
         ("encoder:bert:unit=letters", "unit must be one of pieces, words"),
-        ("encoder:bert:depth=3", "does not know depth"),
+        ("encoder:bert:depth=3", "unknown setting depth"),
         ("encoder", "needs a model"),
     ):
         with pytest.raises(ConfigError, match=message):
