@@ -14,7 +14,10 @@ MaxTokenChars = Annotated[int, Field(ge=1)]
 
 
 class ScreenLimits(StepOptions):
-    """Which pairs pass (Ryu et al. 2022, section 3.1.1, have 250 tokens and a ratio of 1.5)."""
+    """Limits of the screen.
+
+    Ryu et al. (2022, section 3.1.1) use 250 tokens and a ratio of 1.5.
+    """
 
     max_tokens: MaxTokens = Field(
         250, description="longest side, in tokens (pieces with sentencepiece)"

@@ -7,7 +7,7 @@ from pairweave.transforms.config import StepOptions
 
 
 class TranslationOptions(StepOptions):
-    """How a translator is run."""
+    """Translation."""
 
     translator_revision: str | None = Field(
         None, description="translator: branch, tag or commit of a hub model (default: its newest)"

@@ -1,1 +1,1 @@
-"""The commands that are no job on a corpus."""
+"""The commands that are not jobs on a corpus."""

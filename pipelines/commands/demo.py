@@ -1,4 +1,4 @@
-"""The newcomer's first run: the main job on the message catalogues of installed packages."""
+"""The command ``demo``: the main job on the message catalogues of installed packages."""
 
 import importlib.metadata
 import io
@@ -23,7 +23,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.names import data_name
 from pairweave.transforms.storage import files
 
-# Distributions whose wheels carry gettext catalogues, with the licence of each.
+# Distributions whose wheels contain gettext catalogues, with the licence of each.
 CATALOGUES = {
     "Django": "bsd-3-clause",
     "Sphinx": "bsd-2-clause",
@@ -56,7 +56,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def catalogues(language: str) -> tuple[CorpusOptions, ...]:
-    """Return one corpus for each installed package that has catalogues in a language.
+    """Return one corpus per installed package that has catalogues in a language.
 
     Raises:
         ConfigError: None of the packages is installed.

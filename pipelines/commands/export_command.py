@@ -1,4 +1,4 @@
-"""The command ``export``: a finished run's rows as the files that trainers read."""
+"""The command ``export``: converts a finished run's rows to files for trainers."""
 
 from collections.abc import Sequence
 
@@ -57,18 +57,18 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def selection_of(options: ExportOptions, job: str) -> Selection:
-    """Return which rows the options ask for.
+    """Return the selection of rows from the options.
 
     Raises:
-        ConfigError: They contradict each other, or say something that the format ignores.
+        ConfigError: Options contradict each other, or do not apply to the format.
     """
-    said = options.model_fields_set
+    given = options.model_fields_set
     in_markup = options.format in registry.markup_export_names()
-    if "header" in said and (in_markup or registry.row_export(options.format).header is None):
+    if "header" in given and (in_markup or registry.row_export(options.format).header is None):
         raise ConfigError(f"--header: {options.format} has none; leave it out")
-    if "alignment" in said and in_markup:
+    if "alignment" in given and in_markup:
         raise ConfigError(f"--alignment: {options.format} has no links; leave it out")
-    if "seed" in said and options.sample is None and not options.shuffle:
+    if "seed" in given and options.sample is None and not options.shuffle:
         raise ConfigError("--seed: nothing is drawn; give --sample or --shuffle, or leave it out")
     kinds = options.kinds
     if options.rows is not None:

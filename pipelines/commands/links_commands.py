@@ -1,4 +1,4 @@
-"""The commands ``symmetrize`` and ``phrases``: Pharaoh files in, text on standard output."""
+"""The commands ``symmetrize`` and ``phrases``, which read Pharaoh files and print text."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The command ``preview``: a few pairs of a finished run in the terminal, in colour."""
+"""The command ``preview``: prints a few pairs of a finished run in colour."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def show(rows: Iterable[Row]) -> None:
     """Print rows: both sides, each tag in its own colour, and links or suggestion if there are any.
 
-    Where the output is no terminal the text is plain.
+    The text is plain if the output is not a terminal.
     """
     console = rich.console.Console(file=sys.stdout, highlight=False, soft_wrap=True)
     for number, row in enumerate(rows):
@@ -52,7 +52,7 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def coloured(text: str) -> rich.text.Text:
-    """Return tagged text with a colour for each tag; control characters as their pictures."""
+    """Return tagged text with a colour per tag, and control characters made visible."""
     shown = rich.text.Text()
     for piece in pieces(text):
         style = (
@@ -63,7 +63,7 @@ def coloured(text: str) -> rich.text.Text:
 
 
 def suggestion(row: Row) -> rich.text.Text:
-    """Return what may stand in place of a row's mask, and what made it."""
+    """Return a row's suggestion, with its method and operation."""
     shown = rich.text.Text()
     shown.append(f"{row['method']}, {row['operation']}: ", "dim")
     shown.append(visible_line(row["suggestion"]) or "nothing", "bold green")
@@ -71,7 +71,7 @@ def suggestion(row: Row) -> rich.text.Text:
 
 
 def links(row: Row) -> rich.text.Text:
-    """Return the linked words of a row, in two colours by turns."""
+    """Return the linked words of a row, in two alternating colours."""
     shown = rich.text.Text()
     for number, words in enumerate(linked_words(row)):
         shown.append("  " if number else "")

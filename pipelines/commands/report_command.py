@@ -1,4 +1,4 @@
-"""The command ``report``: the report of a finished run again, with times and speeds."""
+"""The command ``report``: renders the report of a finished run, with times and speeds."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def render(directory: str) -> str:
-    """Render the report of a finished run, with what its ``_run.json`` says if that is there.
+    """Render the report of a finished run, including its ``_run.json`` if that exists.
 
     Raises:
         ConfigError: There is no finished run.
@@ -41,7 +41,7 @@ def render(directory: str) -> str:
 
 
 def write(path: str, page: str) -> None:
-    """Write a page, but never into a run, whose files are what its manifest says.
+    """Write a page, but never into a run, whose files must match its manifest.
 
     Raises:
         ConfigError: The page cannot be written there.

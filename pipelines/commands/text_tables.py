@@ -1,4 +1,4 @@
-"""Texts that a command reads as the tables that aligners take."""
+"""Convert texts that a command reads to tables for aligners."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 def pairs_table(
     sides: tuple[Sequence[str], Sequence[str]], languages: tuple[str, str], *, first_id: int = 0
 ) -> pa.Table:
-    """Return sentence pairs as a PAIRS table; their lines are numbered from 1, their ids in order.
+    """Return sentence pairs as a PAIRS table, with lines numbered from 1 and consecutive ids.
 
     Args:
         sides: Source texts and target texts ``[pair]``.

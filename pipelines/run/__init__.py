@@ -1,1 +1,1 @@
-"""A run: prepared, planned, executed, tried again, watched."""
+"""Runs: preparation, planning, execution, retries, progress."""

@@ -20,7 +20,7 @@ from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
 
-# Where a job runs and where its files are: none of this may change an output byte.
+# Options for where a job runs and where its files are; none may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
@@ -43,18 +43,18 @@ def resolved_configuration(
     segmenter: str = NONE,
     glossary: Glossary | None = None,
 ) -> dict[str, object]:
-    """Return the settings of a job as in its plan, with digests for models and files.
+    """Return the settings of a job for its plan, with digests of models and files.
 
     Args:
         options: The job's options.
         reference: The given model; None if one is fitted first.
         tokens: How text is cut; None if a SentencePiece model is trained first.
-        second: The second aligner, where there is one.
-        translator: What translates sources, if anything does.
-        scorer: What scores suggestions, if anything does.
-        profile: The tag profile that tags are drawn to, if there is one.
-        segmenter: What finds words of scripts without spaces.
-        glossary: The terms that are tagged, if those are.
+        second: The second aligner, if any.
+        translator: The translator of sources, if any.
+        scorer: The scorer of suggestions, if any.
+        profile: The tag profile, if any.
+        segmenter: Finds words in scripts without spaces.
+        glossary: The glossary of terms to tag, if any.
     """
     aligner = aligner_of(options)
     unused = unused_options(options) | unused_translator_options(options)
@@ -83,7 +83,7 @@ def resolved_configuration(
 
 
 def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
-    """Return settings as a signature shows them: digests cut to 12 characters."""
+    """Return settings for a signature, with digests shortened to 12 characters."""
     flat = dict(settings)
     digests = (
         "model",

@@ -1,4 +1,4 @@
-"""How the cores that a job was given are shared by the neural models that compute on them."""
+"""Distribute a job's cores among its neural models."""
 
 import dataclasses
 from typing import Protocol, Self, TypeVar
@@ -7,10 +7,10 @@ from pairweave.pipelines.run.run import Run
 
 
 class Threaded(Protocol):
-    """A reference to a model that may work on several batches at once."""
+    """A reference to a model that can process several batches at once."""
 
     def with_threads(self, threads: int) -> Self:
-        """Return a reference to the same model that works on so many batches at once."""
+        """Return a reference to the same model that processes up to ``threads`` batches at once."""
         ...
 
 
@@ -18,13 +18,13 @@ Model = TypeVar("Model", bound=Threaded)
 
 
 def share_cores(run: Run) -> Run:
-    """Give each copy of a neural model the cores that no other process of the run uses.
+    """Give each copy of a neural model its share of the cores.
 
-    A shard is the work of one process. Where there are fewer shards than workers, or where workers
-    share copies of an encoder, a copy works on several batches of its shard at once.
+    One process handles a shard. If there are fewer shards than workers, or if workers share copies
+    of an encoder, a copy processes several batches at once.
     """
     options = run.options
-    # Prism's only process has many threads, which wait for each other at a model.
+    # Prism has one process, whose threads take turns at a model.
     processes = 1 if options.engine == "prism" else min(options.workers, run.shards)
     alone = options.workers // processes
     shared = options.workers // min(run.aligner.copies(options) or processes, processes)

@@ -1,4 +1,4 @@
-"""How a planned job runs: claim, graph, commit."""
+"""Execute a planned job: claim, graph, commit."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,15 +23,15 @@ def execute(
     extra_files: dict[str, bytes],
     commit: Callable[[str], object] | None = None,
 ) -> None:
-    """Claim the directory, make the shards that are missing, commit.
+    """Claim the directory, make the missing shards, commit.
 
     Args:
         run: The planned job.
-        graph: Adds the job's steps to a pipeline, for the shards that are wanted.
+        graph: Adds the job's steps to a pipeline, for the given shards.
         extra: Beam options of the user.
         extra_files: Files to commit beside the shards.
-        commit: How the run's directory is committed if nothing else is left to do; None for the
-            way of a job that writes pairs.
+        commit: Commits the run's directory if nothing else is left to do; None for the default, of
+            jobs that write pairs.
 
     Raises:
         ConfigError: The user must fix something.
@@ -68,15 +68,15 @@ def execute(
 
 
 def check_start(run: Planned, extra: Sequence[str]) -> None:
-    """Check, before a directory is claimed, for anything that would stop a run at its start.
+    """Check, before a directory is claimed, for anything that would prevent the run's start.
 
     Args:
         run: The planned job.
         extra: Beam options of the user.
 
     Raises:
-        ConfigError: The engine lacks something, or this machine, where the workers are to be,
-            cannot run the aligner as it is configured.
+        ConfigError: The engine lacks something, or the workers run on this machine and it cannot
+            run the configured aligner.
     """
     engine, workers = run.place
     with engines.beam_options(engine, workers, "check", extra):

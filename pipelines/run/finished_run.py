@@ -16,8 +16,8 @@ def open_manifest(directory: str) -> dict[str, Any]:
     """Return the manifest of a finished run.
 
     Raises:
-        ConfigError: The directory holds no finished run, none with pairs, or one whose shards lie
-            beside the manifest, as an earlier version wrote them.
+        ConfigError: The directory contains no finished run, one without pairs, or one of an earlier
+            version with shards beside the manifest.
     """
     path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
@@ -27,7 +27,7 @@ def open_manifest(directory: str) -> dict[str, Any]:
                 "repeat its command to finish it"
             )
         raise ConfigError(
-            f"{directory}: no {run_files.MANIFEST} there; give the --output of a finished run"
+            f"{directory}: no {run_files.MANIFEST}; give the --output of a finished run"
         )
     found = run_files.read_json(path)
     if found.get("job") not in JOBS:
@@ -47,20 +47,20 @@ def open_manifest(directory: str) -> dict[str, Any]:
 
 
 def _check_shards(found: dict[str, Any], path: str) -> None:
-    """Check that a manifest names all of its shards, with their hashes."""
+    """Check that a manifest lists all of its shards with their hashes."""
     hashes = {entry["name"]: entry.get("sha256") for entry in found["files"]}
     for shard in range(found["shards"]):
         name = data_name(shard, found["shards"])
         if not isinstance(hashes.get(name), str):
             raise ConfigError(
-                f"{path}: does not name {name} with its hash; was it edited? Run the job again"
+                f"{path}: does not list {name} with its hash; was it edited? Run the job again"
             )
 
 
 def run_of(path: str) -> str | None:
     """Return the directory of the run that contains a path; None if there is none.
 
-    In an object store only the directory itself is looked at.
+    In an object store, only the directory itself is checked.
     """
     if files.is_uri(path):
         parents = [path.rpartition("/")[0]]

@@ -12,7 +12,7 @@ from pairweave.transforms.units import Columns, InputFile, Plan
 
 
 def files_facts(patterns: Sequence[str]) -> list[dict[str, str]]:
-    """Return the plan's entry for files that options name: no path, so that they may move."""
+    """Return the plan's entry for files named by options, without paths so that they may move."""
     return [
         {"name": PurePosixPath(path).name, "sha256": _sha256(path)}
         for pattern in patterns
@@ -42,7 +42,7 @@ def corpora_facts(plan: Plan, options: CorpusListOptions) -> list[dict[str, obje
 
 
 def reading_facts(plan: Plan) -> list[dict[str, object]]:
-    """Return how files are read, each way once: what the options say beside the files' bytes."""
+    """Return the distinct settings with which files are read."""
     ways: list[dict[str, object]] = []
     for unit in plan.units:
         way: dict[str, object] = {
@@ -67,7 +67,7 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
 
 
 def _columns_facts(columns: Columns) -> dict[str, object]:
-    """Return the columns; that of links where it is read, for other plans keep their bytes."""
+    """Return the columns; omit an unused column of links, so that old plans keep their bytes."""
     facts = dataclasses.asdict(columns)
     if columns.links is None:
         del facts["links"]

@@ -1,4 +1,4 @@
-"""What is printed before and after a run."""
+"""Print the plan before a run and its results after it."""
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from pairweave.transforms.report.shown_counts import MOST_VALUES, split_counts
 from pairweave.transforms.storage import files
 
 MOST_LINES = 40
-"""Files or units listed before the rest is only counted."""
+"""Maximum number of files or units to list; the rest is counted."""
 
 
 def show(

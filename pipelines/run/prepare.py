@@ -1,4 +1,4 @@
-"""From a job's options to its plan: every input is read once, nothing is written."""
+"""Plan a job from its options."""
 
 import dataclasses
 import importlib.metadata
@@ -35,18 +35,18 @@ from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Notice, Plan, ReadLimits
 
 MEAN_PAIR_BYTES = 8 << 10
-"""Pairs that are longer on average are divided into more shards, so that a shard fits a table."""
+"""Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
 
 
 def shard_count(plan: Plan, shard_pairs: int) -> int:
-    """Return the number of shards: as many as the pairs need, or their text."""
+    """Return the number of shards that the number or the size of pairs requires."""
     by_pairs = math.ceil(plan.rows / shard_pairs)
     by_bytes = math.ceil(plan.text_bytes / (shard_pairs * MEAN_PAIR_BYTES))
     return max(1, by_pairs, by_bytes)
 
 
 def fits_model(job: str, options: JobOptions, reference: AlignerReference | None) -> bool:
-    """Tell whether a run fits an aligner beside its rows."""
+    """Return True if a run fits an aligner in addition to writing rows."""
     aligns = not isinstance(options, AugmentOptions) or options.mix > 0
     return reference is None and job != run_files.FIT and aligns
 

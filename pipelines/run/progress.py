@@ -17,7 +17,7 @@ LOCAL_SECONDS = 0.5
 REMOTE_SECONDS = 15.0
 LOG_SECONDS = 10.0
 SPEED_SECONDS = 1.0
-"""No speed is shown for a shorter time: it would be random."""
+"""Minimum time for showing a speed, which would be unreliable before."""
 
 
 class Progress:
@@ -29,7 +29,7 @@ class Progress:
     def __init__(
         self, output: str, units: int, shards: int, pairs: int, model: str | None = None
     ) -> None:
-        """Prepare to follow.
+        """Set up.
 
         Args:
             output: The run's directory or URI.
@@ -109,10 +109,10 @@ class Progress:
                 last, due = line, now + LOG_SECONDS
 
     def _state(self, units: int, shards: int) -> str:
-        """Describe the shards: done of how many, pairs/s, time left.
+        """Describe the shards: number done and total, pairs/s, time left.
 
-        The speed is that of the whole run; where a model is fitted, it is that of the time since
-        the model was first seen, and of the shards written in that time.
+        The speed is measured from the start of the run, or, if a model is fitted, from the time
+        when the model was first seen.
         """
         text = f"{shards} of {self._shards}"
         if self._model is not None:

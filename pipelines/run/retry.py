@@ -1,4 +1,4 @@
-"""How a job's graph runs again after a failure, for what is still missing."""
+"""Run a job's graph, and again after a failure for the shards still missing."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -15,15 +15,15 @@ from pairweave.transforms.storage import files, hashed_files
 
 
 def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) -> int:
-    """Run what is missing, and again after a failure, as often as the options allow.
+    """Run the missing parts of a job; after a failure, try again as often as the options allow.
 
     Args:
         run: The planned job.
         extra: Beam options of the user.
-        missing: Returns the graph of what is still to be done, None if nothing is.
+        missing: Returns the graph of the missing parts, None if there are none.
 
     Returns:
-        How often a graph was run.
+        The number of times that a graph was run.
 
     Raises:
         ConfigError: The user must fix something.
@@ -37,8 +37,8 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
             _attempt(run, graph, extra)
         except Exception as error:
             interrupt.check()  # a stop is not a failure, whatever exception it became
-            message, mendable = engines.failure_message(error)
-            if mendable:
+            message, user_error = engines.failure_message(error)
+            if user_error:
                 raise ConfigError(message) from error
             if attempt == run.options.attempts:
                 raise WorkerError(message) from error
@@ -51,7 +51,7 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
 def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
     job_name = f"pairweave-{run.job}-{run.digest[:8]}"
     options = run.options
-    # More workers than there are units or shards would have nothing to do.
+    # More workers than units or shards would be idle.
     workers = min(options.workers, max(len(run.plan.units), run.shards))
     with engines.beam_options(options.engine, workers, job_name, extra) as arguments:
         pipeline = beam.Pipeline(options=PipelineOptions(arguments))

@@ -1,4 +1,4 @@
-"""A job on a corpus that is planned and may start."""
+"""A planned job on a corpus."""
 
 import dataclasses
 from collections.abc import Callable
@@ -32,11 +32,11 @@ class Planned:
     Attributes:
         job: The job's name.
         options: Its options.
-        plan: Its input, cut into units.
-        limits: What the readers accept.
-        screen: What the screen accepts.
-        document: What ``_plan.json`` says; it names no absolute path.
-        digest: Its digest, which every receipt carries.
+        plan: Its input, divided into units.
+        limits: Limits of the readers.
+        screen: Limits of the screen.
+        document: Content of ``_plan.json``, without absolute paths.
+        digest: Digest of the document, written to every receipt.
         shards: Number of shards.
         model: The given model; None if one is fitted first.
         tokens: How text is cut; None if a SentencePiece model is trained first.
@@ -55,7 +55,7 @@ class Planned:
 
     @property
     def aligner(self) -> JobAligner:
-        """Return what aligns."""
+        """Return the aligner's entry in the registry."""
         return aligner_of(self.options)
 
     @property
@@ -74,11 +74,11 @@ class Run(Planned):
     """A planned job whose graph makes shards.
 
     Attributes:
-        second: The second aligner, where there is one.
-        translator: What translates sources without a translation, if anything does.
-        scorer: What scores suggestions, if anything does.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        glossary: The terms that are tagged, if those are.
+        second: The second aligner, if any.
+        translator: The translator of sources without a translation, if any.
+        scorer: The scorer of suggestions, if any.
+        segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
+        glossary: The glossary of terms to tag, if any.
     """
 
     options: JobOptions
@@ -103,7 +103,7 @@ class Run(Planned):
 
     @property
     def write_config(self) -> WriteConfig:
-        """Return where the run's shards go."""
+        """Return the location of the run's files, and metadata for them."""
         line = str(self.document["signature"])
         translator = None if self.translator is None else self.translator.digest
         output = files.absolute(self.options.output)
@@ -111,7 +111,7 @@ class Run(Planned):
 
     @property
     def model_directory(self) -> str:
-        """Return where a model that this run fits goes."""
+        """Return the directory of a model that this run fits."""
         output = files.absolute(self.options.output)
         if self.job == run_files.FIT:
             return output

@@ -1,4 +1,4 @@
-"""What differs between runs that make the same bytes: when, where and how fast."""
+"""Record what differs between runs with the same output: time, place and speed."""
 
 import importlib.metadata
 import os
@@ -12,9 +12,9 @@ from pairweave.transforms.storage import files
 
 
 def note_run(run: Planned, output: str, started: float, attempts: int, reused: int) -> None:
-    """Write ``_run.json``: what differs between runs that make the same bytes.
+    """Write ``_run.json``: what differs between runs with the same output.
 
-    A command that found everything done writes nothing about the run that did it.
+    A command that finds everything done keeps the existing file.
     """
     if not attempts and files.exists(files.join(output, run_files.RUN)):
         return

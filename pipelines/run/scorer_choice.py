@@ -1,4 +1,4 @@
-"""The two models that score the examples of a job: from options to what workers load."""
+"""Choose the two models that score the examples of a job from its options."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class PairScorer:
     reverse: TranslatorReference
 
     def with_threads(self, threads: int) -> "PairScorer":
-        """Return the same with models that work on so many batches at once."""
+        """Return a copy whose models process up to ``threads`` batches at once."""
         return PairScorer(self.forward.with_threads(threads), self.reverse.with_threads(threads))
 
     def __call__(
@@ -42,19 +42,18 @@ class PairScorer:
 
 
 def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | None:
-    """Return the models that score a job's examples, if any do.
+    """Return the models that score a job's examples, if any.
 
     Raises:
-        ConfigError: One model is there without the other, there is no such model, it does not
-            know a language of the input, the input brings scores of its own as well, or a limit is
-            given where there are no scores.
+        ConfigError: One model is given without the other, a model does not exist or lacks a
+            language of the input, the input has scores as well, or a limit is given without scores.
     """
     if not isinstance(options, SuggestOptions):
         refuse_scores(units)
         return None
     given = _have_scores(units)
     if (options.scorer is None) != (options.reverse_scorer is None):
-        raise ConfigError("--scorer and --reverse_scorer belong together: one for each direction")
+        raise ConfigError("--scorer and --reverse_scorer must be given together")
     if options.scorer is None or options.reverse_scorer is None:
         limits = sorted({"max_score", "min_score"} & options.model_fields_set)
         if limits and not given:

@@ -1,4 +1,4 @@
-"""Whether a run needs to find the words of text without spaces, and how."""
+"""Choose the segmenter of a run, which finds words in text without spaces."""
 
 from collections.abc import Iterable
 
@@ -13,17 +13,17 @@ UNKNOWN = "und"
 """The language of text without a language tag."""
 
 _LOOK_ROWS = 1_000
-"""Rows that are examined in a file without a language."""
+"""Number of rows to examine in a file without a language tag."""
 
 
 def choose(options: JobOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
-    """Return the segmenter of a run, as its plan names it.
+    """Return the segmenter of a run, by its name in the plan.
 
-    A language tag decides. Where there is none, the first rows of each file do: one text in a
-    hundred in such a script is enough.
+    The language tag decides whether one is needed. Without a tag, the first rows of each file do:
+    one text in a hundred in a script without spaces is enough.
 
     Raises:
-        ConfigError: One is needed, and it is not installed.
+        ConfigError: A segmenter is needed, but not installed.
     """
     if not isinstance(options, SegmenterOptions) or options.segmenter == NONE:
         return NONE

@@ -1,4 +1,4 @@
-"""Which translator a job uses: from options to what workers load."""
+"""Choose the translator of a job from its options."""
 
 from collections.abc import Iterable
 
@@ -16,11 +16,11 @@ def choose_translator(options: PlannedOptions, units: Iterable[Unit]) -> Transla
 
     Args:
         options: The job's options.
-        units: The input, whose languages the translator must know.
+        units: The input, whose languages the translator must support.
 
     Raises:
-        ConfigError: There is no such model, it does not know a language, or options are given that
-            need one.
+        ConfigError: There is no such model, it does not support a language, or options are given
+            that need one.
     """
     if not isinstance(options, TranslatorOptions):
         return None

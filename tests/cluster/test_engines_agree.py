@@ -18,7 +18,7 @@ def test_prism_makes_the_same_shards(tmp_path, golden):
 def test_prism_fails_with_the_message_alone(tmp_path):
     failed = run_toy(tmp_path / "out", "--engine", "prism", "--fault", "config")
     assert failed["error"] == "toy.txt: shard 1 cannot be made: mend the file"
-    assert failed["mendable"]
+    assert failed["user_error"]
 
 
 @pytest.mark.usefixtures("flink")
@@ -48,4 +48,4 @@ def test_a_flink_mini_cluster_retries_what_fails_once(tmp_path, golden):
 def test_a_flink_mini_cluster_fails_with_the_message_alone(tmp_path):
     failed = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "worker")
     assert failed["error"] == "toy: shard 1: 3 pairs in, 2 out, first pair 00ff"
-    assert not failed["mendable"]
+    assert not failed["user_error"]

@@ -164,8 +164,8 @@ def main(arguments: list[str] | None = None) -> int:
                     | "Note" >> beam.Map(note, str(output))
                 )
         except Exception as error:  # noqa: BLE001 - what a command line does with it is the test
-            message, mendable = engines.failure_message(error)
-            say({"error": message, "mendable": mendable})
+            message, user_error = engines.failure_message(error)
+            say({"error": message, "user_error": user_error})
             return 1
     said = [json.loads(path.read_text()) for path in sorted(output.glob("said-*"))]
     digest = hashlib.sha256()

@@ -212,8 +212,8 @@ def test_memory_that_runs_out(capsys, monkeypatch):
 
     monkeypatch.setattr(cli, "_run", run)
     assert memory.REMEDY in refused(capsys, "align")
-    message, mendable = failures.failure_message(MemoryError("malloc of size 9 failed"))
-    assert mendable
+    message, user_error = failures.failure_message(MemoryError("malloc of size 9 failed"))
+    assert user_error
     assert message.startswith("there is not enough memory (MemoryError: malloc")
 
 

@@ -241,7 +241,7 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--fit_lengths", "corpus.en"), "expected one .mask"),
         (("--fit_lengths", "bad.mask", "bad.tgt"), "bad.mask:1: expected one <MASK_REP>, found 0"),
         (("--max_source_words", "3", "--min_source_words", "9"), "min_source_words"),
-        (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer belong together"),
+        (("--scorer", "ctranslate2:model"), "--scorer and --reverse_scorer must be given together"),
         (("--max_score", "3"), "--max_score: without --scorer"),
         (("--min_score", "3"), "--min_score: without --scorer"),
         (("--score_field", "lm"), "score_field lm: line-parallel text has no columns"),

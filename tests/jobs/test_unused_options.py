@@ -32,15 +32,30 @@ def refusal(directory, *command):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--methods", "random", "--aligner", "hmm"), "--aligner: for the method alignment, which "),
-        (("--methods", "random", *NOWHERE), "--translator: for the method alignment, which --metho"),
-        (("--methods", "parallel", "--model", "m"), "--model: for the method alignment, which --me"),
+        (
+            ("--methods", "random", "--aligner", "hmm"),
+            "--aligner: for the method alignment, which ",
+        ),
+        (
+            ("--methods", "random", *NOWHERE),
+            "--translator: for the method alignment, which --metho",
+        ),
+        (
+            ("--methods", "parallel", "--model", "m"),
+            "--model: for the method alignment, which --me",
+        ),
         (("--methods", "random,parallel", "--beam_size", "2"), "--beam_size: for the method align"),
         (("--methods", "random", "--heuristic", "union"), "--heuristic: for the method alignment"),
         (("--mix", "inf", "--aligner", "hmm"), "alignment, of which --mix inf makes no example"),
         (("--mix", "inf", "--variants", "2"), "--variants: for the method random, of which --mix "),
-        (("--methods", "random,alignment", "--mix", "2"), "--mix: the ratio of parallel to other examples"),
-        (("--methods", "parallel", "--max_masked_share", "1"), "--max_masked_share: for the method"),
+        (
+            ("--methods", "random,alignment", "--mix", "2"),
+            "--mix: the ratio of parallel to other examples",
+        ),
+        (
+            ("--methods", "parallel", "--max_masked_share", "1"),
+            "--max_masked_share: for the method",
+        ),
         (("--hint_letters", "2"), "--hint_letters: applies to --hint letters"),
         (("--aligner", "hmm", "--model", "m", "--fit_pairs", "9"), "--fit_pairs: of an hmm that "),
         (
@@ -83,7 +98,7 @@ def test_a_fitted_model_takes_no_option_of_the_fit(directory, job):
             ("--attention", "a.npz", "--layer", "3"),
             "--layer: applies only to an aligner, but links come from -",
         ),
-        (("--links", "links", "--attention_method", "naive"), "says how --attention is read"),
+        (("--links", "links", "--attention_method", "naive"), "applies to --attention; give both"),
         (("--heuristic", "union"), "--heuristic: combines two directions for --rules paper"),
     ],
 )

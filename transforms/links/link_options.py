@@ -16,13 +16,13 @@ UnalignedWords = Literal["forbid", "allow"]
 
 
 class SymmetrizeOptions(StepOptions):
-    """How the two directions of links become one."""
+    """Symmetrization of the two directions of links."""
 
     heuristic: Heuristic = Field("grow-diag", description="how the two directions are combined")
 
 
 class PhraseOptions(StepOptions):
-    """Which phrase pairs are extracted."""
+    """Extraction of phrase pairs."""
 
     max_words: int = Field(64, ge=1, le=512, description="longest phrase, in tokens")
     unaligned_words: UnalignedWords = Field(
@@ -31,7 +31,7 @@ class PhraseOptions(StepOptions):
 
 
 class LeastConfidence(StepOptions):
-    """Which phrase pairs may be tagged."""
+    """Minimum confidence of phrase pairs."""
 
     min_confidence: Share = Field(
         0.0,
@@ -41,7 +41,7 @@ class LeastConfidence(StepOptions):
 
 
 class DrawOptions(StepOptions):
-    """How phrase pairs are drawn."""
+    """Draws of phrase pairs."""
 
     draw: Literal["uniform", "confident"] = Field(
         "uniform",

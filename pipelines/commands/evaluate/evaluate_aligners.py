@@ -1,4 +1,4 @@
-"""The command ``evaluate aligners``: several aligners on one gold set, side by side."""
+"""The command ``evaluate aligners``: compares several aligners on one gold set."""
 
 import dataclasses
 import json
@@ -37,11 +37,10 @@ _ABOUT_SPEED = (
 
 @dataclasses.dataclass(frozen=True)
 class Texts:
-    """What is aligned and what is learned from.
+    """The texts to align and to learn from.
 
     Attributes:
-        gold: The pairs of the gold set (`transforms.schemas.TOKENS`), tokens as the gold counts
-            them.
+        gold: The pairs of the gold set (`transforms.schemas.TOKENS`), with the tokens of the gold.
         training: Those pairs, then the training text.
     """
 
@@ -51,17 +50,16 @@ class Texts:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What one aligner made of the gold set.
+    """The result of one aligner on the gold set.
 
     Attributes:
-        name: The aligner as the user named it.
-        digest: Of all that decides its links.
-        scores: Its links against the gold.
-        learn_seconds: How long it learned; 0 for one that came with what it knows, or that learns
-            while it aligns.
-        pairs_per_second: How fast it aligned. A program's own start counts; a program that takes a
-            whole corpus is timed on the gold set and the training text together.
-        signature: The line that names all that decides the figures.
+        name: The aligner's name as given.
+        digest: Digest of everything that determines its links.
+        scores: The scores of its links against the gold.
+        learn_seconds: Training time; 0 for a trained aligner or one that learns while it aligns.
+        pairs_per_second: Speed of alignment, including the start of a program; a program that
+            needs a whole corpus is timed on the gold set and the training text together.
+        signature: The line with all settings that determine the scores.
     """
 
     name: str
@@ -79,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     given = [read_name(text) for text in options.aligners or ("hmm",)]
     names = [each for name in given for each in NAMED[name.aligner].each(name)]
-    # An aligner that is not there is found out before the others have worked for an hour.
+    # Make all aligners first, so that a missing one is reported before the others work for hours.
     makers = [NAMED[name.aligner].make(name, options.program_timeout) for name in names]
     texts = read_texts(options)
     check_gold(options, texts.gold.num_rows)
@@ -89,19 +87,19 @@ def main(arguments: Sequence[str]) -> int:
             outcomes.append(evaluate(name, make, texts, options))
             terminal.warn(f"{name.text}: done")
     finally:
-        # An aligner that fails does not take the figures of the others with it.
+        # Print the scores of the other aligners even if one fails.
         if outcomes:
             terminal.say(render(outcomes, texts).removesuffix("\n"))
     return 0
 
 
 def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
-    """Refuse a gold that nothing can be compared with, before anything is aligned.
+    """Refuse an unusable gold file before anything is aligned.
 
-    A gold that seems to count words from 1, and is not said to, gets a warning.
+    Warn if words seem to be counted from 1 without ``--one_based``.
 
     Raises:
-        InputError: It is not of as many lines as there are pairs; or see `evaluate_links`.
+        InputError: The numbers of lines and pairs differ; or see `evaluate_links`.
     """
     gold = files.on_disk(options.gold)
     lines = text_lines.count_lines(str(gold))
@@ -109,8 +107,8 @@ def check_gold(options: EvaluateAlignersOptions, pairs: int) -> None:
         raise InputError(
             "line_count_mismatch",
             str(gold),
-            f"has {lines} lines, but the gold set has {pairs} pairs; one line of links is "
-            "needed for each",
+            f"has {lines} lines, but the gold set has {pairs} pairs; give one line of links per "
+            "pair",
         )
     warning = _compare("\n" * pairs, options).warning
     if warning is not None:
@@ -129,7 +127,7 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
     """Read the gold set's pairs and the training text.
 
     Raises:
-        ConfigError: Neither or both ways to name the pairs are used, or a side is missing.
+        ConfigError: The pairs are given in both ways or in neither, or a side is missing.
         InputError: A file cannot be read, or the sides differ in their number of lines.
     """
     if (options.pairs is None) == (options.source_input is None):
@@ -157,14 +155,14 @@ def read_texts(options: EvaluateAlignersOptions) -> Texts:
 def evaluate(
     name: AlignerName, make: "Make", texts: Texts, options: EvaluateAlignersOptions
 ) -> Outcome:
-    """Let an aligner learn and align, and compare its links with the gold."""
+    """Train an aligner if it learns, align, and compare its links with the gold."""
     kind = NAMED[name.aligner]
     started = time.perf_counter()
     aligner = make(texts.gold, texts.training)
     learn_seconds = time.perf_counter() - started
     whole = kind.needs_whole_corpus(name)
     if kind.warms_up:
-        # Compiled functions and buffers are made ready by the first pairs, once in a process.
+        # The first pairs in a process compile functions and allocate buffers.
         aligner.align(texts.gold.slice(0, 2))
     table = texts.training if whole else texts.gold
     started = time.perf_counter()
@@ -175,7 +173,7 @@ def evaluate(
     scores = _compare("".join(f"{line}\n" for line in format_links(links).to_pylist()), options)
     learns = kind.learns(name)
     settings = {
-        # Where a program or a model lies decides nothing; the digest names what it is.
+        # The location of a program or model has no effect; the digest identifies it.
         "aligner": name.aligner,
         "model": aligner.digest[:12],
         **kind.facts(name),
@@ -195,7 +193,7 @@ def evaluate(
 
 
 def render(outcomes: Sequence[Outcome], texts: Texts) -> str:
-    """Return the table, a signature for each aligner, and on the last line all as JSON."""
+    """Return the table, a signature per aligner, and everything as JSON on the last line."""
     rows = [_COLUMNS, *map(_cells, outcomes)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [

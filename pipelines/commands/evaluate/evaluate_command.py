@@ -1,4 +1,4 @@
-"""The command ``evaluate``: results against gold data, by the field's metrics."""
+"""The command ``evaluate``: scores results against gold data."""
 
 import sys
 from collections.abc import Callable, Sequence

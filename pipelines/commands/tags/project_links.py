@@ -1,4 +1,4 @@
-"""Links of the user's own for lines with tags: Pharaoh files, or attention."""
+"""Given links for lines with tags: Pharaoh files, or attention."""
 
 import dataclasses
 import itertools
@@ -25,14 +25,14 @@ from pairweave.transforms.text.tokens import TokenConfig
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """Some lines that follow each other.
+    """A block of consecutive lines.
 
     Attributes:
         first: Number of the first line, from 0.
         sources: Source lines with their tags.
         targets: Target lines without tags.
-        tagged: Which lines of the block have tags.
-        table: Texts and tokens of these, as TOKENS.
+        tagged: Numbers of the lines with tags, within the block.
+        table: Texts and tokens of the lines with tags, as TOKENS.
     """
 
     first: int
@@ -42,29 +42,29 @@ class Block:
     table: pa.Table
 
     def tokens(self, side: str) -> list[Tokens]:
-        """Return the tokens of each line that has tags."""
+        """Return the tokens of each line with tags."""
         offsets, fields = fields_of(self.table.column(f"{side}_tokens"))
         spans = list(zip(fields["start"].tolist(), fields["end"].tolist(), strict=True))
         return [spans[start:end] for start, end in itertools.pairwise(offsets.tolist())]
 
     def pieces(self, tokens: TokenConfig) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the token of each piece that the tokenizer counts, for each line that has tags."""
+        """Return the token of each piece that the tokenizer counts, for each line with tags."""
         source, target = number_cut_sides(self.table, tokens)
         return source.tokens_by_text(), target.tokens_by_text()
 
 
 LinkBlock = Callable[[Block], list[SoftLinks]]
-"""Links of the lines of a block that have tags."""
+"""Returns the links of the lines with tags of a block."""
 
 
 def own_links(options: TagsProjectOptions) -> list[str]:
-    """Return the options given that name links of the user's own."""
+    """Return the given options that name files of links."""
     names = ("links", "forward_links", "reverse_links", "attention")
     return [name for name in names if getattr(options, name) is not None]
 
 
 def pharaoh_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
-    """Return what reads the links of a block: of one set, or of the two directions."""
+    """Return a function that reads the links of a block from one file or from two directions."""
     given = (options.links, options.forward_links, options.reverse_links)
     paths = [files.on_disk(path) for path in given if path is not None]
     for path in paths:
@@ -98,7 +98,7 @@ def _require_tokens(
 def _directed(
     block: Block, forward: list[list[tuple[int, int]]], reverse: list[list[tuple[int, int]]]
 ) -> pa.Table:
-    """Return the LINKED rows of the lines of a block that have tags."""
+    """Return LINKED rows for the lines with tags of a block."""
     table = block.table
     for name, side in (("forward", forward), ("reverse", reverse)):
         column = [
@@ -118,7 +118,7 @@ def _link_lines(path: Path) -> Iterator[list[tuple[int, int]]]:
 
 
 def attention_links(options: TagsProjectOptions, tokens: TokenConfig) -> LinkBlock:
-    """Return what reads the links of a block off attention."""
+    """Return a function that extracts the links of a block from attention."""
     path = files.on_disk(options.attention or "")
     attention = Attention(path, options.attention_layer, options.attention_head)
     attention.check()

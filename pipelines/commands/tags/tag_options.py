@@ -16,11 +16,11 @@ RepresentationName = Literal["indexed", "xliff", "masked", "html", "template"]
 
 
 class SymbolOptions(Options):
-    """What tags look like."""
+    """The representation of tags."""
 
     representation: RepresentationName | None = Field(
         None,
-        description="what tags become: indexed <a_0>, xliff <g id=...>, masked XLF_OPENG,1, html "
+        description="symbols for tags: indexed <a_0>, xliff <g id=...>, masked XLF_OPENG,1, html "
         "<b>, or a --template (default indexed)",
     )
     template: tuple[str, ...] = Field(
@@ -30,7 +30,7 @@ class SymbolOptions(Options):
     )
 
     def find(self) -> Representation:
-        """Return the representation that is asked for."""
+        """Return the selected representation."""
         if (self.representation == "template") > bool(self.template):
             raise ConfigError("--representation template needs --template with three forms")
         if self.template:
@@ -43,9 +43,9 @@ class SymbolOptions(Options):
 
 
 class CodingOptions(SymbolOptions):
-    """How tags are encoded."""
+    """The encoding of tags."""
 
-    syntax: SyntaxName = Field("xml", description="what is a tag in the text")
+    syntax: SyntaxName = Field("xml", description="syntax of tags in the text")
     whitespace_shift: bool = Field(
         default=False,
         description="move the space before a tag to after it, and add one after tags that begin a "
@@ -54,7 +54,7 @@ class CodingOptions(SymbolOptions):
     )
 
     def coding(self) -> Coding:
-        """Return how tags are encoded."""
+        """Return the settings of encoding."""
         return Coding(self.find(), find_syntax(self.syntax), self.whitespace_shift)
 
 
@@ -64,7 +64,7 @@ class TagsEncodeOptions(CodingOptions):
     input: str = Field(min_length=1, description="tagged text, one per line [.gz .zst]")
     output: str = Field(min_length=1, description="file of the text with symbols [.gz .zst]")
     table: str = Field(
-        min_length=1, description="file of what the symbols stand for, JSON lines [.gz .zst]"
+        min_length=1, description="file of the tags behind the symbols, JSON lines [.gz .zst]"
     )
     target_input: str | None = Field(
         None, description="its tagged translation: matching tags get the same number"
@@ -90,7 +90,7 @@ class TagsDecodeOptions(CodingOptions):
     )
     source: str | None = Field(
         None,
-        description="instead of the table, the tagged text that was encoded, with the same "
+        description="instead of the table: the tagged text that was encoded, with the same "
         "--syntax, --representation and --whitespace_shift",
     )
 
@@ -99,7 +99,7 @@ class TagsVocabularyOptions(SymbolOptions):
     """Options of ``tags vocabulary``."""
 
     max_tags: int = Field(
-        SELF_TRANSLATED, ge=1, le=10_000, description="how many tag numbers to list symbols for"
+        SELF_TRANSLATED, ge=1, le=10_000, description="number of tags to list symbols for"
     )
     output: str | None = Field(None, description="file for the symbols, one per line")
     self_translations: str | None = Field(
@@ -108,10 +108,12 @@ class TagsVocabularyOptions(SymbolOptions):
     sentencepiece: str | None = Field(None, description="SentencePiece model to extend")
     train: tuple[str, ...] = Field(
         (),
-        description="plain text in all languages [.gz .zst], to train a new SentencePiece model on "
-        "instead, whose pieces tags do not change in text with --whitespace_shift",
+        description="instead: plain text in all languages [.gz .zst] to train a new SentencePiece "
+        "model on; with --whitespace_shift, tags then do not change the pieces of text",
     )
-    model_type: Literal["unigram", "bpe"] = Field("unigram", description="of the trained model")
+    model_type: Literal["unigram", "bpe"] = Field(
+        "unigram", description="algorithm of the trained model"
+    )
     vocabulary: int = Field(
         32_000,
         ge=256,

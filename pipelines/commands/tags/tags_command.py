@@ -1,4 +1,4 @@
-"""The command ``tags``: what is done with tags outside the jobs."""
+"""The command ``tags``, with subcommands for tags outside the jobs."""
 
 import difflib
 import importlib
@@ -37,8 +37,8 @@ def main(_name: str, arguments: Sequence[str]) -> int:
     name, *rest = arguments
     if name not in SUBCOMMANDS:
         near = difflib.get_close_matches(name, SUBCOMMANDS, 1)
-        said = f", did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"unknown subcommand tags {name!r}{said}; see pairweave tags --help")
+        hint = f", did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"unknown subcommand tags {name!r}{hint}; see pairweave tags --help")
     module = importlib.import_module(SUBCOMMANDS[name].module)
     return int(module.main(name, rest))
 

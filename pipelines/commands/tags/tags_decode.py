@@ -1,4 +1,4 @@
-"""The command ``tags decode``: symbols back to real tags, repaired where a model damaged them."""
+"""The command ``tags decode``: turns symbols back into tags and repairs those a model damaged."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    said = options.model_fields_set & {"representation", "template", "whitespace_shift", "syntax"}
-    if options.table is not None and said:
+    given = options.model_fields_set & {"representation", "template", "whitespace_shift", "syntax"}
+    if options.table is not None and given:
         raise ConfigError(
-            f"--table says how tags were encoded; --{min(said)} applies only with --source"
+            f"--table records how tags were encoded; --{min(given)} applies only with --source"
         )
     count = decode_files(
         options.input,

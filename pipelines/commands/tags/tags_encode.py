@@ -1,4 +1,4 @@
-"""The command ``tags encode``: real tags to symbols, and a table of what they were."""
+"""The command ``tags encode``: turns real tags into symbols and writes a table of them."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         lines, most = count["lines_beyond_symbols"], count["most_elements"]
         terminal.warn(
             f"pairweave: {lines} lines have more than {symbols} tags, up to {most}; symbols.txt "
-            f"of augment lists {symbols}. A model must know the others too: add them with tags "
+            f"of augment lists {symbols}. A model needs the others, too: add them with tags "
             f"vocabulary --max_tags {most}, then give --max_tags {most}"
         )
     terminal.say(f"{orjson.dumps(count).decode()}")

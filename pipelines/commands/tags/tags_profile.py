@@ -1,4 +1,4 @@
-"""The command ``tags profile``: the shapes of the tags of real documents."""
+"""The command ``tags profile``: learns the shapes of tags from real documents."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,10 +36,10 @@ def main(_name: str, arguments: Sequence[str]) -> int:
 
 
 def read_texts(path: str) -> Mapping[str, str]:
-    """Return the lines of a text file by their numbers, or the texts of an LXM JSON file by id.
+    """Return the lines of a text file by number, or the texts of an LXM JSON file by id.
 
     Raises:
-        InputError: The file is no UTF-8, or no such JSON.
+        InputError: The file is not UTF-8, or not LXM JSON.
     """
     if path.endswith(".json"):
         return _read_json(b"".join(text_lines.read_blocks(path)), path)

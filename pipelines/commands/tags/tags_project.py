@@ -1,4 +1,4 @@
-"""The command ``tags project``: the tags of a source onto its translation, line by line."""
+"""The command ``tags project``: copies the tags of a source to its translation, line by line."""
 
 import dataclasses
 import functools
@@ -40,10 +40,10 @@ from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 BLOCK_LINES = 4_096
 
 SOFT_THRESHOLD = 0.05
-"""Least posterior of a link that ``best`` looks at, where hmm gives the links."""
+"""Minimum posterior of links that ``best`` uses, with links of hmm."""
 
 _OF_ALIGNERS = AlignerOptions.model_fields.keys() - {"tokens", "aligner", *Given.own}
-"""Options of what makes links, and not of what cuts text."""
+"""Options of aligners, except those of tokens."""
 
 _OF_JOBS = {*OF_SECOND, *(name for each in ALIGNERS for name in each.of_workers)}
 """Options of jobs that have workers, shards and a report."""
@@ -77,11 +77,11 @@ def _check(options: TagsProjectOptions) -> None:
     given += ["model"] if options.model is not None and options.aligner == "hmm" else []
     given += ["fit_source_input"] if options.fit_source_input else []
     if len(given) > 1:
-        raise ConfigError(
-            f"--{given[0]} and --{given[1]} both say where links come from; leave one out"
-        )
+        raise ConfigError(f"--{given[0]} and --{given[1]} are both sources of links; leave one out")
     if (options.forward_links is None) != (options.reverse_links is None):
-        raise ConfigError("--forward_links and --reverse_links belong together; --links is one set")
+        raise ConfigError(
+            "--forward_links and --reverse_links must be given together; --links is one set"
+        )
     if options.aligner == "given" and not given:
         raise ConfigError(
             "--aligner given needs --links FILE, --forward_links with --reverse_links, or "
@@ -106,24 +106,24 @@ def _check(options: TagsProjectOptions) -> None:
 
 
 def _check_unused(options: TagsProjectOptions) -> None:
-    """Refuse options that say nothing of the way that links come.
+    """Refuse options that do not apply to the source of links.
 
     Raises:
-        ConfigError: Names them.
+        ConfigError: There are such options.
     """
     given = options.model_fields_set
-    came = next(iter(own_links(options)), None)
+    origin = next(iter(own_links(options)), None)
     foreign = _OF_ALIGNERS if options.aligner == "given" else {*_OF_ALIGNERS, "aligner"}
-    unused = sorted(given & foreign) if came is not None else []
+    unused = sorted(given & foreign) if origin is not None else []
     if unused:
         names = ", ".join(f"--{name}" for name in unused)
         raise ConfigError(
-            f"{names}: applies only to an aligner, but links come from --{came}; leave it out"
+            f"{names}: applies only to an aligner, but links come from --{origin}; leave it out"
         )
     read = sorted(given & set(Given.own))
     if read and options.attention is None:
-        raise ConfigError(f"--{read[0]}: says how --attention is read; give both")
-    two_directions = came in (None, "forward_links")
+        raise ConfigError(f"--{read[0]}: applies to --attention; give both")
+    two_directions = origin in (None, "forward_links")
     if "heuristic" in given and (not two_directions or options.rules == "best"):
         raise ConfigError("--heuristic: combines two directions for --rules paper; leave it out")
 
@@ -147,8 +147,8 @@ def _project(
                 raise InputError(
                     "reserved_token",
                     options.target_input,
-                    f"holds what {syntax.name} calls a tag, or would form one with the inserted "
-                    "tags; remove tags from the translation first",
+                    f"contains a tag of {syntax.name}, or would form one with the inserted tags; "
+                    "remove tags from the translation first",
                     block.first + number + 1,
                 )
             counts["tags"] += len(source.tags)
@@ -158,7 +158,7 @@ def _project(
 
 
 def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]:
-    """Yield the lines with their tokens, cut at the tags inside them if they are to be linked."""
+    """Yield the lines with their tokens; split tokens at tags, unless links are given."""
     syntax = find_syntax(options.source_syntax)
     lines = read_in_step(options.source_input, options.target_input)
     first = 0
@@ -200,7 +200,7 @@ def _languages(options: TagsProjectOptions) -> tuple[str, str]:
 
 
 def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
-    """Return how text is cut, and what links the tokens of a block."""
+    """Return the tokens, and a function that links the tokens of a block."""
     model, tokens = choose_aligner(options)
     if own_links(options):
         assert tokens is not None
@@ -220,7 +220,7 @@ def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
 def _training(
     options: TagsProjectOptions, tokens: TokenConfig | None
 ) -> tuple[pa.Table, TokenConfig]:
-    """Return the pairs that an aligner is fitted on, cut into tokens, and how they were cut."""
+    """Return the tokenized pairs that an aligner is fitted on, and their tokens."""
     pairs = _fit_pairs(options)
     if tokens is None:
         texts = (text for pair in pairs for text in pair)
@@ -230,7 +230,7 @@ def _training(
 
 
 def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
-    """Return the plain pairs that the aligner is fitted on, spread over all that are there."""
+    """Return the plain pairs that the aligner is fitted on, evenly spaced over the input."""
     syntax = find_syntax(options.source_syntax)
     pairs = [
         (strip_markup(source.text, syntax), target.text)
@@ -246,7 +246,7 @@ def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
 
 
 def _aligned(aligner: LoadedAligner, options: TagsProjectOptions) -> LinkBlock:
-    """Return what aligns the tokens of a block."""
+    """Return a function that aligns the tokens of a block."""
 
     def link(block: Block) -> list[SoftLinks]:
         table = _or_none(aligner.align_or_reject(block.table), block.table)
@@ -256,7 +256,7 @@ def _aligned(aligner: LoadedAligner, options: TagsProjectOptions) -> LinkBlock:
 
 
 def _or_none(aligned: Aligned, table: pa.Table) -> pa.Table:
-    """Return the links of every row; what the aligner gave up has none."""
+    """Return the links of every row; rows that the aligner gave up have none."""
     linked, given_up = aligned
     if not given_up:
         return linked

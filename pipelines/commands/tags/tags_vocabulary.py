@@ -1,4 +1,4 @@
-"""The command ``tags vocabulary``: symbols as whole pieces of a subword model."""
+"""The command ``tags vocabulary``: adds symbols as whole pieces to a subword model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -75,7 +75,7 @@ def _check(options: TagsVocabularyOptions) -> None:
         if given == "train" and options.output_model is not None:
             continue
         if (getattr(options, given) is None) != (getattr(options, made) is None):
-            raise ConfigError(f"--{given} and --{made} go together")
+            raise ConfigError(f"--{given} and --{made} must be given together")
     wanted = (
         options.output,
         options.self_translations,

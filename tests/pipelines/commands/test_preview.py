@@ -113,7 +113,7 @@ def test_the_demonstration_shows_the_pairs_with_the_most_tags(output):
 
 
 def test_a_directory_without_a_finished_run_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"no _manifest\.json there"):
+    with pytest.raises(ConfigError, match=r"no _manifest\.json;"):
         preview.main("preview", [str(tmp_path)])
 
 

@@ -54,9 +54,9 @@ def test_a_message_of_several_lines_comes_whole(shape):
 @engines
 def test_another_error_comes_with_its_name_and_step(shape):
     error = RuntimeError(shape.format(error="OSError: [Errno 28] No space left on device"))
-    message, mendable = failure_message(error)
+    message, user_error = failure_message(error)
     assert message == "OSError: [Errno 28] No space left on device (in step Write shards/Write)"
-    assert not mendable
+    assert not user_error
 
 
 def test_an_error_of_that_name_from_another_library_is_not_ours():

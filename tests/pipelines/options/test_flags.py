@@ -160,12 +160,12 @@ def test_help_groups_options_by_what_they_are_about(capsys):
     assert len(usage.splitlines()) == 1
     titles = [group.partition(":\n")[0] for group in groups if ":\n" in group]
     assert titles == [
-        *("options", "Where one corpus lies", "What is read"),
-        "Which pairs are turned away before anything costly is done",
-        *("How a word aligner is fitted", "Where and how the job runs"),
-        *("How words are aligned, by any aligner", "How the words of two languages are aligned"),
-        "How words are found where no spaces stand between them",
-        "How sources are translated where the input has no translation",
+        *("options", "Location of a corpus", "Reading"),
+        "The screen, which rejects pairs before the costly steps",
+        *("Fitting a word aligner", "Running"),
+        *("Word alignment", "Word alignment of two languages"),
+        "Words in scripts without spaces",
+        "Translation of sources without a translation in the input",
         "Options of augment",
     ]
     shown = "\n\n".join(groups)

@@ -264,7 +264,7 @@ def test_a_report_is_never_written_into_a_run(run, tmp_path):
 
 
 def test_a_directory_without_a_finished_run_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"no _manifest.json there; give the --output"):
+    with pytest.raises(ConfigError, match=r"no _manifest.json; give the --output"):
         command.main("report", [str(tmp_path), "--output", str(tmp_path / "x.html")])
     unfinished = str(tmp_path / "unfinished")
     claim(unfinished, finished_runs.plan())

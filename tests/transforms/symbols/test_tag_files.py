@@ -248,7 +248,7 @@ def test_options_that_contradict_each_other_are_refused(capsys, folder):
             "--syntax applies only with --source",
         ),
         (("vocabulary",), "nothing to write"),
-        (("vocabulary", "--sentencepiece", folder / "m"), "go together"),
+        (("vocabulary", "--sentencepiece", folder / "m"), "must be given together"),
         (("vocabulary", "--output", folder / "s", "--max_tags", 0), "greater than or equal to 1"),
     ):
         assert message in refused(capsys, *arguments)

@@ -140,7 +140,7 @@ def test_a_fitted_model_is_taken_as_it_is(directory):
         (("--source_input", "gold.en"), "needs --target_input"),
         (("--pairs", "gold.en"), "expected 'source ||| target', found 1 parts"),
         (("--pairs", "no_such_file"), "no_such_file"),
-        (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "not 'berkeley'"),
+        (("--pairs", "pairs", "--aligners", "hmm", "berkeley"), "got 'berkeley'"),
         (("--pairs", "pairs", "--aligners", "hmm:layer=8"), "unknown setting layer"),
         (("--pairs", "pairs", "--aligners", "encoder"), "needs a model"),
         (("--pairs", "pairs", "--aligners", "giza:path=bin/GIZA"), "no such executable program"),

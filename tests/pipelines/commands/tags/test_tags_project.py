@@ -142,7 +142,7 @@ def test_files_may_be_compressed(folder):
         ("l", "0-0\n\n\n", "has links of 3 lines, but"),
         ("l", "0-0\n\n\n0-7\n", "l:4: 0-7 is no link of 2 source and 2 target tokens"),
         ("t", "x\n", "ends after line 1"),
-        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "t:3: holds what xliff calls a tag"),
+        ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "t:3: contains a tag of xliff"),
     ],
 )
 def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content, message):
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_written(folder, name, content
 def test_links_come_from_one_place(folder):
     status, _, errors = run_here(*command(folder, "--links", "l", "--model", "m"))
     assert status == 2
-    assert "--links and --model both say where links come from" in errors
+    assert "--links and --model are both sources of links" in errors
     status, _, errors = run_here(*command(folder, "--fit_source_input", folder / "s"))
     assert status == 2
     assert "give the same number on each side" in errors

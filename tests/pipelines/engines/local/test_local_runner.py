@@ -264,7 +264,7 @@ def test_a_failure_is_one_message(tmp_path, workers, start):
     assert failed["status"] == 1
     assert failed["error"] == "toy.txt: shard 1 cannot be made: mend the file"
     assert "Traceback" not in failed["stderr"]
-    assert failed["mendable"]
+    assert failed["user_error"]
 
 
 @STARTS
@@ -273,7 +273,7 @@ def test_a_killed_worker_is_named_and_nothing_stays_behind(tmp_path, start):
     failed = toy(tmp_path / "out", "--workers", "2", "--fault", "kill", *start)
     assert failed["status"] == 1
     assert "was killed (signal 9)" in failed["error"]
-    assert not failed["mendable"]
+    assert not failed["user_error"]
 
 
 @pytest.mark.slow
