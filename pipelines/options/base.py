@@ -58,7 +58,7 @@ def unsaid_options(options: Options) -> set[str]:
 
 
 class CorpusFileOptions(StepOptions):
-    """Which files a corpus is, and where in them its texts are."""
+    """The files of a corpus, and the location of texts in them."""
 
     corpus: str | None = Field(None, description="name of the corpus (default: the file's name)")
     input: Patterns = Field(
@@ -123,7 +123,7 @@ class CorpusFileOptions(StepOptions):
 
 
 class CorpusTextOptions(StepOptions):
-    """What becomes of tags and of odd characters in the texts of a corpus."""
+    """Tags and special characters in the texts of a corpus."""
 
     inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
         None,
@@ -182,7 +182,7 @@ class ScreenOptions(ScreenLimits, Options):
 
 
 class AlignedOptions(StepOptions):
-    """Which tokens are aligned, and by which aligner."""
+    """The tokens to align, and the aligner."""
 
     tokens: str | None = Field(
         None,
@@ -269,13 +269,13 @@ class OutputOptions(StepOptions):
 
 
 class PlaceOptions(SeedOptions, OutputOptions, Options):
-    """Where and how the job runs: all that a job in one process needs."""
+    """Running: options of a job in one process."""
 
     plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
 
 
 class RunOptions(PlaceOptions):
-    """Where and how the job runs: as a graph that makes shards."""
+    """Running: options of a job with a graph that makes shards."""
 
     shard_pairs: int = Field(
         65_536,
@@ -302,4 +302,4 @@ class PlannedOptions(PlaceOptions, AlignedOptions, ScreenOptions, InputOptions):
 
 
 class JobOptions(RunOptions, FitSettings, PlannedOptions):
-    """What the options of every job on a corpus hold whose graph makes shards."""
+    """Options common to all jobs on a corpus whose graph makes shards."""

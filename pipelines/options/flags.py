@@ -126,7 +126,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
 
 
 def _title(model: type[Options], name: str) -> str:
-    """Return what the smallest class of a job's that has an option says of itself."""
+    """Return the help title of an option: the docstring summary of the smallest class with it."""
     owners = [
         kind
         for kind in reversed(model.__mro__)

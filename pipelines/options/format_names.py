@@ -1,4 +1,4 @@
-"""The formats that options name, and the options of single formats."""
+"""The names of formats in options, and the options of single formats."""
 
 import types
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     ExportFormatName: TypeAlias = str
 
     class FormatOptions(StepOptions):
-        """The options that single formats have."""
+        """The options of single formats."""
 
 else:
     # Files with one side each are line-parallel text unless they have another format.

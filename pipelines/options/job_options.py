@@ -42,7 +42,7 @@ class FitOptions(JobOptions):
 
 
 class TrainedOptions(StepOptions):
-    """What is trained, and for what."""
+    """The encoder to train, and the objectives."""
 
     model: str = Field(min_length=1, description="encoder to start from: directory or hub name")
     revision: str | None = Field(None, description="branch, tag or commit of a hub model")
@@ -56,7 +56,7 @@ class TrainedOptions(StepOptions):
 
 
 class TrainedPairsOptions(AlignedOptions, Options):
-    """How a word aligner is fitted: an encoder, on pairs of the input."""
+    """Fitting a word aligner: an encoder, on pairs of the input."""
 
     tokens: str = Field(
         "words",
@@ -97,7 +97,7 @@ class AlignOptions(SymmetrizeOptions, AlignerOptions, JobOptions):
 
 
 class MethodOptions(StepOptions):
-    """What is tagged."""
+    """The phrases to tag."""
 
     method: Literal["alignment", "fragment", "glossary"] = Field(
         "alignment",
@@ -111,7 +111,7 @@ class MethodOptions(StepOptions):
 
 
 class RepresentationOptions(StepOptions):
-    """What tags look like."""
+    """The representation of tags."""
 
     representation: Literal["indexed", "xliff", "masked", "html", "raw", "template"] = Field(
         "indexed",
@@ -128,7 +128,7 @@ class RepresentationOptions(StepOptions):
 
 
 class KeptLinksOptions(StepOptions):
-    """What is kept of the links."""
+    """Keeping links."""
 
     keep_links: bool = Field(
         default=False,
