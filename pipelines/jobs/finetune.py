@@ -31,7 +31,7 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.character_counts import character_notices, count_characters
 from pairweave.transforms.output.file_entries import to_json
-from pairweave.transforms.output.names import REJECTS, rejects_name
+from pairweave.transforms.output.file_names import REJECTS, rejects_name
 from pairweave.transforms.output.write import encode_parquet, rejects_of
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.screen import screen

@@ -13,7 +13,7 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import JobOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.names import WriteConfig
+from pairweave.transforms.output.file_names import WriteConfig
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.storage import files
 from pairweave.transforms.tags.glossary import Glossary

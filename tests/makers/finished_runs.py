@@ -10,7 +10,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.formats import registry
-from pairweave.transforms.output import names, receipts, run_files, write
+from pairweave.transforms.output import file_names, receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row

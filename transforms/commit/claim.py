@@ -7,7 +7,7 @@ import orjson
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.file_entries import to_json
-from pairweave.transforms.output.names import DATA, REJECTS
+from pairweave.transforms.output.file_names import DATA, REJECTS
 from pairweave.transforms.output.run_files import (
     CARD,
     FIT,

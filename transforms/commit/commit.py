@@ -9,7 +9,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
 from pairweave.transforms.output.character_counts import character_notices
 from pairweave.transforms.output.file_entries import check_file, file_entry, to_json
-from pairweave.transforms.output.names import DATA, RECEIPTS, REJECTS
+from pairweave.transforms.output.file_names import DATA, RECEIPTS, REJECTS
 from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
 from pairweave.transforms.output.run_files import (
     CARD,

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output.file_entries import check_file, to_json
-from pairweave.transforms.output.names import (
+from pairweave.transforms.output.file_names import (
     RECEIPTS,
     WriteConfig,
     shard_receipt_name,

@@ -11,7 +11,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import names, receipt_checks, receipts, run_files, write
+from pairweave.transforms.output import file_names, receipt_checks, receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -79,7 +79,7 @@ def test_the_manifest_counts_and_names_every_file(written):
 def test_a_changed_shard_is_found_and_made_again(written):
     digest = run_files.plan_digest(plan())
     assert receipts.finished_shards(written, digest, 1) == {0}
-    path = files.join(written, names.data_name(0, 1))
+    path = files.join(written, file_names.data_name(0, 1))
     files.write_bytes(path, files.read_bytes(path)[:-1] + b"x")
     assert receipts.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="part-00000-of-00001"):
@@ -87,7 +87,7 @@ def test_a_changed_shard_is_found_and_made_again(written):
 
 
 def test_a_missing_shard_is_not_committed(written):
-    files.delete(files.join(written, names.shard_receipt_name(0, 1)))
+    files.delete(files.join(written, file_names.shard_receipt_name(0, 1)))
     with pytest.raises(WorkerError, match="no usable receipt"):
         commit_run(written, {})
     assert not files.exists(files.join(written, "_manifest.json"))
