@@ -135,7 +135,7 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
         for line, (source, target, *_) in enumerate(PAIRS)
     ]
     shards = [[*kept_rows[:2], *turned_away[:2]], [*kept_rows[2:], *turned_away[2:]]]
-    config = names.WriteConfig(output, 2, digest, document["signature"])
+    config = file_names.WriteConfig(output, 2, digest, document["signature"])
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         shard = Shard(number, kept, rejected, data(kept))

@@ -47,7 +47,7 @@ def written(tmp_path):
     rows = [row("a", "b", line=1), row("a", "b", line=2), row("c", "d", line=3)]
     kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
     data = kept.select(["id", "source"])
-    config = names.WriteConfig(output, 1, digest, "s")
+    config = file_names.WriteConfig(output, 1, digest, "s")
     shard = Shard(0, kept, rejected, data)
     write.write_shard(write.ShardOutput(shard, data, {"plain rows": 2}), config)
     receipts.write_unit_receipt(output, digest, 0, 3)
@@ -117,7 +117,7 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         digest = run_files.plan_digest(document)
         rows = batch(row("a", "b", reason="too_long"))
         kept, rejected = merge_rows([pa.Table.from_batches([rows])])
-        config = names.WriteConfig(output, 1, digest, "s")
+        config = file_names.WriteConfig(output, 1, digest, "s")
         shard = Shard(0, kept, rejected, kept)
         write.write_shard(write.ShardOutput(shard, kept.select(["id"]), {}), config)
         receipts.write_unit_receipt(output, digest, 0, 1)

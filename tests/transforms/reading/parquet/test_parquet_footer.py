@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.reading.parquet_footer import encrypted_columns
+from pairweave.transforms.reading.parquet.parquet_footer import encrypted_columns
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 ROW_GROUPS, COLUMNS, META_DATA, CRYPTO_METADATA, ENCRYPTED_METADATA = 4, 1, 3, 8, 9
