@@ -101,8 +101,8 @@ COMMANDS = {
 }
 
 
-JOBS = frozenset({"augment", "suggest", "align", "fit", "finetune", "demo"})
-"""The commands that run a graph."""
+JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
+"""The commands that make a run."""
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EDQUOT})
 """Numbers of further errors that only another place for a file mends."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ PLACE = frozenset(name for aligner in ALIGNERS for name in aligner.place)
 """Options for where and how an aligner runs; none may change an output byte."""
 
 
-def choose_aligner(options: AlignedOptions) -> "Chosen":
+def choose_aligner(options: WordAlignerOptions) -> "Chosen":
     """Return the given model, if any, and the tokens, unless their model is still to be trained.
 
     Raises:
@@ -24,13 +24,13 @@ def choose_aligner(options: AlignedOptions) -> "Chosen":
     return aligner_of(options).find(options)
 
 
-def unused_options(options: AlignedOptions) -> set[str]:
+def unused_options(options: WordAlignerOptions) -> set[str]:
     """Return the aligner options that the job's aligner does not use."""
     every = {name for aligner in ALIGNERS for name in aligner.own}
     return every - aligner_of(options).known(options)
 
 
-def check_options(options: AlignedOptions) -> None:
+def check_options(options: WordAlignerOptions) -> None:
     """Refuse options of another aligner, and options that exclude each other.
 
     Raises:
@@ -48,7 +48,7 @@ def check_options(options: AlignedOptions) -> None:
     aligner.check(options)
 
 
-def check_tokens(options: AlignedOptions) -> None:
+def check_tokens(options: WordAlignerOptions) -> None:
     """Refuse an encoder's pieces for an aligner without an encoder.
 
     Raises:

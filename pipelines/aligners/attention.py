@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Attention(JobAligner):
             yield dataclasses.replace(name, text=text, settings=own)
 
     def second(
-        self, name: AlignerName, options: AlignedOptions, tokens: "TokenConfig"
+        self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
         """Refuse attention, which exists for given lines only.
 

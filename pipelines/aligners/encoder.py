@@ -18,7 +18,7 @@ from pairweave.models.encoder.encoder_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import TOKEN_BUDGET, AlignedOptions, Options, as_text
+from pairweave.pipelines.options.base import TOKEN_BUDGET, Options, WordAlignerOptions, as_text
 from pairweave.transforms.config import UNSAID
 from pairweave.transforms.errors import ConfigError
 
@@ -150,12 +150,12 @@ class Encoder(JobAligner):
     packages = ("torch", "transformers")
     brings_pieces = True
 
-    def check(self, options: AlignedOptions) -> None:
+    def check(self, options: WordAlignerOptions) -> None:
         """Refuse a missing model."""
         if options.given_model is None:
             raise ConfigError("--aligner encoder needs --model DIRECTORY, or --model OWNER/NAME")
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the encoder; its weights are hashed, not loaded."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import known_tokens
@@ -187,7 +187,7 @@ class Encoder(JobAligner):
 
         encoder_store.check_device(_encoder(reference))
 
-    def copies(self, options: AlignedOptions) -> int | None:
+    def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, if they do."""
         if not isinstance(options, EncoderOptions):
             return None
@@ -232,7 +232,7 @@ class Encoder(JobAligner):
     def second(
         self,
         name: AlignerName,
-        options: AlignedOptions,
+        options: WordAlignerOptions,
         tokens: "TokenConfig",
     ) -> "EncoderReference":
         """Return the encoder as the second aligner."""
@@ -253,7 +253,7 @@ class StartingEncoder(Encoder):
 
     name = "finetune"
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the encoder, and the tokens that training links."""
         from pairweave.models.encoder.hosting import encoder_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
@@ -262,7 +262,7 @@ class StartingEncoder(Encoder):
         config = EncoderConfig(given.model, layer=given.layer, revision=given.revision)
         return encoder_store.find(config), read_tokens(given.tokens)
 
-    def known(self, options: AlignedOptions) -> set[str]:
+    def known(self, options: WordAlignerOptions) -> set[str]:
         """Return all options of the job."""
         return set(type(options).model_fields)
 

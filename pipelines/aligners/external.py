@@ -12,7 +12,7 @@ from pairweave.models.external.external_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import AlignedOptions, FitSettings, Options
+from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,20 +54,20 @@ class External(JobAligner):
     names = PROGRAMS
     warms_up = False
 
-    def known(self, options: AlignedOptions) -> set[str]:
+    def known(self, options: WordAlignerOptions) -> set[str]:
         """Return the options that the program takes, including some of other aligners."""
         config = config_of_options(options)
         known = {"fit_pairs"} if config.about.way == "fitted" else set()
         return {*self.own, *known, *(("layer", "head") if config.about.heads else ())}
 
-    def title(self, options: AlignedOptions) -> str:
+    def title(self, options: WordAlignerOptions) -> str:
         """Return its name in messages, with its program."""
         return f"--aligner external --program {config_of_options(options).program}"
 
-    def check(self, options: AlignedOptions) -> None:
+    def check(self, options: WordAlignerOptions) -> None:
         """Accept all; `models.external.external_config` checks the program's settings."""
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the program, None if it must be trained first, and the tokens."""
         from pairweave.models.external import external_store
         from pairweave.models.external.external_process import identity
@@ -93,7 +93,7 @@ class External(JobAligner):
             return None, tokens
         return external_store.find_learned(config, options.given_model), tokens
 
-    def settings(self, options: AlignedOptions) -> dict[str, object]:
+    def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return the program's version, and its head."""
         from pairweave.models.external.external_process import identity
 
@@ -103,11 +103,11 @@ class External(JobAligner):
             settings["head"] = config.extraction
         return settings
 
-    def model_name(self, options: AlignedOptions) -> str:
+    def model_name(self, options: WordAlignerOptions) -> str:
         """Return the directory of the program's trained model, relative to a run's output."""
         return f"models/{config_of_options(options).program}"
 
-    def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
+    def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that the program learned in an earlier attempt of a run."""
         from pairweave.models.external import external_store
 
@@ -143,7 +143,7 @@ class External(JobAligner):
     def second(
         self,
         name: AlignerName,
-        options: AlignedOptions,
+        options: WordAlignerOptions,
         tokens: "TokenConfig",
     ) -> "ExternalReference":
         """Return a program as the second aligner."""
@@ -187,7 +187,7 @@ class External(JobAligner):
         return ABOUT[name.aligner].way == "whole corpus"
 
 
-def config_of_options(options: AlignedOptions) -> ExternalConfig:
+def config_of_options(options: WordAlignerOptions) -> ExternalConfig:
     """Return the settings of the program.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import AlignedOptions, Options
+from pairweave.pipelines.options.base import Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -46,7 +46,7 @@ class Given(JobAligner):
     own = ("attention_method", "attention_layer", "attention_head")
     takes_links = True
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return how links are read; `of_plan` adds the files."""
         from pairweave.models.given_links import GivenLinks
         from pairweave.pipelines.aligners.token_choice import known_tokens
@@ -55,7 +55,7 @@ class Given(JobAligner):
         settings = (options.attention_method, options.attention_layer, options.attention_head)
         return GivenLinks(*settings), known_tokens(options)
 
-    def check_corpora(self, options: AlignedOptions, corpora: Sequence[CorpusInput]) -> None:
+    def check_corpora(self, options: WordAlignerOptions, corpora: Sequence[CorpusInput]) -> None:
         """Check that every corpus has links."""
         for corpus in corpora:
             label = f"corpus {corpus.name}: " if corpus.name else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import AlignedOptions, FitSettings
+from pairweave.pipelines.options.base import FitSettings, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Hmm(JobAligner):
     names = ("hmm",)
     believes = True
 
-    def check(self, options: AlignedOptions) -> None:
+    def check(self, options: WordAlignerOptions) -> None:
         """Refuse options of fitting together with a fitted model."""
         unused = sorted(set(self.own) & options.model_fields_set)
         if options.given_model is not None and unused:
@@ -39,7 +39,7 @@ class Hmm(JobAligner):
                 "run; the given --model is fitted. Leave it out, or leave --model out"
             )
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the given model, if any, and the tokens that it was fitted on."""
         from pairweave.models.hmm import hmm_store
         from pairweave.pipelines.aligners.token_choice import read_tokens
@@ -56,7 +56,7 @@ class Hmm(JobAligner):
             )
         return hmm_store.find(directory), tokens
 
-    def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
+    def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is complete."""
         from pairweave.models.hmm import hmm_store
 
@@ -116,7 +116,7 @@ class Hmm(JobAligner):
     def second(
         self,
         name: AlignerName,
-        options: AlignedOptions,
+        options: WordAlignerOptions,
         tokens: "TokenConfig",
     ) -> "ModelReference":
         """Return a fitted model as the second aligner."""

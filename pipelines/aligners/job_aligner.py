@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.options.base import AlignedOptions, FitSettings, Options
+from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -69,7 +69,7 @@ class JobAligner:
 
     # From options to a plan.
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the aligner, None if it is fitted in the run, and the tokens.
 
         Tokens are None if the run trains a SentencePiece model first.
@@ -79,15 +79,15 @@ class JobAligner:
         """
         raise NotImplementedError
 
-    def known(self, options: AlignedOptions) -> set[str]:
+    def known(self, options: WordAlignerOptions) -> set[str]:
         """Return the options of aligners that it uses."""
         return set(self.own)
 
-    def title(self, options: AlignedOptions) -> str:
+    def title(self, options: WordAlignerOptions) -> str:
         """Return its name in messages."""
         return f"--aligner {self.name}"
 
-    def check(self, options: AlignedOptions) -> None:
+    def check(self, options: WordAlignerOptions) -> None:
         """Refuse options that exclude each other.
 
         Raises:
@@ -98,7 +98,7 @@ class JobAligner:
                 f"--aligner {self.name} has no model; leave --model out, or give --aligner hmm"
             )
 
-    def check_corpora(self, options: AlignedOptions, corpora: Sequence[CorpusInput]) -> None:
+    def check_corpora(self, options: WordAlignerOptions, corpora: Sequence[CorpusInput]) -> None:
         """Check the corpora for data besides texts.
 
         Raises:
@@ -116,7 +116,7 @@ class JobAligner:
         """Return the aligner, with the data that it needs from the plan."""
         return reference
 
-    def settings(self, options: AlignedOptions) -> dict[str, object]:
+    def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return its entries in a plan besides its options and digest."""
         return {}
 
@@ -126,11 +126,11 @@ class JobAligner:
 
     # A run.
 
-    def model_name(self, options: AlignedOptions) -> str:
+    def model_name(self, options: WordAlignerOptions) -> str:
         """Return the directory of an aligner that a run fits, relative to the run's output."""
         return f"models/{self.name}"
 
-    def find_fitted(self, options: AlignedOptions, directory: str) -> "AlignerReference | None":
+    def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the aligner that an earlier attempt of a run fitted, if it is complete."""
         return None
 
@@ -148,7 +148,7 @@ class JobAligner:
             ConfigError: It is not.
         """
 
-    def copies(self, options: AlignedOptions) -> int | None:
+    def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, None if they do not."""
         return None
 
@@ -263,7 +263,7 @@ class JobAligner:
         yield name
 
     def second(
-        self, name: AlignerName, options: AlignedOptions, tokens: "TokenConfig"
+        self, name: AlignerName, options: WordAlignerOptions, tokens: "TokenConfig"
     ) -> "LoadableReference":
         """Return it as the second aligner of a job.
 

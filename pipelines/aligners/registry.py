@@ -8,7 +8,7 @@ from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.aligners.hmm import Hmm
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.ter import Ter
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 ALIGNERS: tuple[JobAligner, ...] = (
@@ -27,7 +27,7 @@ NAMED = {name: aligner for aligner in ALIGNERS for name in aligner.names}
 _BY_NAME = {aligner.name: aligner for aligner in (*ALIGNERS, StartingEncoder())}
 
 
-def aligner_of(options: AlignedOptions) -> JobAligner:
+def aligner_of(options: WordAlignerOptions) -> JobAligner:
     """Return the aligner of a job or a command."""
     return _BY_NAME[options.aligner_name]
 

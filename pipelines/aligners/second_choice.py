@@ -7,7 +7,7 @@ It has a one-line name with its settings: ``hmm:DIRECTORY``, ``encoder:DIRECTORY
 from pairweave.models.aligner import LoadableReference
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.registry import NAMED, read_name
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.text.tokens import TokenConfig
 
@@ -15,7 +15,9 @@ OPTIONS = ("second_aligner", "combine")
 _SECOND = "--second_aligner"
 
 
-def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> LoadableReference | None:
+def choose_second(
+    options: WordAlignerOptions, tokens: TokenConfig | None
+) -> LoadableReference | None:
     """Return the second aligner of a job; None if there is none.
 
     Raises:
@@ -36,7 +38,7 @@ def choose_second(options: AlignedOptions, tokens: TokenConfig | None) -> Loadab
 
 
 def second_settings(
-    options: AlignedOptions, reference: LoadableReference | None
+    options: WordAlignerOptions, reference: LoadableReference | None
 ) -> dict[str, object]:
     """Return the plan's entries for the second aligner, if any."""
     name = _name(options)
@@ -50,6 +52,6 @@ def second_settings(
     }
 
 
-def _name(options: AlignedOptions) -> AlignerName | None:
+def _name(options: WordAlignerOptions) -> AlignerName | None:
     second = options.second_name
     return None if second is None else read_name(second, _SECOND)

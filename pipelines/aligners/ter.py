@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Chosen
@@ -15,7 +15,7 @@ class Ter(JobAligner):
     name = "ter"
     translations = "by edits (no model)"
 
-    def find(self, options: AlignedOptions) -> "Chosen":
+    def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the aligner itself."""
         from pairweave.models.ter_aligner import TerAligner
         from pairweave.pipelines.aligners.token_choice import known_tokens

@@ -4,7 +4,7 @@ import hashlib
 
 import pyarrow as pa
 
-from pairweave.pipelines.options.base import AlignedOptions
+from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
@@ -33,7 +33,7 @@ def read_tokens(name: str) -> TokenConfig | None:
     return tokens
 
 
-def known_tokens(options: AlignedOptions, *, pieces: bool = False) -> TokenConfig:
+def known_tokens(options: WordAlignerOptions, *, pieces: bool = False) -> TokenConfig:
     """Return the tokens for an aligner that cannot train a SentencePiece model.
 
     Args:

@@ -181,7 +181,7 @@ class ScreenOptions(ScreenLimits, Options):
     )
 
 
-class AlignedOptions(StepOptions):
+class WordAlignerOptions(StepOptions):
     """The tokens to align, and the aligner."""
 
     tokens: str | None = Field(
@@ -213,7 +213,7 @@ class AlignedOptions(StepOptions):
         return None
 
 
-class FitSettings(AlignedOptions, Options):
+class FitSettings(WordAlignerOptions, Options):
     """Fitting a word aligner."""
 
     vocabulary: int = Field(
@@ -297,9 +297,23 @@ class RunOptions(PlaceOptions):
     )
 
 
-class PlannedOptions(PlaceOptions, AlignedOptions, ScreenOptions, InputOptions):
-    """Options common to all jobs on a corpus."""
+class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
+    """Tokens: with input, screen and output, the options of every job on a corpus."""
 
 
-class JobOptions(RunOptions, FitSettings, PlannedOptions):
-    """Options common to all jobs on a corpus whose graph makes shards."""
+class GraphOptions(RunOptions, PlannedOptions):
+    """Options of every job with a graph that makes shards."""
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if the job needs an aligner, and fits one if none is given."""
+        return False
+
+
+class JobOptions(FitSettings, GraphOptions):
+    """Options of every job with a graph that aligns words or fits an aligner."""
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if the job needs an aligner, and fits one if none is given."""
+        return True

@@ -6,6 +6,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.pipelines.aligners.given import AttentionOptions
+from pairweave.pipelines.aligners.registry import NAMED
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import Language, Options, Patterns
 from pairweave.pipelines.options.format_names import ExportFormatName
@@ -79,10 +80,10 @@ class _GoldSetOptions(Options):
 
     aligners: Patterns = Field(
         (),
-        description="aligners to compare (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: hmm, "
-        "encoder, attention, fast_align, systran-align, eflomal, awesome-align, simalign, giza; "
-        "such as encoder:DIRECTORY:layer=8:head=softmax, eflomal:path=/opt/eflomal/bin/"
-        "eflomal-align or attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
+        description="aligners to compare (default hmm), as NAME[:MODEL][:SETTING=VALUE ...]: "
+        f"{', '.join(NAMED)}; such as encoder:DIRECTORY:layer=8:head=softmax, "
+        "eflomal:path=/opt/eflomal/bin/eflomal-align or "
+        "attention:FILE.npz:layer=all:head=all:method=shift:pieces=SPM",
     )
     gold: str = Field(min_length=1, description="gold links: i-j sure, ipj possible")
     one_based: bool = Field(

@@ -9,13 +9,13 @@ from pydantic import Field
 from pairweave.models.finetune.finetune_config import TrainingOptions
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import (
-    AlignedOptions,
     JobOptions,
     Options,
     Patterns,
     PlannedOptions,
     SegmenterOptions,
     TranslatorOptions,
+    WordAlignerOptions,
 )
 from pairweave.transforms.config import UNSAID, StepOptions
 from pairweave.transforms.links.link_options import (
@@ -55,7 +55,7 @@ class TrainedOptions(StepOptions):
     )
 
 
-class TrainedPairsOptions(AlignedOptions, Options):
+class TrainedPairsOptions(WordAlignerOptions, Options):
     """Fitting a word aligner: an encoder, on pairs of the input."""
 
     tokens: str = Field(
@@ -169,6 +169,11 @@ class AugmentOptions(
         "tags from it, and with --representation raw their names",
         json_schema_extra=UNSAID,
     )
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if rows are tagged: only these need links."""
+        return self.mix > 0
 
     @pydantic.model_validator(mode="before")
     @classmethod

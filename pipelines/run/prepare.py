@@ -4,13 +4,12 @@ import dataclasses
 import importlib.metadata
 import math
 
-from pairweave.models.aligner import AlignerReference
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.second_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options.base import JobOptions, PlannedOptions
+from pairweave.pipelines.options.base import FitSettings, GraphOptions, PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.options.representation import symbols_in_text
@@ -24,6 +23,7 @@ from pairweave.pipelines.run.scorer_choice import choose_scorer, refuse_scores
 from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.planning.plan import make_plan
@@ -45,13 +45,7 @@ def shard_count(plan: Plan, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def fits_model(job: str, options: JobOptions, reference: AlignerReference | None) -> bool:
-    """Return True if a run fits an aligner in addition to writing rows."""
-    aligns = not isinstance(options, AugmentOptions) or options.mix > 0
-    return reference is None and job != run_files.FIT and aligns
-
-
-def prepare(job: str, options: JobOptions) -> Run:
+def prepare(job: str, options: GraphOptions) -> Run:
     """Plan a job whose graph makes shards: read every input once, write nothing.
 
     Raises:
@@ -66,6 +60,11 @@ def prepare(job: str, options: JobOptions) -> Run:
             plan, notices=(*plan.notices, Notice("side_limit", "options", 1, notice))
         )
     reference, tokens = choose_aligner(options)
+    if tokens is None and not isinstance(options, FitSettings):
+        raise ConfigError(
+            f"--tokens sentencepiece: {job} trains no model; give sentencepiece:MODEL, words or "
+            "whitespace"
+        )
     if reference is not None:
         reference = aligner_of(options).of_plan(reference, plan)
     translator = choose_translator(options, plan.units)
@@ -92,7 +91,7 @@ def prepare(job: str, options: JobOptions) -> Run:
         glossary=glossary,
     )
     shards = shard_count(plan, options.shard_pairs)
-    fits = fits_model(job, options, reference)
+    fits = reference is None and options.aligns and job != run_files.FIT
     models = [aligner_of(options).model_name(options)] if fits else []
     document = _document(job, options, plan, settings, shards=shards, models=models)
     if golden is not None:

@@ -58,7 +58,7 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> None:
         try:
             graph(pipeline)
             output = files.absolute(options.output)
-            model = None if run.model else files.join(run.model_directory, hashed_files.ABOUT)
+            model = files.join(run.model_directory, hashed_files.ABOUT) if run.fits else None
             progress = Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
             with progress:
                 pipeline.run().wait_until_finish()

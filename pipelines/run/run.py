@@ -10,7 +10,7 @@ from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.registry import aligner_of
-from pairweave.pipelines.options.base import JobOptions, PlannedOptions
+from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import WriteConfig
@@ -81,7 +81,7 @@ class Run(Planned):
         glossary: The glossary of terms to tag, if any.
     """
 
-    options: JobOptions
+    options: GraphOptions
     second: LoadableReference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
@@ -100,6 +100,11 @@ class Run(Planned):
         translators = filter(None, (self.translator, *scorers))
         own = (name for each in translators for name in translator_store.packages(each))
         return (*super().packages, *own)
+
+    @property
+    def fits(self) -> bool:
+        """Return True if the run fits an aligner first."""
+        return self.model is None and self.options.aligns
 
     @property
     def write_config(self) -> WriteConfig:

@@ -8,7 +8,7 @@ import numpy as np
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit
@@ -41,7 +41,7 @@ class PairScorer:
         )
 
 
-def choose_scorer(options: JobOptions, units: Sequence[Unit]) -> PairScorer | None:
+def choose_scorer(options: GraphOptions, units: Sequence[Unit]) -> PairScorer | None:
     """Return the models that score a job's examples, if any.
 
     Raises:

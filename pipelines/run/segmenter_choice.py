@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pairweave.pipelines.options.base import JobOptions, SegmenterOptions
+from pairweave.pipelines.options.base import GraphOptions, SegmenterOptions
 from pairweave.pipelines.options.suggest_methods import used_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.formats.registry import read_unit
@@ -16,7 +16,7 @@ _LOOK_ROWS = 1_000
 """Number of rows to examine in a file without a language tag."""
 
 
-def choose(options: JobOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
+def choose(options: GraphOptions, units: Iterable[Unit], limits: ReadLimits) -> str:
     """Return the segmenter of a run, by its name in the plan.
 
     The language tag decides whether one is needed. Without a tag, the first rows of each file do:

@@ -11,6 +11,7 @@ from pairweave.models.external import external_store
 from pairweave.models.external.external import learn
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
+from pairweave.pipelines.options.base import FitSettings
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.errors import ConfigError
@@ -30,6 +31,7 @@ def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
         config: The program.
     """
     options = run.options
+    assert isinstance(options, FitSettings)
     assert run.tokens is not None
     step = LetLearn(
         directory=run.model_directory,

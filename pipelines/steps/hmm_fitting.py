@@ -10,6 +10,7 @@ from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
+from pairweave.pipelines.options.base import FitSettings
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
@@ -53,6 +54,7 @@ def fitted_model(
         translations: Whether to fit it on translations and targets instead of sources and targets.
     """
     options = run.options
+    assert isinstance(options, FitSettings)
     facts = run.language_facts()
     if translations:
         facts["source_lang"] = facts["target_lang"]

@@ -40,7 +40,7 @@ OWN_DEFAULTS = {
 """Options for which a job or a step has another default; the check is the first one's."""
 
 ALIGNERS = {
-    *("AlignedOptions", "AlignerSettings", "AlignerOptions"),
+    *("WordAlignerOptions", "AlignerSettings", "AlignerOptions"),
     *("EncoderConfig", "HeadConfig", "ExternalConfig", "HmmConfig"),
 }
 """Classes whose options are declared twice."""

@@ -1,0 +1,49 @@
+"""Jobs are planned by what their options hold."""
+
+import pytest
+
+from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.transforms.errors import ConfigError
+
+
+@pytest.fixture
+def planned(tmp_path):
+    (tmp_path / "a.tsv").write_text("a b\tc d\n")
+
+    def plan(kind, job, **options):
+        given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
+        return prepare(job, kind(output=str(tmp_path / "out"), workers=1, **given, **options))
+
+    return plan
+
+
+def test_a_job_that_aligns_nothing_has_no_options_of_a_fit_and_fits_nothing(planned):
+    run = planned(GraphOptions, "count")
+    assert not run.fits
+    assert run.document["models"] == []
+    assert not {"decode", "fit_pairs", "vocabulary"} & run.document["configuration"].keys()
+
+
+def test_a_job_that_aligns_nothing_trains_no_tokens(planned):
+    assert planned(GraphOptions, "count", tokens="whitespace").tokens.kind == "whitespace"
+    with pytest.raises(ConfigError, match="--tokens sentencepiece: count trains no model"):
+        planned(GraphOptions, "count", tokens="sentencepiece")
+
+
+@pytest.mark.parametrize(
+    ("kind", "job", "options", "models"),
+    [
+        (AlignOptions, "align", {}, ["models/hmm"]),
+        (AlignOptions, "align", {"aligner": "given", "links_field": "3"}, []),
+        (AugmentOptions, "augment", {}, ["models/hmm"]),
+        (AugmentOptions, "augment", {"mix": 0.0}, []),
+    ],
+)
+def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, kind, job, options, models):
+    if "links_field" in options:
+        (tmp_path / "a.tsv").write_text("a b\tc d\t0-0 1-1\n")
+    run = planned(kind, job, **options)
+    assert run.document["models"] == models
+    assert run.fits == bool(models)
