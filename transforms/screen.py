@@ -1,5 +1,6 @@
 """The screen: cheap rules that turn pairs away before anything costly is done."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 
@@ -121,8 +122,21 @@ def _counts(
 
 
 Mask = np.ndarray
-Rule = Callable[[Pairs, ScreenConfig], Mask]
-Detail = Callable[[Pairs, ScreenConfig, int], str | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """A rule of the screen.
+
+    Attributes:
+        reason: The reason of the pairs that it rejects.
+        finds: Returns the pairs of a batch to reject.
+        detail: Returns what the reject says of one of them beside the reason, by row.
+    """
+
+    reason: Reject
+    finds: Callable[[Pairs, ScreenConfig], Mask]
+    detail: Callable[[Pairs, ScreenConfig, int], str | None] = lambda _pairs, _config, _row: None
 
 
 def blank_source(pairs: Pairs, _config: ScreenConfig) -> Mask:
@@ -187,32 +201,34 @@ def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
     return found
 
 
-RULES: dict[Reject, Rule] = {
-    Reject.EMPTY_SOURCE: blank_source,
-    Reject.EMPTY_TARGET: blank_target,
-    Reject.EMPTY_TRANSLATION: blank_translation,
-    Reject.RESERVED_TOKEN: reserved_token,
-    Reject.TOO_LONG: too_long,
-    Reject.LONG_TOKEN: long_token,
-    Reject.LENGTH_RATIO: unbalanced,
-    Reject.IDENTICAL: identical,
-    Reject.EXCLUDED: excluded,
-}
-"""The rules in the order in which they are asked; the first that says yes gives the reason."""
+def _tokens_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
+    return f"{pairs.most_tokens[row]} tokens > {config.max_tokens}"
 
-DETAILS: dict[Reject, Detail] = {
-    Reject.TOO_LONG: lambda pairs, config, row: (
-        f"{pairs.most_tokens[row]} tokens > {config.max_tokens}"
-    ),
-    Reject.LONG_TOKEN: lambda pairs, config, row: (
-        f"{pairs.longest[row]} characters > {config.max_token_chars}"
-    ),
-    Reject.LENGTH_RATIO: lambda pairs, config, row: (
-        f"{pairs.source_tokens[row]} : {pairs.target_tokens[row]}"
-        f"{f' : {pairs.translation_tokens[row]}' if pairs.translated[row] else ''} tokens, "
-        f"ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
-    ),
-}
+
+def _characters_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
+    return f"{pairs.longest[row]} characters > {config.max_token_chars}"
+
+
+def _ratio_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
+    counts = [pairs.source_tokens[row], pairs.target_tokens[row]]
+    if pairs.translated[row]:
+        counts.append(pairs.translation_tokens[row])
+    shown = " : ".join(map(str, counts))
+    return f"{shown} tokens, ratio {pairs.ratio[row]:.2f} > {config.max_ratio:g}"
+
+
+RULES = (
+    Rule(Reject.EMPTY_SOURCE, blank_source),
+    Rule(Reject.EMPTY_TARGET, blank_target),
+    Rule(Reject.EMPTY_TRANSLATION, blank_translation),
+    Rule(Reject.RESERVED_TOKEN, reserved_token),
+    Rule(Reject.TOO_LONG, too_long, _tokens_over),
+    Rule(Reject.LONG_TOKEN, long_token, _characters_over),
+    Rule(Reject.LENGTH_RATIO, unbalanced, _ratio_over),
+    Rule(Reject.IDENTICAL, identical),
+    Rule(Reject.EXCLUDED, excluded),
+)
+"""The rules in the order in which they are asked; the first that says yes gives the reason."""
 
 
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
@@ -238,13 +254,11 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
     pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config)
     reasons: dict[int, tuple[Reject, str | None]] = {}
     asked = np.ones(len(open_rows), dtype=np.bool_)
-    for reason, rule in RULES.items():
-        hits = np.flatnonzero(rule(pairs, config) & asked)
+    for rule in RULES:
+        hits = np.flatnonzero(rule.finds(pairs, config) & asked)
         asked[hits] = False
-        detail = DETAILS.get(reason)
         for row in hits.tolist():
-            said = detail(pairs, config, row) if detail else None
-            reasons[int(open_rows[row])] = (reason, said)
+            reasons[int(open_rows[row])] = (rule.reason, rule.detail(pairs, config, row))
     return _with_reasons(batch, reasons) if reasons else batch
 
 

@@ -1,7 +1,6 @@
 import gzip
 import re
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import sentencepiece
@@ -124,7 +123,7 @@ def test_a_pair_is_judged_alone(pairs, size):
     assert together == apart
     kept = [r for r in together if r["reason"] is None]
     assert all(r["source"].strip() and r["target"].strip() for r in kept)
-    assert {r["reason"] for r in together if r["reason"]} <= {str(reason) for reason in RULES}
+    assert {r["reason"] for r in together if r["reason"]} <= {str(rule.reason) for rule in RULES}
 
 
 def expected_reason(source, target, config):
@@ -165,7 +164,6 @@ def test_the_rules_equal_their_plain_reading(pairs, tokens, ratio, chars, drop):
 def test_an_empty_batch_stays_empty():
     assert screen(batch(), ScreenConfig()).num_rows == 0
     assert isinstance(screen(batch(), ScreenConfig()), pa.RecordBatch)
-    assert np.all([rule is not None for rule in RULES.values()])
 
 
 @pytest.mark.parametrize(
