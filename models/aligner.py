@@ -52,7 +52,7 @@ class LoadedAligner(Protocol):
         """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot take."""
         ...
 
-    def believing(self, least: float) -> "LoadedAligner":
+    def with_soft_links(self, least: float) -> "LoadedAligner":
         """Return one that links whatever it gives at least this probability, where it can."""
         ...
 
@@ -86,19 +86,19 @@ class LoadableReference(AlignerReference):
         raise NotImplementedError
 
 
-class TakesEveryPair:
-    """What an aligner answers that gives no pair up and believes no more than it links."""
+class AlignsEveryPair:
+    """What an aligner answers that gives no pair up and has_soft_links no more than it links."""
 
     def align_or_reject(self: Aligner, table: pa.Table) -> Aligned:
         """Turn TOKENS rows into LINKED rows; none is given up."""
         return self.align(table), {}
 
-    def believing(self, least: float) -> LoadedAligner:  # noqa: ARG002 - it has no other links
+    def with_soft_links(self, least: float) -> LoadedAligner:  # noqa: ARG002 - it has no other links
         """Return the aligner itself."""
         return self
 
 
-class NeedsNoModel(TakesEveryPair, LoadableReference):
+class NeedsNoModel(AlignsEveryPair, LoadableReference):
     """An aligner that is its own reference: nothing has to be loaded."""
 
     def load(self) -> Self:

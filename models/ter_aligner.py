@@ -48,7 +48,7 @@ class TerAligner(NeedsNoModel):
         named = {
             "aligner": "ter",
             "version": VERSION,
-            "limits": [ter.MOST_SHIFTED, ter.FARTHEST, ter.BEAM, ter.MOST_CANDIDATES],
+            "limits": [ter.MAX_SHIFTED, ter.FARTHEST, ter.BEAM, ter.MAX_CANDIDATES],
             "probabilities": [float(KEPT), float(REPLACED)],
         }
         return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()

@@ -19,10 +19,10 @@ PREFIX = f"{NAME}_"
 INDICES = 10
 """Tags that a job makes are numbered 0 to 9, so that each has one digit."""
 
-MOST_TAGS = 9
+MAX_TAGS = 9
 """Most tags that a job makes in a pair (Ryu et al. 2022, section 3.4)."""
 
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 """Digits of the largest number that `transforms.kernels.tags.indexed_tags` reads."""
 
 _DIGIT = "[0-9]"

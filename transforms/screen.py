@@ -23,7 +23,7 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.tokens import MOST_PIECE_CHARS, TokenConfig, token_counts
+from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token_counts
 
 RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """What a text must not hold, since a job's output uses it (RE2)."""
@@ -117,7 +117,7 @@ def _counts(
     counts, longest = token_counts(texts, config.tokens, language)
     if not config.countable:
         lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
-        counts = -(-lengths.astype(np.int64) // MOST_PIECE_CHARS)
+        counts = -(-lengths.astype(np.int64) // MAX_PIECE_CHARS)
     return counts, longest
 
 

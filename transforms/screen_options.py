@@ -6,9 +6,9 @@ from pydantic import Field
 
 from pairweave.transforms.config import StepOptions
 
-MOST_TOKENS = 32_000
+MAX_TOKENS = 32_000
 
-MaxTokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
+MaxTokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
 MaxRatio = Annotated[float, Field(ge=1)]
 MaxTokenChars = Annotated[int, Field(ge=1)]
 

@@ -31,7 +31,7 @@ _CPU_BUDGET = 512
 """Pieces at a time on a CPU: more do not fit its caches. A constant instead of a measurement, so
 that links do not depend on how busy the machine was."""
 
-_MOST_BUDGET = 1 << 17
+_MAX_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
 _TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -206,7 +206,7 @@ def measure_budget(encoder: Encoder) -> int:
     piece_bytes = max((peaks[1] - peaks[0]) / (56 * width), 1.0)
     free_bytes, _ = torch.cuda.mem_get_info(encoder.device)
     most = max(int(_MEMORY_SHARE * free_bytes / piece_bytes), 2)
-    return min(1 << (most.bit_length() - 1), _MOST_BUDGET)
+    return min(1 << (most.bit_length() - 1), _MAX_BUDGET)
 
 
 def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401

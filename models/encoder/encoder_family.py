@@ -11,7 +11,7 @@ from pairweave.models.weights.transformers_weights import one_line, quiet
 from pairweave.models.weights.weights import ModelFiles
 from pairweave.transforms.errors import ConfigError
 
-_HANG_ON_OTHERS = (
+_BATCH_DEPENDENT = (
     *("convbert", "funnel", "mobilebert"),  # mix neighbours without a mask
     *("fnet", "nystromformer", "yoso"),  # mix or sample the whole width of a batch
     *("big_bird", "mra", "reformer"),  # attend at random, or depending on earlier attention
@@ -76,7 +76,7 @@ def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
             f"{files.directory}: a {family} cannot align; use an encoder trained to fill in "
             "masks, such as BERT or XLM-R"
         )
-    if family in _HANG_ON_OTHERS:
+    if family in _BATCH_DEPENDENT:
         raise ConfigError(
             f"{files.directory}: a {family} encodes a text differently depending on the rest of "
             "the batch, so links would depend on other pairs; use another encoder"

@@ -102,7 +102,7 @@ class ExternalAligner:
         found = self._program.align(text, self._learned) if len(text) else Directions(b"", b"")
         return linked_table(table, text, found, self.config.program)
 
-    def believing(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
+    def with_soft_links(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
         """Return the aligner itself: a program says nothing of links that it does not make."""
         return self
 

@@ -9,7 +9,7 @@ from pairweave.models.aligner import Aligned, LoadableReference
 from pairweave.models.external.external import ExternalAligner, find_digest
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import identity
-from pairweave.models.once import LoadedOnce
+from pairweave.models.loaded_once import LoadedOnce
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 
@@ -97,7 +97,7 @@ def save(
         "identity": identity(config),
         **facts,
     }
-    hashed_files.write(directory, hashed_files.seal(learned, about))
+    hashed_files.write(directory, hashed_files.with_hashes(learned, about))
     return ExternalReference(config, find_digest(config, learned), files.absolute(directory))
 
 

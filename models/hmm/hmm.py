@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.aligner import TakesEveryPair, require_countable
+from pairweave.models.aligner import AlignsEveryPair, require_countable
 from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_files import HEADER, digest_of, pack, unpack
 from pairweave.models.hmm.hmm_parts import Parts
@@ -26,7 +26,7 @@ from pairweave.transforms.kernels.hmm import agreement
 __all__ = ["HmmConfig", "HmmModel", "fit"]
 
 
-class HmmModel(TakesEveryPair):
+class HmmModel(AlignsEveryPair):
     """A fitted aligner; implements `models.aligner.Aligner`."""
 
     def __init__(self, parts: Parts) -> None:
@@ -68,7 +68,7 @@ class HmmModel(TakesEveryPair):
         config = dataclasses.replace(self._parts.config, decode="posterior", threshold=threshold)
         return HmmModel(dataclasses.replace(self._parts, config=config))
 
-    def believing(self, least: float) -> "HmmModel":
+    def with_soft_links(self, least: float) -> "HmmModel":
         """Return the same model, linking what has at least this posterior probability."""
         return self.with_threshold(least)
 

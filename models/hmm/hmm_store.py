@@ -10,8 +10,8 @@ from pairweave.models.aligner import LoadableReference, LoadedAligner
 from pairweave.models.hmm import phrase_table
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.phrase_table import PhraseTable
+from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.model_directory import require_regular
-from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.text.tokens import TokenConfig
@@ -80,7 +80,7 @@ def pack(
         "tokens": tokens.kind,
         **facts,
     }
-    return hashed_files.seal(packed, about)
+    return hashed_files.with_hashes(packed, about)
 
 
 def save(directory: str, packed: Mapping[str, bytes]) -> ModelReference:

@@ -22,22 +22,22 @@ from pairweave.transforms.kernels.text import words as word_kernels
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 
-MOST_WORDS = 6
+MAX_WORDS = 6
 """Longest phrase on either side (Hanneman and Dinu 2020, section 5.1: fragments of up to 6)."""
 
-LEAST_COUNT = 2
+MIN_COUNT = 2
 """Fewest occurrences of a phrase pair: one that was seen once may be a mistake of the aligner."""
 
-LEAST_WEIGHT = 0.3
+MIN_WEIGHT = 0.3
 """Least weight of a phrase pair (below, tags were less often right beside gold links)."""
 
-MOST_CHOICES = 4
+MAX_CHOICES = 4
 """Translations of a phrase."""
 
-MOST_ENTRIES = 500_000
+MAX_ENTRIES = 500_000
 """Phrase pairs of a table, the commonest first: a table stays under some 30 MB."""
 
-MOST_PAIRS = 100_000
+MAX_PAIRS = 100_000
 """Pairs that phrases are counted in, the first by id: this bounds time and memory of counting."""
 
 FILE = "phrases.arrow"
@@ -127,7 +127,7 @@ def build_phrase_table(model: HmmModel, table: pa.Table, threads: int = 1) -> Ph
         table: Pairs with tokens (`transforms.schemas.TOKENS`), by id.
         threads: Threads to use; their number changes nothing.
     """
-    table = table.slice(0, MOST_PAIRS)
+    table = table.slice(0, MAX_PAIRS)
     source, target = (_number(model, table, side) for side in ("source", "target"))
     with ThreadPoolExecutor(threads) as pool:
         links = pool.map(lambda chunk: _boxes(model, chunk), _chunks(table))
@@ -143,13 +143,13 @@ def build_phrase_table(model: HmmModel, table: pa.Table, threads: int = 1) -> Ph
     shares = [counts / np.bincount(side)[side[firsts]] for side in (own, their)]
     weights = np.sqrt(shares[0] * shares[1])
     sizes = (spans[1] - spans[0])[firsts], (spans[3] - spans[2])[firsts]
-    fit = (counts >= LEAST_COUNT) & (weights >= LEAST_WEIGHT) & (np.maximum(*sizes) > 1)
+    fit = (counts >= MIN_COUNT) & (weights >= MIN_WEIGHT) & (np.maximum(*sizes) > 1)
     common = np.flatnonzero(fit)
     common = common[np.lexsort((others[firsts[common]], hashes[firsts[common]], -counts[common]))]
-    kept = common[:MOST_ENTRIES]
+    kept = common[:MAX_ENTRIES]
     kept = kept[np.lexsort((others[firsts[kept]], -weights[kept], hashes[firsts[kept]]))]
     rank = np.arange(len(kept)) - np.searchsorted(hashes[firsts[kept]], hashes[firsts[kept]])
-    kept = kept[rank < MOST_CHOICES]
+    kept = kept[rank < MAX_CHOICES]
     at = spans[:, firsts[kept]]
     columns = [
         _runs(source[1], at[0], at[1]),
@@ -218,7 +218,7 @@ def _chunks(table: pa.Table) -> Iterator[pa.Table]:
 def _boxes(model: HmmModel, table: pa.Table) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return where each pair's phrase pairs begin, and the ends of both sides."""
     linked = symmetrize(model.align(table.combine_chunks()), SymmetrizeConfig())
-    found = extract_phrases(linked, PhraseConfig(max_words=MOST_WORDS))
+    found = extract_phrases(linked, PhraseConfig(max_words=MAX_WORDS))
     offsets, fields = fields_of(found.column("phrases"))
     ends = ("source_start", "source_end", "target_start", "target_end")
     return offsets, [fields[name] for name in ends]

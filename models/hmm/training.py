@@ -23,7 +23,7 @@ from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 CHUNK_PAIRS = 1024
 """Pairs whose jumps and likelihood are summed before they join the others'."""
 
-MOST_COUNTER_BYTES = 4 << 30
+MAX_COUNTER_BYTES = 4 << 30
 """Each thread needs its own counters; this many bytes limit the number of threads."""
 
 NULL_PRIOR = 100.0
@@ -35,7 +35,7 @@ JUMP_PRIOR = 0.5
 FIRST_JUMP_DECAY = 8.0
 """The jumps begin as ``exp(-abs(distance - 1) / 8)``: nearly flat."""
 
-LEAST_COUNT = FIXED_POINT >> 10
+MIN_COUNT = FIXED_POINT >> 10
 """Entries of fewer links are not kept in the fitted model: the back-off stands for them."""
 
 _BLOCKS = 64
@@ -271,7 +271,7 @@ def _expect(
 
 def _counting_threads(threads: int, entries: int) -> int:
     """Return how many of the threads may have counters of so many entries."""
-    return max(1, min(threads, MOST_COUNTER_BYTES // (8 * max(entries, 1))))
+    return max(1, min(threads, MAX_COUNTER_BYTES // (8 * max(entries, 1))))
 
 
 def _over_blocks(
@@ -322,8 +322,8 @@ def _numbered(table: pa.Table, side: str, words: Vocabulary) -> Side:
 def _prune(parts: Parts, counts: np.ndarray) -> Parts:
     """Drop the entries that the back-off can stand for."""
     lexicon = parts.lexicon
-    kept = counts >= LEAST_COUNT
-    stems_kept = lexicon.stem_counts >= LEAST_COUNT / FIXED_POINT
+    kept = counts >= MIN_COUNT
+    stems_kept = lexicon.stem_counts >= MIN_COUNT / FIXED_POINT
     return dataclasses.replace(
         parts,
         lexicon=Lexicon(

@@ -13,13 +13,13 @@ from pairweave.transforms.kernels.text import words as word_kernels
 from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
-MOST_CHOICES = 8
+MAX_CHOICES = 8
 """Translations of a word."""
 
-LEAST_WEIGHT = 0.02
+MIN_WEIGHT = 0.02
 """Least weight of a word's translation."""
 
-MOST_TRANSLATIONS = 16
+MAX_TRANSLATIONS = 16
 """Translations of a fragment."""
 
 
@@ -52,7 +52,7 @@ class LexicalTranslator:
         rows = np.repeat(np.arange(len(parts.source)), np.diff(lexicon.row_offsets))
         order = np.lexsort((lexicon.columns, -weights, rows))
         rank = np.arange(len(order)) - lexicon.row_offsets[rows]
-        best = order[(rank < MOST_CHOICES) & (weights[order] >= LEAST_WEIGHT)]
+        best = order[(rank < MAX_CHOICES) & (weights[order] >= MIN_WEIGHT)]
         self._weights = weights[best].astype(np.float32)
         vocabulary = parts.target
         hashes = word_kernels.hash_tokens(vocabulary.letter_offsets, vocabulary.letters, 1 << 30)
@@ -90,7 +90,7 @@ class LexicalTranslator:
             np.concatenate([self._choice_offsets, ends]),
             np.concatenate([self._choices, words.hashes[unseen]]),
             np.concatenate([self._weights, np.ones(len(unseen), np.float32)]),
-            MOST_TRANSLATIONS,
+            MAX_TRANSLATIONS,
         )
         if self._phrases is None:
             return Translations(*combined)

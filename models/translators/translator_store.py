@@ -10,8 +10,8 @@ from types import ModuleType
 import numpy as np
 
 from pairweave.models.encoder.batching import allowed_threads
+from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
-from pairweave.models.once import LoadedOnce
 from pairweave.models.translators.translator import Rejection, Translator, TranslatorConfig
 from pairweave.transforms.errors import ConfigError
 

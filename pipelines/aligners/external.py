@@ -123,9 +123,9 @@ class External(JobAligner):
         translations: bool,
     ) -> "beam.pvalue.AsSingleton":
         """Return what the program learns from a sample of the rows."""
-        from pairweave.pipelines.steps.external_learning import learned_program
+        from pairweave.pipelines.steps.external_learning import trained_program
 
-        return learned_program(rows, run, config_of_options(run.options))
+        return trained_program(rows, run, config_of_options(run.options))
 
     def learn_here(
         self, options: FitSettings, tokens: "TokenConfig | None", pairs: "Pairs"

@@ -91,11 +91,11 @@ class Given(JobAligner):
         translations: bool = False,
     ) -> "beam.PTransform[Shards, Shards]":
         """Return the step that attaches links to pairs."""
-        from pairweave.pipelines.steps.given_linking import LinkAsGiven
+        from pairweave.pipelines.steps.given_linking import AddGivenLinks
 
         assert run.model is not None
         assert run.tokens is not None
-        return LinkAsGiven(_links(run.model), run.tokens, translations=translations)
+        return AddGivenLinks(_links(run.model), run.tokens, translations=translations)
 
 
 def _links(reference: "AlignerReference") -> "GivenLinks":

@@ -28,7 +28,7 @@ class Hmm(JobAligner):
     translations = "statistically"
     own = ("vocabulary", "fit_pairs", "decode")
     names = ("hmm",)
-    believes = True
+    has_soft_links = True
 
     def check(self, options: WordAlignerOptions) -> None:
         """Refuse options of fitting together with a fitted model."""

@@ -47,7 +47,7 @@ class JobAligner:
         packages: Distributions that it needs.
         brings_pieces: Whether it cuts text itself (``--tokens pieces``).
         takes_links: Whether its links come from the input.
-        believes: Whether it has probabilities for links that it does not make.
+        has_soft_links: Whether it has probabilities for links that it does not make.
         may_be_second: Whether ``--second_aligner`` can name it.
         warms_up: Whether its first pairs in a process take longer than others.
     """
@@ -63,7 +63,7 @@ class JobAligner:
     packages: ClassVar[tuple[str, ...]] = ()
     brings_pieces: ClassVar[bool] = False
     takes_links: ClassVar[bool] = False
-    believes: ClassVar[bool] = False
+    has_soft_links: ClassVar[bool] = False
     may_be_second: ClassVar[bool] = True
     warms_up: ClassVar[bool] = True
 

@@ -29,7 +29,7 @@ def worker_processes(scratch: Path) -> list[str]:
     ]
 
 
-def attach(script: Path, program: str, *arguments: str) -> Path:
+def write_launcher(script: Path, program: str, *arguments: str) -> Path:
     """Write a script that runs a program and ends it when the script's caller ends.
 
     Arguments given here come before those of the script.
@@ -48,7 +48,7 @@ def exit_of(script: Path, seconds: float = 0.0) -> int | None:
     """Return the exit status of a program that ended without being asked to.
 
     Args:
-        script: What `attach` wrote.
+        script: What `write_launcher` wrote.
         seconds: How long to wait for it.
 
     Returns:

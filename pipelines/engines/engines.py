@@ -135,7 +135,7 @@ def _check_runner(name: str | None) -> None:
 
 
 def _check_servers(scratch: Path) -> None:
-    """Find out whether a program that `engine_scripts.attach` started has ended.
+    """Find out whether a program that `engine_scripts.write_launcher` started has ended.
 
     Raises:
         WorkerError: It has; says how.
@@ -205,7 +205,9 @@ def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
         flags += engine_scripts.worker_processes(scratch)
     _warn_of_open_ports("prism")
     if not given.has("prism_location"):
-        flags.append(f"--prism_location={engine_scripts.attach(scratch / 'prism', str(binary))}")
+        flags.append(
+            f"--prism_location={engine_scripts.write_launcher(scratch / 'prism', str(binary))}"
+        )
     return flags
 
 
@@ -257,7 +259,7 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
         )
     # Java's own default is /tmp whatever TMPDIR says; it would also note its figures there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
-    launcher = engine_scripts.attach(scratch / "java", java, *properties)
+    launcher = engine_scripts.write_launcher(scratch / "java", java, *properties)
     return [
         f"--flink_job_server_jar={jar}",
         f"--job_server_java_launcher={launcher}",

@@ -20,8 +20,8 @@ from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignAgain
-from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
+from pairweave.pipelines.steps.second_aligner import AlignWithSecond
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -116,13 +116,13 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     model = aligner.model(rows, run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
-    tokens = shards | "Tokenize" >> EachShard(aligner.cut, model, tokens=run.tokens)
+    tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     linked = tokens | "Align" >> aligner.step(run, model)
     both = pick(SymmetrizeConfig, options)
-    links = linked | "Symmetrize" >> EachShard(symmetrize, config=both)
+    links = linked | "Symmetrize" >> MapShards(symmetrize, config=both)
     if run.second is not None:
-        second = AlignAgain(run.second, options.heuristic, options.combine)
-        links = links | "AlignAgain" >> second
+        second = AlignWithSecond(run.second, options.heuristic, options.combine)
+        links = links | "AlignWithSecond" >> second
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)
     receipts = links | "Links" >> step

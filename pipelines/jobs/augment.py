@@ -25,8 +25,8 @@ from pairweave.pipelines.steps.phrase_scoring import (
     scored_phrases,
 )
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.second_aligner import AlignAgain
-from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
+from pairweave.pipelines.steps.second_aligner import AlignWithSecond
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import ConfidenceConfig
@@ -143,25 +143,25 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
     if options.mix == 0:
-        found = shards | "WithoutPhrases" >> EachShard(without_phrases)
+        found = shards | "WithoutPhrases" >> MapShards(without_phrases)
     else:
         model = aligner.model(rows, run, pieces)
-        found = shards | "Tokenize" >> EachShard(aligner.cut, model, tokens=run.tokens)
+        found = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
         if options.method == "fragment":
             inject = WriteShards(finish_fragments, config, model, **fragment_settings(run, tags))
-        elif with_scores and aligner.believes:
-            found = found | "ScorePhrases" >> EachShard(aligned_phrases, model, **scored)
+        elif with_scores and aligner.has_soft_links:
+            found = found | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
         elif with_scores:
             found = found | "Align" >> aligner.step(run, model)
-            found = found | "ScorePhrases" >> EachShard(scored_phrases, **scored)
+            found = found | "ScorePhrases" >> MapShards(scored_phrases, **scored)
         else:
             found = found | "Align" >> aligner.step(run, model)
-            found = found | "Symmetrize" >> EachShard(symmetrize, config=both)
+            found = found | "Symmetrize" >> MapShards(symmetrize, config=both)
             if run.second is not None:
-                second = AlignAgain(run.second, options.heuristic, options.combine)
-                found = found | "AlignAgain" >> second
+                second = AlignWithSecond(run.second, options.heuristic, options.combine)
+                found = found | "AlignWithSecond" >> second
             if run.glossary is None:
-                found = found | "ExtractPhrases" >> EachShard(extract_phrases, config=phrases)
+                found = found | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
             else:
                 inject = WriteShards(finish_terms, config, **term_settings(run, tags))
     receipts = found | "InjectTags" >> inject

@@ -23,7 +23,7 @@ from pairweave.pipelines.steps.mono_aligner import (
     cut_translations,
 )
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
-from pairweave.pipelines.steps.steps import Commit, EachShard, WriteShards
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.pipelines.steps.translating import TranslateOrReject
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -139,13 +139,13 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
             looked_at = functools.partial(draw_span_pairs, making)
             translate = TranslateOrReject(run.translator, run.screen, looked_at)
             shards = shards | "Translate" >> translate
-        cut = EachShard(cut_translations, model, aligner=aligner, tokens=run.tokens)
+        cut = MapShards(cut_translations, model, aligner=aligner, tokens=run.tokens)
         tokens = shards | "Tokenize" >> cut
         linked = tokens | "Align" >> aligner.step(run, model, translations=True)
         compare = beam.Map(compare_linked, config=pick(SymmetrizeConfig, options))
         compared = linked | "Compare" >> compare.with_output_types(Shard)
     else:
-        compared = shards | "Compare" >> EachShard(compare_nothing, tokens=run.tokens)
+        compared = shards | "Compare" >> MapShards(compare_nothing, tokens=run.tokens)
     write = WriteShards(finish, config, suggestions=making, scorer=run.scorer)
     receipts = compared | "MakeSuggestions" >> write
     _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)

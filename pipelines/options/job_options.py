@@ -19,8 +19,8 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.transforms.config import UNSAID, StepOptions
 from pairweave.transforms.links.link_options import (
+    ConfidenceLimitOptions,
     DrawOptions,
-    LeastConfidence,
     PhraseOptions,
     SymmetrizeOptions,
 )
@@ -141,7 +141,7 @@ class KeptLinksOptions(StepOptions):
 class AugmentOptions(
     ShapeOptions,
     DrawOptions,
-    LeastConfidence,
+    ConfidenceLimitOptions,
     KeptLinksOptions,
     TaggedRowOptions,
     NestingOptions,

@@ -16,7 +16,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
-from pairweave.transforms.screen_options import MOST_TOKENS, MaxRatio, MaxTokens
+from pairweave.transforms.screen_options import MAX_TOKENS, MaxRatio, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedOptions,
     FilterOptions,
@@ -100,5 +100,5 @@ class SuggestOptions(
             words, ratio = int(values["max_source_words"]), float(values.get("max_ratio", 3.0))
         except (KeyError, TypeError, ValueError):
             return values  # absent, or not a number, which the fields report
-        needed = math.ceil(min(words * ratio, MOST_TOKENS))
+        needed = math.ceil(min(words * ratio, MAX_TOKENS))
         return {**values, "max_tokens": needed} if needed > 250 else values

@@ -85,8 +85,8 @@ def check() -> None:
         raise Stopped(_asked)
 
 
-def fall_silent() -> None:
-    """Show nothing more on standard error: failures while a run is being stopped are expected."""
+def silence_stderr() -> None:
+    """Discard standard error, because failures are expected while a run is being stopped."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -5,7 +5,7 @@ import resource
 
 from pairweave.transforms.errors import ConfigError
 
-LEAST_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
+MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
 """The least memory of a job with one worker: libraries alone map 2 GiB."""
 
 REMEDY = "give the run more memory, fewer --workers, or a smaller --shard_pairs"
@@ -30,9 +30,9 @@ def require_memory() -> None:
     if soft != resource.RLIM_INFINITY:
         found["address space (ulimit -v)"] = soft
     for what, there in found.items():
-        if there < LEAST_BYTES[what]:
+        if there < MIN_BYTES[what]:
             raise ConfigError(
-                f"too little {what}: {there >> 20:,} MiB, a job needs {LEAST_BYTES[what] >> 20:,} "
+                f"too little {what}: {there >> 20:,} MiB, a job needs {MIN_BYTES[what] >> 20:,} "
                 "MiB or more; raise the limit, or use another machine"
             )
 

@@ -95,7 +95,7 @@ def _pass_on(number: int, _frame: object) -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    interrupt.fall_silent()
+    interrupt.silence_stderr()
     interrupt.stop(number, frame)
 
 

@@ -5,7 +5,7 @@ import math
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.aligners import aligner_choice, second_choice
+from pairweave.pipelines.aligners import aligner_choice, second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
@@ -27,7 +27,7 @@ _PLACE = {
     *CorpusOptions.model_fields,
     "corpora",
     *aligner_choice.PLACE,
-    *second_choice.OPTIONS,
+    *second_aligner_choice.OPTIONS,
 }
 
 
@@ -65,7 +65,7 @@ def resolved_configuration(
     settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
     settings |= aligner.settings(options)
-    settings |= second_choice.second_settings(options, second)
+    settings |= second_aligner_choice.second_settings(options, second)
     if translator is not None:
         settings["translator"] = translator.digest
     if "segmenter" in settings:

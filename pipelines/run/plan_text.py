@@ -14,10 +14,10 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import DATA
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.report.shown_counts import MOST_VALUES, split_counts
+from pairweave.transforms.report.shown_counts import MAX_VALUES, split_counts
 from pairweave.transforms.storage import files
 
-MOST_LINES = 40
+MAX_LINES = 40
 """Maximum number of files or units to list; the rest is counted."""
 
 
@@ -56,9 +56,9 @@ def show_plan(run: Planned, labels: Sequence[str], extra: Sequence[str]) -> int:
 
 
 def _some(lines: list[str]) -> list[str]:
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         return lines
-    return [*lines[:MOST_LINES], f"  … and {len(lines) - MOST_LINES:,} more"]
+    return [*lines[:MAX_LINES], f"  … and {len(lines) - MAX_LINES:,} more"]
 
 
 def _input(entry: dict[str, object]) -> str:
@@ -160,7 +160,7 @@ def _table(counts: Mapping[str, int]) -> list[str]:
     cells += [
         (f"{what} by {unit}", " · ".join(f"{value}: {found[value]:,}" for value in sorted(found)))
         for (what, unit), found in sorted(by_number.items())
-        if len(found) <= MOST_VALUES
+        if len(found) <= MAX_VALUES
     ]
     width = max((len(name) for name, _ in cells), default=0)
     return [f"  {name:<{width}}  {text}" for name, text in cells]

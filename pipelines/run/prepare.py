@@ -6,7 +6,7 @@ import math
 
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.registry import aligner_of
-from pairweave.pipelines.aligners.second_choice import choose_second
+from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import FitSettings, GraphOptions, PlannedOptions

@@ -22,7 +22,7 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 Learned = beam.PCollection[ExternalReference]
 
 
-def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pvalue.AsSingleton:
+def trained_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pvalue.AsSingleton:
     """Return the model that a program learns from a sample of a run's rows, as a side input.
 
     Args:
@@ -33,7 +33,7 @@ def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
     options = run.options
     assert isinstance(options, FitSettings)
     assert run.tokens is not None
-    step = LetLearn(
+    step = TrainProgram(
         directory=run.model_directory,
         config=config,
         tokens=run.tokens,
@@ -42,10 +42,10 @@ def learned_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
         facts=run.language_facts(),
         allow_empty=options.allow_empty,
     )
-    return beam.pvalue.AsSingleton(rows | "LetLearn" >> step)
+    return beam.pvalue.AsSingleton(rows | "TrainProgram" >> step)
 
 
-class LetLearn(beam.PTransform[Batches, Learned]):
+class TrainProgram(beam.PTransform[Batches, Learned]):
     """Turns row batches into a program's trained model: sample, then learn on one worker."""
 
     def __init__(

@@ -9,7 +9,7 @@ from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.text.tokens import TokenConfig
 
 
-class LinkAsGiven(beam.PTransform[Shards, Shards]):
+class AddGivenLinks(beam.PTransform[Shards, Shards]):
     """Adds given links to the working table of every shard; rejects pairs with unusable links."""
 
     def __init__(self, given: GivenLinks, tokens: TokenConfig, *, translations: bool) -> None:

@@ -12,7 +12,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.confidence import (
-    BELIEF,
+    SOFT_LINK_THRESHOLD,
     ConfidenceConfig,
     keep_likely,
     score_phrases,
@@ -45,13 +45,13 @@ def aligned_phrases(
 ) -> pa.Table:
     """Turn TOKENS rows into PHRASES rows with the scores of a fitted aligner.
 
-    The phrase pairs come from its links; scores use links with a probability of at least `BELIEF`.
+    The phrase pairs come from its links; scores use links from `SOFT_LINK_THRESHOLD` up.
     """
     model = hmm_store.load(reference).model
     config = model.config
-    if config.decode == "posterior" and config.threshold <= BELIEF:
+    if config.decode == "posterior" and config.threshold <= SOFT_LINK_THRESHOLD:
         return scored_phrases(model.align(table), links, phrases, confidence)
-    believed = model.with_threshold(BELIEF).align(table)
+    believed = model.with_threshold(SOFT_LINK_THRESHOLD).align(table)
     # Posteriors do not depend on the threshold, so those above it are the model's own links.
     if config.decode == "posterior":
         linked = keep_likely(believed, config.threshold)

@@ -13,7 +13,7 @@ from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.shards.shard import Shard, Shards
 
 
-class AlignAgain(beam.PTransform[Shards, Shards]):
+class AlignWithSecond(beam.PTransform[Shards, Shards]):
     """Combines each shard's symmetrized links with those of a second aligner."""
 
     def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
@@ -23,10 +23,12 @@ class AlignAgain(beam.PTransform[Shards, Shards]):
 
     def expand(self, shards: Shards) -> Shards:
         """Align each shard again."""
-        return shards | "Table" >> beam.Map(align_again, **self._settings).with_output_types(Shard)
+        return shards | "Table" >> beam.Map(align_with_second, **self._settings).with_output_types(
+            Shard
+        )
 
 
-def align_again(
+def align_with_second(
     shard: Shard, reference: LoadableReference, heuristic: Heuristic, way: str
 ) -> Shard:
     """Align a shard's pairs by a second aligner, and combine the links of both.

@@ -86,7 +86,7 @@ class GatherSample(beam.PTransform[Batches, Samples]):
         return batches | "Sample" >> sample | "Gather" >> beam.GroupByKey()
 
 
-class EachShard(beam.PTransform[Shards, Shards]):
+class MapShards(beam.PTransform[Shards, Shards]):
     """Applies a function to the working table of every shard; it may also take the model."""
 
     def __init__(

@@ -25,7 +25,7 @@ from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import list_column
 from pairweave.transforms.links.confidence import (
-    BELIEF,
+    SOFT_LINK_THRESHOLD,
     ConfidenceConfig,
     keep_likely,
     score_phrases,
@@ -186,7 +186,7 @@ def show(title, rows):
 def test_injection_beside_gold(corpus):
     name, table, gold, model, phrase_table = corpus
     rows = [("gold links", *inject(gold_phrases(table, gold), gold))]
-    believed = model.with_threshold(BELIEF).align(table)
+    believed = model.with_threshold(SOFT_LINK_THRESHOLD).align(table)
     linked = symmetrize(keep_likely(believed, model.config.threshold), SymmetrizeConfig())
     phrases = score_phrases(extract_phrases(linked, PhraseConfig()), believed, ConfidenceConfig())
     default = inject(phrases, gold)

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.bench
 
 UPDATES = int(os.environ.get("BENCH_UPDATES", "150"))
 LAYERS, HIDDEN, VOCABULARY = 6, 256, 16_000
-BATCH_PAIRS, MOST_PIECES, LEARNING_RATE, WARMUP = 32, 40, 5e-4, 10
+BATCH_PAIRS, MAX_PIECES, LEARNING_RATE, WARMUP = 32, 40, 5e-4, 10
 HEADS = (
     *("softmax", "softmax above 0.2", "argmax", "entmax15", "itermax", "match"),
     "unbalanced_ot",
@@ -72,12 +72,12 @@ class LinkedPieces:
     def links(self, pair):
         """Return which pieces of a pair are linked: all those of linked words."""
         (_, source), (_, target) = self.side("source", pair), self.side("target", pair)
-        words = np.zeros((MOST_WORDS, MOST_WORDS), np.bool_)
+        words = np.zeros((MAX_WORDS, MAX_WORDS), np.bool_)
         words[tuple(zip(*self.words[pair], strict=True))] = bool(self.words[pair])
         return words[source][:, target]  # a piece of no word, -1, reads a row without links
 
 
-MOST_WORDS = 600
+MAX_WORDS = 600
 """More than a side of the training text has."""
 
 
@@ -118,7 +118,7 @@ def waves(positions):
 def train(model, linked, encoder, layer):
     """Strengthen the links of the statistical aligner; return the mean losses, ten updates each."""
     lengths = np.maximum(linked.pairs.source.lengths, linked.pairs.target.lengths)
-    short = np.flatnonzero(lengths <= MOST_PIECES)
+    short = np.flatnonzero(lengths <= MAX_PIECES)
     order = np.random.default_rng(2).permutation(short)[: UPDATES * BATCH_PAIRS]
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LambdaLR(

@@ -43,7 +43,7 @@ def publisher(monkeypatch):
 
 
 def watch():
-    return loaded_encoder.HostedAligner(EncoderReference(EncoderConfig("directory"), None))
+    return loaded_encoder.LoadedEncoder(EncoderReference(EncoderConfig("directory"), None))
 
 
 def test_a_model_stays_while_its_directory_does(publisher):

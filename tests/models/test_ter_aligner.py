@@ -128,7 +128,7 @@ def test_the_digest_names_every_limit(monkeypatch):
     assert re.fullmatch("[0-9a-f]{64}", digest)
     assert pickle.loads(pickle.dumps(TerAligner())).digest == digest
     assert weakref.ref(TerAligner()) is not None
-    for name in ("MOST_SHIFTED", "FARTHEST", "BEAM", "MOST_CANDIDATES"):
+    for name in ("MAX_SHIFTED", "FARTHEST", "BEAM", "MAX_CANDIDATES"):
         with monkeypatch.context() as patch:
             patch.setattr(f"pairweave.transforms.kernels.masks.ter.{name}", 7)
             assert TerAligner().digest != digest

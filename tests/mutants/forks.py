@@ -23,8 +23,8 @@ _LIBRARIES = (
     *("regex", "rich.console", "sentencepiece", "snowballstemmer", "xxhash", "yaml", "zstandard"),
     *("apache_beam", "apache_beam.testing.util", "coverage"),
 )
-_MOST_MEMORY = 12 << 30  # of address space: a loop that never ends may fill what there is
-_MOST_WALL = 900.0  # seconds; for what waits without using the processor
+_MAX_MEMORY = 12 << 30  # of address space: a loop that never ends may fill what there is
+_MAX_WALL = 900.0  # seconds; for what waits without using the processor
 
 
 def import_libraries() -> None:
@@ -45,14 +45,14 @@ def run_in(tree: Path, log: Path, most_cpu: int, function: Callable[[], int]) ->
     child = os.fork()
     if child == 0:
         _become(tree, log, most_cpu, function)
-    ends = time.monotonic() + _MOST_WALL
+    ends = time.monotonic() + _MAX_WALL
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         if time.monotonic() > ends:
             os.killpg(child, signal.SIGKILL)
-            ends += _MOST_WALL
+            ends += _MAX_WALL
         time.sleep(0.02)
 
 
@@ -64,7 +64,7 @@ def _become(tree: Path, log: Path, most_cpu: int, function: Callable[[], int]) -
         for number in (1, 2):
             os.dup2(output, number)
         resource.setrlimit(resource.RLIMIT_CPU, (most_cpu, most_cpu))
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
         os.chdir(tree)
         os.environ["PYTHONPATH"] = str(tree)
         sys.path.insert(0, str(tree))

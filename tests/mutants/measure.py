@@ -23,7 +23,7 @@ OPTIONS = [
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
     *("-W", "ignore::RuntimeWarning"),  # an integer of Python's that wraps
 ]
-_MOST_SECONDS = 8.0
+_MAX_SECONDS = 8.0
 """CPU time of one test; a test that takes longer while it is measured is not used."""
 
 
@@ -52,7 +52,7 @@ class _Reach:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
         signal.signal(signal.SIGPROF, _stop)
-        signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS, 1.0)
+        signal.setitimer(signal.ITIMER_PROF, _MAX_SECONDS, 1.0)
         try:
             return (yield)
         finally:

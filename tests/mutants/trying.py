@@ -12,7 +12,7 @@ from tests.mutants.measure import OPTIONS
 from tests.mutants.pure import importers
 from tests.mutants.sample import Fault
 
-MOST_SECONDS = 20.0
+MAX_SECONDS = 20.0
 """Tests of a fault are taken, the most telling first, until they need this much CPU time."""
 
 START_SECONDS = 20
@@ -57,7 +57,7 @@ class Reached:
             run = {test: count for test, count in run.items() if test in reached}
         chosen: dict[str, float] = {}
         for test in sorted(run, key=lambda test: (self.seconds[test] / run[test], test)):
-            if sum(chosen.values()) + self.seconds[test] < MOST_SECONDS:
+            if sum(chosen.values()) + self.seconds[test] < MAX_SECONDS:
                 chosen[test] = self.seconds[test]
         return chosen
 

@@ -5,7 +5,7 @@ import math
 
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
 from pairweave.transforms.kernels.hmm.model1 import LIKENESS_WEIGHT, STEM_PRIOR, UNIGRAM_WEIGHT
-from pairweave.transforms.kernels.text.similarity import LEAST_LETTERS, MOST_LETTERS
+from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, MIN_LETTERS
 
 
 def jump_weight(jumps, distance):
@@ -112,7 +112,7 @@ def likeness(one, other):
     if one == other:
         return 1.0 if one else 0.0
     shorter, longer = sorted((len(one), len(other)))
-    if shorter < LEAST_LETTERS or longer > MOST_LETTERS or 2 * shorter <= longer:
+    if shorter < MIN_LETTERS or longer > MAX_LETTERS or 2 * shorter <= longer:
         return 0.0
     if one[0] in "0123456789" or other[0] in "0123456789":
         return 0.0

@@ -5,7 +5,7 @@ Snover et al. (2006), with the limits of sacreBLEU 2: every candidate's whole ma
 
 import math
 
-MOST_SHIFTED, FARTHEST, BEAM, MOST_CANDIDATES = 10, 50, 25, 1000
+MAX_SHIFTED, FARTHEST, BEAM, MAX_CANDIDATES = 10, 50, 25, 1000
 
 
 def align(source, target):
@@ -20,7 +20,7 @@ def align(source, target):
     shifts = tried = 0
     while True:
         saved, shifted, tried = best_shift(words, target, tried)
-        if tried >= MOST_CANDIDATES or saved <= 0:
+        if tried >= MAX_CANDIDATES or saved <= 0:
             break
         words = shifted
         shifts += 1
@@ -91,7 +91,7 @@ def best_shift(words, target, tried):
             tried += 1
             if best is None or (saved, length, -start, -place) > best[0]:
                 best = (saved, length, -start, -place), shifted
-        if tried >= MOST_CANDIDATES:
+        if tried >= MAX_CANDIDATES:
             break
     return (0, words, tried) if best is None else (best[0][0], best[1], tried)
 
@@ -102,7 +102,7 @@ def matches(words, target):
         for goal in range(len(target)):
             if abs(start - goal) > FARTHEST:
                 continue
-            for length in range(1, MOST_SHIFTED + 1):
+            for length in range(1, MAX_SHIFTED + 1):
                 ends = start + length, goal + length
                 if ends[0] > len(words) or ends[1] > len(target):
                     break

@@ -6,8 +6,8 @@ import pytest
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.links.link_options import (
+    ConfidenceLimitOptions,
     DrawOptions,
-    LeastConfidence,
     PhraseOptions,
     SymmetrizeOptions,
 )
@@ -49,7 +49,7 @@ DEFAULTS = {
     },
     SymmetrizeOptions: {"heuristic": "grow-diag"},
     PhraseOptions: {"max_words": 64, "unaligned_words": "forbid"},
-    LeastConfidence: {"min_confidence": 0.0},
+    ConfidenceLimitOptions: {"min_confidence": 0.0},
     DrawOptions: {"draw": "uniform"},
     MaxIdOptions: {"max_id": None},
     MaxTagsOptions: {"max_tags": 9},

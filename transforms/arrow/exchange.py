@@ -19,7 +19,7 @@ from pairweave.transforms.errors import WorkerError
 MARK = b"in file\0"
 """How a place begins; an Arrow stream begins with four bytes of ones."""
 
-LEAST_BYTES = 64 << 10
+MIN_BYTES = 64 << 10
 """Anything smaller is sent directly."""
 
 _PLACE = struct.Struct("<8sQQ")
@@ -135,7 +135,7 @@ def opened() -> Iterator[int]:
 
 def leave(stream: memoryview) -> bytes | None:
     """Return the place of a stream that was left for others; None if it must be sent itself."""
-    if _joined is None or stream.nbytes < LEAST_BYTES:
+    if _joined is None or stream.nbytes < MIN_BYTES:
         return None
     return _joined.leave(stream)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
 
-MOST_ITEMS = 2**31 - 1
+MAX_ITEMS = 2**31 - 1
 """What 32-bit Arrow offsets can count."""
 
 
@@ -92,10 +92,10 @@ def list_column(
     Raises:
         WorkerError: There are more items than a column can hold.
     """
-    if offsets[-1] > MOST_ITEMS:
+    if offsets[-1] > MAX_ITEMS:
         raise WorkerError(
             f"{offsets[-1]} items in one shard of {len(offsets) - 1} pairs, a column holds "
-            f"{MOST_ITEMS}; lower shard_pairs or max_words"
+            f"{MAX_ITEMS}; lower shard_pairs or max_words"
         )
     struct = list_type.value_type
     items = pa.StructArray.from_arrays(

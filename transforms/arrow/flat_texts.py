@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import MOST_ITEMS, chunk_of
+from pairweave.transforms.arrow.flat_lists import MAX_ITEMS, chunk_of
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
@@ -45,9 +45,9 @@ def text_column(data: np.ndarray, offsets: np.ndarray) -> pa.StringArray:
     Raises:
         WorkerError: There is more text than a column can hold.
     """
-    if offsets[-1] > MOST_ITEMS:
+    if offsets[-1] > MAX_ITEMS:
         raise WorkerError(
-            f"{offsets[-1]} bytes of text in one column, it holds {MOST_ITEMS}; lower shard_pairs"
+            f"{offsets[-1]} bytes of text in one column, it holds {MAX_ITEMS}; lower shard_pairs"
         )
     return pa.StringArray.from_buffers(
         len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)

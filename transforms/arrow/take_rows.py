@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_lists import MOST_ITEMS
+from pairweave.transforms.arrow.flat_lists import MAX_ITEMS
 
 _WIDE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
-def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MOST_ITEMS) -> pa.Table:
+def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MAX_ITEMS) -> pa.Table:
     """Return rows of a table in an order.
 
     Args:

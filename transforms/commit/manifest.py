@@ -74,7 +74,7 @@ def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
         golden = {"golden": {"histograms": plan["golden"], "distances": distances}}
     profile = {}
     if "tag_profile" in plan:
-        profile["tag_profile"] = tag_profile.account(plan["tag_profile"], counts)
+        profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], counts)
         counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
     return {
         **golden,

@@ -32,7 +32,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 _OWN_TAGS = frozenset({"bpt", "ept", "it", "ph", "hi", "ut"})
 """Names of TMX's inline elements."""
 
-MOST_VARIANTS = 256
+MAX_VARIANTS = 256
 """Variants of one unit, each as long as a segment may be, that are held."""
 
 
@@ -57,13 +57,13 @@ class TmxHandler:
         self._in_unit = False
         self._line = 0
         self._held = 0  # bytes of the unit's variants
-        self._most = MOST_VARIANTS * limits.max_line_bytes
+        self._most = MAX_VARIANTS * limits.max_line_bytes
         self.is_tmx = False
         self.source_lang = ""
         self.languages: dict[str, str] = {}
         self.rows_with_tags = 0
 
-    def take(self) -> list[XmlRow]:
+    def pop_rows(self) -> list[XmlRow]:
         """Hand over the rows that are complete."""
         rows, self._rows = self._rows, []
         return rows

@@ -86,7 +86,7 @@ class XliffHandler:
         self.languages: dict[tuple[str, str], int] = {}
         self.rows_with_tags = 0
 
-    def take(self) -> list[XmlRow]:
+    def pop_rows(self) -> list[XmlRow]:
         """Hand over the rows that are complete."""
         rows, self._rows = self._rows, []
         return rows

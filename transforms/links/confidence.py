@@ -13,16 +13,16 @@ from pairweave.transforms.arrow.flat_lists import (
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links import confidence as kernel
-from pairweave.transforms.links.link_options import DrawOptions, LeastConfidence
+from pairweave.transforms.links.link_options import ConfidenceLimitOptions, DrawOptions
 
-BELIEF = 0.05
+SOFT_LINK_THRESHOLD = 0.05
 """Lowest posterior of a link that is counted; lower ones say little about a box."""
 
-MOST_ODDS = 100.0
+MAX_ODDS = 100.0
 """A certain phrase pair is this many times as likely to be drawn as one at even odds."""
 
 
-class ConfidenceConfig(DrawOptions, LeastConfidence, Config):
+class ConfidenceConfig(DrawOptions, ConfidenceLimitOptions, Config):
     """What scores decide."""
 
     @property
@@ -111,13 +111,13 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
 def weights_of(scores: np.ndarray, config: ConfidenceConfig) -> np.ndarray:
     """Return drawing weights, float32 ``[phrase pair]``; empty if all are equal.
 
-    The weight is the odds of the score, ``s / (1 - s)``, at most `MOST_ODDS`. On the gold links of
+    The weight is the odds of the score, ``s / (1 - s)``, at most `MAX_ODDS`. On the gold links of
     ``align/enfr`` odds choose better than any power of the score up to the fourth.
     """
     if config.draw == "uniform":
         return np.zeros(0, np.float32)
     likely = scores.astype(np.float64)
-    odds = likely / np.maximum(1.0 - likely, likely / MOST_ODDS + _LEAST)
+    odds = likely / np.maximum(1.0 - likely, likely / MAX_ODDS + _LEAST)
     return np.maximum(odds, _LEAST).astype(np.float32)
 
 

@@ -30,7 +30,7 @@ class PhraseOptions(StepOptions):
     )
 
 
-class LeastConfidence(StepOptions):
+class ConfidenceLimitOptions(StepOptions):
     """Minimum confidence of phrase pairs."""
 
     min_confidence: Share = Field(

@@ -34,7 +34,7 @@ SIDES = ("source", "target", "translation")
 
 BATCH_BYTES = 64 << 20
 """How much text a batch holds, about; far from the 2 GiB that 32-bit offsets reach."""
-_MOST_BYTES_A_CHARACTER = 4
+_MAX_BYTES_PER_CHARACTER = 4
 
 # What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
 # one in line-based text, where a line feed ends the line and a carriage return inside one is a
@@ -115,7 +115,7 @@ def in_batches(
     for row in rows:
         held.append(row)
         size += characters(row)
-        if len(held) == batch_rows or size >= BATCH_BYTES // _MOST_BYTES_A_CHARACTER:
+        if len(held) == batch_rows or size >= BATCH_BYTES // _MAX_BYTES_PER_CHARACTER:
             yield held
             held, size = [], 0
     if held:

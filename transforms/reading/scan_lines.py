@@ -28,7 +28,7 @@ class LineCounter:
         self._last = b""
         self._open = 0  # bytes since the last line feed
 
-    def take(self, chunk: bytes) -> np.ndarray:
+    def scan_chunk(self, chunk: bytes) -> np.ndarray:
         """Take a piece and return the positions of its line feeds, int64."""
         if self._size < len(BYTE_ORDER_MARK):
             self._head += chunk[: len(BYTE_ORDER_MARK) - self._size]
@@ -57,7 +57,7 @@ class LineCounter:
     def pass_on(self, text: Iterable[bytes]) -> Iterator[bytes]:
         """Count the lines of a text on its way to someone else."""
         for chunk in text:
-            self.take(chunk)
+            self.scan_chunk(chunk)
             yield chunk
         self.finish()
 
@@ -91,9 +91,9 @@ def scan_lines(file: ScanRequest, find_columns: FindColumns | None = None) -> Sc
         columns, header = find_columns(first_line, file)
     cutter = _Cutter(file.unit_rows, header)
     for chunk in text:
-        feeds = counter.take(chunk)
+        feeds = counter.scan_chunk(chunk)
         if plain:
-            cutter.take(chunk, feeds)
+            cutter.scan_chunk(chunk, feeds)
     counter.finish()
     rows = max(0, counter.lines - header)
     cuts = cutter.finish(counter.lines) if plain else None
@@ -139,7 +139,7 @@ class _Cutter:
         self._position = self._lines = 0
         self._cuts: list[Cut] = []
 
-    def take(self, chunk: bytes, feeds: np.ndarray) -> None:
+    def scan_chunk(self, chunk: bytes, feeds: np.ndarray) -> None:
         """Take a piece of the text, and where its line feeds are."""
         view = memoryview(chunk)
         done = 0

@@ -49,7 +49,7 @@ class RowHandler(Handler, Protocol):
 
     rows_with_tags: int
 
-    def take(self) -> list[XmlRow]:
+    def pop_rows(self) -> list[XmlRow]:
         """Hand over the rows that are complete."""
 
 
@@ -75,7 +75,7 @@ def parse_rows(
         InputError: The document cannot be used; then the rows before are void.
     """
     for _ in parse_xml(chunks, name, limits, handler):
-        yield from handler.take()
+        yield from handler.pop_rows()
 
 
 def scan_xml(file: ScanRequest, handler: RowHandler) -> Scan:

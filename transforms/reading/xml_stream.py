@@ -19,7 +19,7 @@ MAX_DEPTH = 64
 """Deepest nesting of elements; 1 is the document element."""
 
 _HEAD_BYTES = 1024
-_MOST_NAMES = 4096
+_MAX_NAMES = 4096
 _SLICE_BYTES = 1 << 18
 """Bytes decoded and parsed at a time, whatever the size of the chunks that a file is read in."""
 
@@ -203,7 +203,7 @@ class _Document:
         if self._core is None:
             self._core = namespace or ""
         self._locals[name] = found = local if namespace == self._core else ""
-        if len(self._locals) > _MOST_NAMES:
+        if len(self._locals) > _MAX_NAMES:
             self._locals.clear()
         return found
 

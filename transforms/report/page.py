@@ -16,10 +16,10 @@ from pairweave.transforms.report.shown_counts import split_counts
 from pairweave.transforms.report.templating import number, percent, render_html
 
 REPORT = "report.html"
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 """Files listed in one table before the rest is only counted."""
 
-MOST_BARS = 20
+MAX_BARS = 20
 """Bars of one distribution before values share a bar."""
 
 Json = Mapping[str, Any]
@@ -185,7 +185,7 @@ def _profile(profile: Json) -> Rows:
 
 def _distribution(found: Mapping[int, int], what: str, unit: str) -> Rows:
     low, high = min(found), max(found)
-    width = -(-(high - low + 1) // MOST_BARS)
+    width = -(-(high - low + 1) // MAX_BARS)
     bins: dict[int, int] = dict.fromkeys(range(low, high + 1, width), 0)
     for value, times in found.items():
         bins[low + (value - low) // width * width] += times
@@ -212,7 +212,7 @@ def _inputs(inputs: Sequence[Json]) -> Json:
             "bytes": entry["bytes"],
             "SHA-256": entry["sha256"],
         }
-        for entry in inputs[:MOST_ROWS]
+        for entry in inputs[:MAX_ROWS]
     ]
     return {"rows": rows, "left": len(inputs) - len(rows)}
 
@@ -226,7 +226,7 @@ def _files(entries: Sequence[Json]) -> Json:
             "bytes": entry["bytes"],
             "SHA-256": entry["sha256"],
         }
-        for entry in others[:MOST_ROWS]
+        for entry in others[:MAX_ROWS]
     ]
     return {
         "number": len(others),

@@ -8,7 +8,7 @@ from pairweave.transforms.rejects import Reject
 
 Json = dict[str, Any]
 
-MOST_NOTICES = 20
+MAX_NOTICES = 20
 """Files and units named before the rest is only counted."""
 
 
@@ -42,10 +42,10 @@ def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
             last = unit["line"] + unit["rows"] - 1
             part = _notice(f"{name}, lines {unit['line']} to {last}", [unit], reasons)
             notices += [part] if part is not None else []
-    more = len(notices) - MOST_NOTICES
+    more = len(notices) - MAX_NOTICES
     if more > 0:
         rest = f"{more} more files or parts of files had more than half of their pairs rejected"
-        notices = [*notices[:MOST_NOTICES], rest]
+        notices = [*notices[:MAX_NOTICES], rest]
     return notices
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from pairweave.transforms.report.shown_text import Piece, linked_words, pieces
 
-MOST_CHARS = 1_500
+MAX_CHARS = 1_500
 """Characters shown of one side of a kept pair."""
 
-MOST_REJECTED_CHARS = 400
+MAX_REJECTED_CHARS = 400
 """Characters shown of one side of a rejected pair."""
 
-MOST_LINKS = 80
+MAX_LINKS = 80
 """Links shown of one pair."""
 
 TAG_COLOURS = 10
@@ -25,7 +25,7 @@ def kept_samples(rows: Sequence[Row]) -> list[Shown]:
     """Return what the page shows of kept rows."""
     return [
         {
-            "sides": _sides(row, MOST_CHARS, tagged=row.get("kind") != "plain" and "tags" in row),
+            "sides": _sides(row, MAX_CHARS, tagged=row.get("kind") != "plain" and "tags" in row),
             "suggestion": _suggestion(row) if "suggestion" in row else None,
             "links": _links(row) if "links" in row else None,
             "about": [
@@ -54,8 +54,8 @@ def _rejected(row: Row) -> Shown:
     has_texts = row["source"] is not None or row["target"] is not None
     raw = (row["raw"] or b"").decode("utf-8", "backslashreplace")
     return {
-        "sides": _sides(row, MOST_REJECTED_CHARS, tagged=False) if has_texts else [],
-        "raw": _cut(raw, MOST_REJECTED_CHARS),
+        "sides": _sides(row, MAX_REJECTED_CHARS, tagged=False) if has_texts else [],
+        "raw": _cut(raw, MAX_REJECTED_CHARS),
         "said": f"{row['stage']}: {row['detail']}" if row["detail"] else row["stage"],
         **{name: row[name] for name in ("corpus", "file", "line")},
     }
@@ -90,11 +90,11 @@ def _cut(text: str, most_chars: int) -> str:
 def _suggestion(row: Row) -> Shown:
     return {
         "language": row.get("target_lang", ""),
-        "text": _cut(row["suggestion"], MOST_CHARS),
+        "text": _cut(row["suggestion"], MAX_CHARS),
         "hint": row.get("hint") or "",
     }
 
 
 def _links(row: Row) -> Shown:
     words = linked_words(row)
-    return {"words": words[:MOST_LINKS], "left": max(0, len(words) - MOST_LINKS)}
+    return {"words": words[:MAX_LINKS], "left": max(0, len(words) - MAX_LINKS)}

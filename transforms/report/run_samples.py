@@ -20,7 +20,7 @@ from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
 from pairweave.transforms.output.file_names import data_name, rejects_name
 from pairweave.transforms.storage import files
 
-MOST_SHARDS = 3
+MAX_SHARDS = 3
 BATCH_ROWS = 1_024
 
 Row = dict[str, Any]
@@ -68,7 +68,7 @@ def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
     preferred: list[Row] = []
     others: list[Row] = []
     seen: set[str] = set()
-    for name in _filled_shards(manifest)[:MOST_SHARDS]:
+    for name in _filled_shards(manifest)[:MAX_SHARDS]:
         for batch in _batches(output, name):
             plain = _is_plain(batch)
             if len(others) < count:
@@ -90,7 +90,7 @@ def drawn_kept(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
     """
     names = _filled_shards(manifest)
     order = _drawn_order(np.arange(len(names), dtype=np.uint64), seed)
-    tables = [_read(output, names[shard], None) for shard in order[:MOST_SHARDS].tolist()]
+    tables = [_read(output, names[shard], None) for shard in order[:MAX_SHARDS].tolist()]
     if not tables:
         return []
     return drawn_rows(pa.concat_tables(tables), count, seed)
@@ -189,7 +189,7 @@ def _covering_shards(receipts: Sequence[Json]) -> list[int]:
     }
     chosen: list[int] = []
     covered: set[str] = set()
-    while len(chosen) < MOST_SHARDS and reasons:
+    while len(chosen) < MAX_SHARDS and reasons:
         best = min(reasons, key=lambda shard: (-len(reasons[shard] - covered), shard))
         covered |= reasons.pop(best)
         chosen.append(best)

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-MOST_VALUES = 12
+MAX_VALUES = 12
 """Values of a distribution that are listed in full outside the report."""
 
 _BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
@@ -33,9 +33,9 @@ def split_counts(
 
 
 def short_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by name, without distributions of more than `MOST_VALUES` values."""
+    """Return counts by name, without distributions of more than `MAX_VALUES` values."""
     single, by_number = split_counts(counts)
     for (what, unit), found in by_number.items():
-        if len(found) <= MOST_VALUES:
+        if len(found) <= MAX_VALUES:
             single |= {f"{what} with {value} {unit}": found[value] for value in found}
     return dict(sorted(single.items()))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import MOST_ITEMS
+from pairweave.transforms.arrow.flat_lists import MAX_ITEMS
 from pairweave.transforms.arrow.take_rows import gather, longest_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reject, Stage
@@ -104,7 +104,7 @@ def _as_duplicates(rows: pa.Table, repeated: np.ndarray, kept: pa.Table) -> pa.T
     return pa.concat_tables(marked)
 
 
-def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MOST_ITEMS) -> None:
+def require_room(kept: pa.Table, what: str, remedy: str, most_bytes: int = MAX_ITEMS) -> None:
     """Check that the columns of the steps after the shuffle can hold the kept rows' texts.
 
     Args:

@@ -1,4 +1,4 @@
-"""A directory of files that one file, ``about.json``, names with their hashes."""
+"""Directories of files that ``about.json`` lists with their hashes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,31 +12,31 @@ from pairweave.transforms.storage import files
 ABOUT = "about.json"
 
 
-def seal(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dict[str, bytes]:
-    """Return files with the ``about.json`` that names them, which comes last.
+def with_hashes(packed: Mapping[str, bytes], facts: Mapping[str, object]) -> dict[str, bytes]:
+    """Return files followed by an ``about.json`` with their hashes.
 
     Args:
         packed: The other files, by name.
-        facts: What else ``about.json`` says.
+        facts: Other entries of ``about.json``.
     """
     named = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(packed.items())}
     options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return {**packed, ABOUT: orjson.dumps({**facts, "files": named}, option=options)}
 
 
-def write(directory: str, sealed: Mapping[str, bytes]) -> None:
-    """Write a directory, ``about.json`` last: without it, the others were not finished."""
-    for name, data in sealed.items():
+def write(directory: str, packed: Mapping[str, bytes]) -> None:
+    """Write a directory, with ``about.json`` last as a mark of completeness."""
+    for name, data in packed.items():
         if name != ABOUT:
             files.write_bytes(files.join(directory, name), data)
-    files.write_bytes(files.join(directory, ABOUT), sealed[ABOUT])
+    files.write_bytes(files.join(directory, ABOUT), packed[ABOUT])
 
 
 def parse_about(data: bytes) -> dict[str, Any]:
-    """Parse ``about.json``, and check that it names files inside its own directory.
+    """Parse ``about.json``, and check that it lists only files of its own directory.
 
     Raises:
-        ValueError: Says what is wrong with it.
+        ValueError: It is malformed or lists other files.
     """
     about = orjson.loads(data)
     named = about.get("files") if isinstance(about, dict) else None
@@ -49,10 +49,10 @@ def parse_about(data: bytes) -> dict[str, Any]:
 
 
 def read(directory: str) -> dict[str, bytes]:
-    """Read ``about.json`` and exactly the files that it names, sorted by name.
+    """Read ``about.json`` and exactly the files that it lists, sorted by name.
 
     Raises:
-        WorkerError: A file is missing or is not the one that was written; names it.
+        WorkerError: A file is missing or differs from the one written.
     """
     found = {ABOUT: _read(directory, ABOUT)}
     try:
@@ -63,7 +63,7 @@ def read(directory: str) -> dict[str, bytes]:
         found[name] = _read(directory, name)
         if hashlib.sha256(found[name]).hexdigest() != digest:
             raise WorkerError(
-                f"{files.join(directory, name)}: not the file that {ABOUT} names by its hash"
+                f"{files.join(directory, name)}: its hash differs from the one in {ABOUT}"
             )
     return dict(sorted(found.items()))
 

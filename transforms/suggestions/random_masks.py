@@ -16,7 +16,7 @@ from pairweave.transforms.suggestions.span_lengths import (
     cumulative,
     length_weights,
 )
-from pairweave.transforms.suggestions.suggestion_options import MOST_WORDS, RandomOptions
+from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS, RandomOptions
 from pairweave.transforms.suggestions.token_view import TokenView
 
 
@@ -77,7 +77,7 @@ def draw_random(
         lengths = length_weights(config.kind, config.mean_words, config.max_mask_words)
         positions = numbers = nothing
     else:
-        lengths = cumulative(golden.words, 1, min(MOST_WORDS, max(golden.words)))
+        lengths = cumulative(golden.words, 1, min(MAX_WORDS, max(golden.words)))
         positions = cumulative(golden.position, 0, POSITIONS)
         numbers = cumulative(golden.masks, 1, min(100, max(golden.masks)))
     pair, variant, first, last = draw_masks(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.masks.masks import POSITIONS
 from pairweave.transforms.storage.text_lines import read_text_lines
-from pairweave.transforms.suggestions.suggestion_options import MOST_WORDS
+from pairweave.transforms.suggestions.suggestion_options import MAX_WORDS
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 MASK = "<MASK_REP>"
@@ -135,9 +135,9 @@ def read_golden(paths: Sequence[str], language: str | None = None) -> Histograms
         for texts in (before, behind, words)
     ]
     lengths = Counter(counts[2][counts[2] > 0].tolist())
-    if not lengths or max(lengths) > MOST_WORDS:
+    if not lengths or max(lengths) > MAX_WORDS:
         raise ConfigError(
-            f"{sides['tgt']}: expected suggestions of 1 to {MOST_WORDS} words, "
+            f"{sides['tgt']}: expected suggestions of 1 to {MAX_WORDS} words, "
             f"found {max(lengths, default=0)} as the longest"
         )
     places = Counter(position_bin(counts[0], counts[1]).tolist())

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
 
-MOST_WORDS = 512
+MAX_WORDS = 512
 """Words of the longest span that can be drawn."""
 
 
@@ -59,7 +59,7 @@ class RandomOptions(StepOptions):
     )
     mean_words: float = Field(3.0, ge=1, description="random: mean length with geometric")
     max_mask_words: int = Field(
-        16, ge=1, le=MOST_WORDS, description="random: longest span with geometric and uniform"
+        16, ge=1, le=MAX_WORDS, description="random: longest span with geometric and uniform"
     )
     variants: Variants = Field(1, description="random: most examples per pair")
 

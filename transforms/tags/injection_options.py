@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pairweave.transforms.config import UNSAID, Mix, PositiveShare, Share, StepOptions, Variants
-from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 
-MOST_IDS = 10_000
+MAX_IDS = 10_000
 """Largest id whose symbols can be listed."""
 
-MostTags = Annotated[int, Field(ge=1, le=MOST_TAGS)]
+MaxTags = Annotated[int, Field(ge=1, le=MAX_TAGS)]
 _UnsaidShare = Annotated[Share, Field(json_schema_extra=UNSAID)]
 """A share that settings include only if it differs from the default."""
 
@@ -21,7 +21,7 @@ class MaxIdOptions(StepOptions):
     max_id: int | None = Field(
         None,
         ge=INDICES,
-        le=MOST_IDS,
+        le=MAX_IDS,
         description="with --representation xliff: draw each row's ids from 1 to this, instead of "
         "counting them from 1",
     )
@@ -33,7 +33,7 @@ class MaxTagsOptions(StepOptions):
     The default is that of Ryu et al. (2022, section 3.4).
     """
 
-    max_tags: MostTags = Field(MOST_TAGS, description="most tags in a pair")
+    max_tags: MaxTags = Field(MAX_TAGS, description="most tags in a pair")
 
 
 class NestingOptions(StepOptions):
@@ -102,7 +102,7 @@ class FragmentOptions(NestingOptions, MaxTagsOptions):
     """
 
     max_words: int = Field(6, ge=1, le=64, title="max_words of a fragment")
-    max_tags: MostTags = Field(2)
+    max_tags: MaxTags = Field(2)
 
 
 FRAGMENT_DEFAULTS = {

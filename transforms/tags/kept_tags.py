@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_lists import chunk_of
-from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import tags as kernel
 from pairweave.transforms.markup.markup import INDEXED, parse_markup
@@ -63,7 +63,7 @@ def _own_rows(
     too_many = np.zeros(table.num_rows, np.bool_)
     columns = ("id", "source", "target", "source_lang", "target_lang", "corpus")
     pairs = table.select(columns).take(pa.array(own, pa.int64())).to_pylist()
-    max_elements = INDICES if is_indexed(config.representation) else MOST_TAGS
+    max_elements = INDICES if is_indexed(config.representation) else MAX_TAGS
     indices = np.empty(INDICES, np.int64)
     rows = []
     for place, pair in zip(own.tolist(), pairs, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import fields_of
-from pairweave.transforms.indexed_tag import MOST_TAGS
+from pairweave.transforms.indexed_tag import MAX_TAGS
 from pairweave.transforms.kernels.tags import tag_text
 from pairweave.transforms.kernels.tags.elements import measure_depths
 from pairweave.transforms.text.tokens import Language, TokenConfig, tokenize
@@ -33,7 +33,7 @@ CELLS = (
 DEPTHS = ("0", "1", "2+")
 
 FEATURES = {
-    "tags": tuple(str(number) for number in range(1, MOST_TAGS + 1)),
+    "tags": tuple(str(number) for number in range(1, MAX_TAGS + 1)),
     "form": FORMS,
     "span": CELLS[:_POINTS],
     "point": CELLS[_POINTS:],
@@ -123,7 +123,7 @@ def measure(texts: pa.Array | pa.ChunkedArray, ruler: Ruler, elements: Elements)
     counts: Counter[str] = Counter()
     text, form, start, end = elements
     per_text = np.bincount(text, minlength=len(texts))
-    tags = np.minimum(per_text[per_text > 0], MOST_TAGS)
+    tags = np.minimum(per_text[per_text > 0], MAX_TAGS)
     _add(counts, "tags", FEATURES["tags"], tags - 1)
     inside = ruler.begun(text, end) - ruler.before(text, start)
     form = np.where((form == 0) & ((start == end) | (inside <= 0)), 1, form)

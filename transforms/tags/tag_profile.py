@@ -279,7 +279,7 @@ def _classes(feature: str, counts: Mapping[str, int]) -> np.ndarray:
     return np.array(list(merged.values()), np.float64)
 
 
-def account(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+def manifest_entry(profile: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
     """Return a profile's entry in the manifest: its counts, the drawn ones and their distance.
 
     Args:

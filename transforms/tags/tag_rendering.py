@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_lists import chunk_of
 from pairweave.transforms.arrow.flat_texts import text_column, texts_of
-from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.symbols.representations import find_representation
@@ -98,7 +98,7 @@ def symbols_of(name: Name, *, self_closing: bool, max_id: int | None = None) -> 
         return representation.symbols(max_id)
     if not is_indexed(name):
         # A template writes the drawn number; others write consecutive numbers.
-        return representation.symbols(MOST_TAGS if isinstance(name, str) else INDICES)
+        return representation.symbols(MAX_TAGS if isinstance(name, str) else INDICES)
     symbols = representation.symbols(INDICES)
     # Self-closing tags that the run never writes would waste entries of a vocabulary.
     return [symbol for symbol in symbols if self_closing or not symbol.endswith("/>")]

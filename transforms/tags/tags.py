@@ -36,7 +36,7 @@ _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{My
 # Makes 0.3 of 10 words 3, although 0.3 * 10 may be slightly more or less in floating point.
 _ROUNDING = 1e-9
 
-_MOST_ROWS = 1 << 20
+_MAX_ROWS = 1 << 20
 """Rows made at a time, so that their text fits in one column."""
 
 # RE2: the tags at the start of a text, after which `transforms.symbols.whitespace` adds a space.
@@ -84,7 +84,7 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
         The rows (`transforms.schemas.TAGGED`), and whether each pair has none, bool ``[pair]``.
     """
     schemas.require(table, schemas.PHRASES)
-    made = max(1, _MOST_ROWS // (config.variants + 1))
+    made = max(1, _MAX_ROWS // (config.variants + 1))
     parts = [_inject(table[start : start + made], config) for start in range(0, len(table), made)]
     if not parts:
         return schemas.TAGGED.empty_table(), np.zeros(0, np.bool_)

@@ -13,7 +13,7 @@ import sentencepiece
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
 from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.arrow.held_results import HeldResults
+from pairweave.transforms.arrow.result_cache import ResultCache
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links import joined_spans
 from pairweave.transforms.kernels.tags import cuts
@@ -28,7 +28,7 @@ Texts: TypeAlias = pa.Array | pa.ChunkedArray
 Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
 Spans: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-_spans: HeldResults[Spans] = HeldResults(2)
+_spans: ResultCache[Spans] = ResultCache(2)
 
 # Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
 _CLITICS = {
@@ -42,7 +42,7 @@ _CLITICS = {
 # many cores run them.
 _TRAINING_THREADS = 4
 
-MOST_PIECE_CHARS = 16
+MAX_PIECE_CHARS = 16
 """The longest piece that SentencePiece trains unless told otherwise, in code points."""
 
 

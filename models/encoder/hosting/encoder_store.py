@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from pairweave.models.aligner import LoadableReference
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
-from pairweave.models.once import LoadedOnce
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pairweave.models.encoder.hosting.loaded_encoder import HostedAligner
+    from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
-_hosted: LoadedOnce["HostedAligner"] = LoadedOnce()
+_loaded: LoadedOnce["LoadedEncoder"] = LoadedOnce()
 """The encoders of a process that no step of its own holds (`models.encoder.hosting.handler`)."""
 
 
@@ -41,16 +41,16 @@ class EncoderReference(LoadableReference):
     digest: str | None
     threads: int = 1
 
-    def load(self) -> "HostedAligner":
+    def load(self) -> "LoadedEncoder":
         """Return the encoder with its head, loaded once in a process.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that is meant.
             WorkerError: It fails on whatever it is given.
         """
-        from pairweave.models.encoder.hosting.loaded_encoder import HostedAligner
+        from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
 
-        return _hosted.load(self, lambda: HostedAligner(self))
+        return _loaded.load(self, lambda: LoadedEncoder(self))
 
     def with_threads(self, threads: int) -> "EncoderReference":
         """Return a reference to the same encoder that works on so many batches at once."""

@@ -16,7 +16,7 @@ ALWAYS_ALLOWED = 8
 ALLOWED_SHARE = 0.01
 """The share of a shard's pairs that may fail; beyond it the model is at fault, not the pairs."""
 
-MOST_DETAIL = 200
+MAX_DETAIL = 200
 """Characters of an error in the detail of a rejected pair."""
 
 Rejected = dict[int, tuple[str, str]]
@@ -125,7 +125,7 @@ def _failure(align: Align, table: pa.Table, fatal: Kinds) -> str | tuple[pa.Tabl
     except Exception as error:  # noqa: BLE001 - libraries raise any kind; too many are an error
         lines = str(error).strip().splitlines() or [""]
         name = "" if isinstance(error, PairweaveError) else f"{type(error).__name__}: "
-        return f"{name}{lines[0]}"[:MOST_DETAIL]
+        return f"{name}{lines[0]}"[:MAX_DETAIL]
 
 
 PROBE = pa.Table.from_pylist(

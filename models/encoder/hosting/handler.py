@@ -9,7 +9,7 @@ from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInfere
 
 from pairweave.models.encoder.hosting import shared_key
 from pairweave.models.encoder.hosting.encoder_store import EncoderReference
-from pairweave.models.encoder.hosting.loaded_encoder import Alignment, HostedAligner
+from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
 from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
@@ -38,7 +38,7 @@ class Hosting:
             raise ConfigError(f"model_copies must be 1 or more, got {self.model_copies}")
 
 
-class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
+class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
     """Loads the encoder on a worker and aligns shards with it, each a batch of its own."""
 
     def __init__(self, reference: EncoderReference, hosting: Hosting) -> None:
@@ -52,14 +52,14 @@ class AlignerHandler(ModelHandler[Shard, Shard, HostedAligner]):
         self._reference = reference
         self._hosting = hosting
 
-    def load_model(self) -> HostedAligner:
+    def load_model(self) -> LoadedEncoder:
         """Load the encoder, on the worker."""
-        return HostedAligner(self._reference)
+        return LoadedEncoder(self._reference)
 
     def run_inference(
         self,
         batch: Sequence[Shard],
-        model: HostedAligner,
+        model: LoadedEncoder,
         inference_args: dict[str, Any] | None = None,  # noqa: ARG002 - Beam's signature
     ) -> list[Shard]:
         """Align shards; pairs that cannot be aligned move to their rejected rows.

@@ -33,7 +33,7 @@ class Alignment(NamedTuple):
     digest: str
 
 
-class HostedAligner:
+class LoadedEncoder:
     """The encoder of a worker; what Beam shares between threads, or by a proxy between processes.
 
     One call at a time: the device's memory is planned for one. If the model's directory is watched,
@@ -77,8 +77,8 @@ class HostedAligner:
         linked, rejected, _ = self.align(table)
         return linked, dict(rejected)
 
-    def believing(self, least: float) -> "HostedAligner":  # noqa: ARG002 - as a head gives them
-        """Return the encoder itself: what its head believes are its links."""
+    def with_soft_links(self, least: float) -> "LoadedEncoder":  # noqa: ARG002 - as a head gives them
+        """Return the encoder itself: what its head has_soft_links are its links."""
         return self
 
     def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:

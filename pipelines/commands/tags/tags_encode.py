@@ -7,7 +7,7 @@ import orjson
 from pairweave.pipelines.commands.tags.tag_options import TagsEncodeOptions
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files
 
 
@@ -29,7 +29,7 @@ def main(_name: str, arguments: Sequence[str]) -> int:
         options.target_table,
     )
     indexed = options.template or options.representation in (None, "indexed")
-    symbols = options.max_tags or (INDICES if indexed else MOST_TAGS)
+    symbols = options.max_tags or (INDICES if indexed else MAX_TAGS)
     count = encode_files(paths, options.coding(), symbols)
     if count["lines_beyond_symbols"]:
         lines, most = count["lines_beyond_symbols"], count["most_elements"]

@@ -14,7 +14,7 @@ from pairweave.models.aligner import Aligned, LoadedAligner
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
-from pairweave.pipelines.aligners.second_choice import OPTIONS as OF_SECOND
+from pairweave.pipelines.aligners.second_aligner_choice import OPTIONS as OF_SECOND
 from pairweave.pipelines.commands.tags.project_links import (
     Block,
     LinkBlock,
@@ -213,7 +213,7 @@ def _linker(options: TagsProjectOptions) -> tuple[TokenConfig, LinkBlock]:
         loaded = aligner.load_here(model, os.cpu_count() or 1)
     assert tokens is not None
     if options.rules == "best":
-        loaded = loaded.believing(SOFT_THRESHOLD)
+        loaded = loaded.with_soft_links(SOFT_THRESHOLD)
     return tokens, _aligned(loaded, options)
 
 

@@ -25,7 +25,7 @@ from typing import NoReturn
 
 MESSAGE_BYTES = 1 << 12
 REQUEST_BYTES = 1 << 20
-MOST_FILES = 16
+MAX_FILES = 16
 
 
 class Fork:
@@ -218,7 +218,7 @@ def _answer(parent: socket.socket, run: Callable[[list[str]], int], wakes: int, 
             _tell_ended(parent)
         if parent.fileno() not in ready:
             continue
-        message, files, _, _ = socket.recv_fds(parent, REQUEST_BYTES, MOST_FILES)
+        message, files, _, _ = socket.recv_fds(parent, REQUEST_BYTES, MAX_FILES)
         if not message:
             return
         pid = os.fork()

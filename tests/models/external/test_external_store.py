@@ -3,7 +3,7 @@
 from pairweave.models.external import external_store
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
-from pairweave.models.once import LoadedOnce
+from pairweave.models.loaded_once import LoadedOnce
 
 
 def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):

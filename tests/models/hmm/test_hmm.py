@@ -383,7 +383,7 @@ def test_a_fit_begins_and_is_smoothed_as_its_constants_say():
     assert jumps[0, at + 1] == jumps[1, at + 1] == 1.0
     assert jumps[0, at + 9] == jumps[0, at - 7] == pytest.approx(np.exp(-1.0))
     assert training.JUMP_PRIOR == 0.5
-    assert training.LEAST_COUNT * 1024 == FIXED_POINT
+    assert training.MIN_COUNT * 1024 == FIXED_POINT
     words = collect_vocabulary(plain_table([("a a a b", "x")]), "source", 10)
     # Three of four tokens are a, one is b; 60 links to nothing, all of a.
     counts = np.array([60, 0]) * FIXED_POINT

@@ -96,11 +96,11 @@ def test_neither_threads_nor_chunks_change_a_byte(model, table, monkeypatch):
 def test_a_table_holds_the_commonest_and_of_a_phrase_the_best(model, table, monkeypatch):
     everything = build_phrase_table(model, table)
     counts = sorted(everything.table["count"].to_pylist(), reverse=True)
-    monkeypatch.setattr(phrase_table, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(phrase_table, "MAX_ENTRIES", 10)
     few = build_phrase_table(model, table)
     assert sorted(few.table["count"].to_pylist(), reverse=True) == counts[:10]
     assert entries_of(few, model).items() <= entries_of(everything, model).items()
-    assert np.diff(everything.choice_offsets).max() <= phrase_table.MOST_CHOICES
+    assert np.diff(everything.choice_offsets).max() <= phrase_table.MAX_CHOICES
 
 
 def test_known_runs_of_words_are_found_and_no_others(model, table):

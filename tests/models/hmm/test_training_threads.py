@@ -9,5 +9,5 @@ from pairweave.models.hmm import training
     ("entries", "expected"), [(0, 8), (1, 8), (2, 8), (4, 4), (5, 3), (8, 2), (9, 1), (1 << 40, 1)]
 )
 def test_threads_share_the_memory_of_counters(monkeypatch, entries, expected):
-    monkeypatch.setattr(training, "MOST_COUNTER_BYTES", 128)
+    monkeypatch.setattr(training, "MAX_COUNTER_BYTES", 128)
     assert training._counting_threads(8, entries) == expected

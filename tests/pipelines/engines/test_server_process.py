@@ -27,7 +27,7 @@ class Server:
             encoding="utf-8",
         )
         path.chmod(0o755)
-        self.script = str(engine_scripts.attach(directory / "script", str(path)))
+        self.script = str(engine_scripts.write_launcher(directory / "script", str(path)))
 
     def started(self) -> list[str]:
         """Wait until it runs; return its process id and its arguments."""
@@ -108,7 +108,7 @@ def test_a_server_that_does_not_end_when_told_is_killed(tmp_path, monkeypatch):
 
 def test_the_status_of_a_server_that_ends_by_itself_is_passed_on(tmp_path):
     Server(tmp_path, "exit 3")
-    script = engine_scripts.attach(tmp_path / "script", str(tmp_path / "a server"))
+    script = engine_scripts.write_launcher(tmp_path / "script", str(tmp_path / "a server"))
     assert subprocess.run([script], check=False, timeout=10).returncode == 3
     assert engine_scripts.exit_of(script) == 3
 

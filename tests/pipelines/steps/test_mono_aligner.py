@@ -11,7 +11,7 @@ from pairweave.models.ter_aligner import TerAligner
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.steps.mono_aligner import compare_linked, cut_translations
-from pairweave.pipelines.steps.steps import EachShard
+from pairweave.pipelines.steps.steps import MapShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual
@@ -102,7 +102,7 @@ def compare(directory, run, made=None, shards=3, heuristic="grow-diag"):
         )
         cut = rows | "Shuffle" >> MakeShards(shards, frozenset(range(shards)))
         model = run.aligner.model(rows, run, translations=True)
-        tokens = EachShard(cut_translations, model, aligner=run.aligner, tokens=run.tokens)
+        tokens = MapShards(cut_translations, model, aligner=run.aligner, tokens=run.tokens)
         linked = cut | tokens | run.aligner.step(run, model, translations=True)
         step = beam.Map(compare_linked, config=SymmetrizeConfig(heuristic))
         compared = linked | "Compare" >> step.with_output_types(Shard)

@@ -10,7 +10,7 @@ import pytest
 
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.arrow.arrow_coder import TableCoder
-from pairweave.transforms.arrow.exchange import LEAST_BYTES, Exchange
+from pairweave.transforms.arrow.exchange import MIN_BYTES, Exchange
 from pairweave.transforms.errors import WorkerError
 
 
@@ -78,7 +78,7 @@ def leave_many(file: int, mark: int, places) -> None:
     own = Exchange(file)
 
     def leave(byte: int) -> None:
-        for size in range(LEAST_BYTES, LEAST_BYTES + 40):
+        for size in range(MIN_BYTES, MIN_BYTES + 40):
             places.put((byte, size, own.leave(memoryview(bytes([byte]) * size))))
 
     threads = [threading.Thread(target=leave, args=(mark + n,)) for n in range(2)]

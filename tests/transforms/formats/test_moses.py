@@ -177,7 +177,7 @@ def test_carriage_returns_are_counted_however_the_text_is_cut():
     for cut in range(len(text) + 1):
         counter = LineCounter()
         for chunk in (text[:cut], b"", text[cut:]):
-            counter.take(chunk)
+            counter.scan_chunk(chunk)
         counter.finish()
         assert (counter.lines, counter.carriage_returns) == (4, 3), cut
 

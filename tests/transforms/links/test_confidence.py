@@ -7,7 +7,7 @@ from pairweave.pipelines.steps import phrase_scoring
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.links.confidence import (
-    BELIEF,
+    SOFT_LINK_THRESHOLD,
     ConfidenceConfig,
     keep_likely,
     score_phrases,
@@ -122,5 +122,5 @@ def test_scores_change_no_phrase_pair(tokens, decode, monkeypatch):
 
 def test_a_lower_threshold_only_adds_links(tokens):
     model = fit(tokens, HmmConfig())
-    believed = model.with_threshold(BELIEF).align(tokens)
+    believed = model.with_threshold(SOFT_LINK_THRESHOLD).align(tokens)
     assert keep_likely(believed, model.config.threshold) == model.align(tokens)

@@ -199,7 +199,7 @@ def test_counts_by_number_become_a_distribution(run):
 def test_many_values_share_bars_and_none_is_lost():
     found = {3: 5, 50: 7, 103: 11}
     rows = report_page._distribution(found, "rows", "words")
-    assert len(rows) <= report_page.MOST_BARS
+    assert len(rows) <= report_page.MAX_BARS
     assert (rows[0]["words"], rows[0]["rows"]) == ("3 to 8", 5)
     assert sum(row["rows"] for row in rows) == 23
 
@@ -222,7 +222,7 @@ def test_a_run_without_rejects_or_kept_pairs_has_a_report(run):
 
 
 def test_long_lists_of_files_are_cut_and_counted(run, monkeypatch):
-    monkeypatch.setattr(report_page, "MOST_ROWS", 2)
+    monkeypatch.setattr(report_page, "MAX_ROWS", 2)
     page = page_of(run[0], run[1])
     assert "and 4 more, all in _manifest.json" in page
 

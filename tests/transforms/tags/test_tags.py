@@ -377,7 +377,7 @@ def test_another_seed_gives_other_tags():
 def test_rows_made_in_parts_are_the_same(monkeypatch):
     table, config = some_pairs(7), TagConfig(variants=2, mix=2)
     whole, without = inject_tags(table, config)
-    monkeypatch.setattr(tags, "_MOST_ROWS", 7)
+    monkeypatch.setattr(tags, "_MAX_ROWS", 7)
     parts, mask = inject_tags(table, config)
     assert parts["source"].num_chunks == 4
     assert parts.to_pylist() == whole.to_pylist()

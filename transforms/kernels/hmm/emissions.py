@@ -10,13 +10,13 @@ import numpy as np
 
 from pairweave.transforms.kernels.hmm.model1 import Words, back_off, find_entry, lead_of
 from pairweave.transforms.kernels.text.similarity import (
-    MOST_LETTERS,
+    MAX_LETTERS,
     bits_set,
     letter_bag,
     likeness,
 )
 
-MOST_STATES = 256
+MAX_STATES = 256
 """Pairs with more words on a side see a window of this many round the diagonal."""
 
 LONG_ROW = 16
@@ -186,12 +186,12 @@ def find_row(
 def window(words: int, states: int) -> tuple[int, np.ndarray]:
     """Return the width of the windows and the first state of each word's, int32 ``[word]``.
 
-    All states, if neither side has more than `MOST_STATES` words; else a band round the diagonal.
+    All states, if neither side has more than `MAX_STATES` words; else a band round the diagonal.
     """
     low = np.zeros(words, dtype=np.int32)
     width = states
-    if max(words, states) > MOST_STATES:
-        width = min(states, MOST_STATES)
+    if max(words, states) > MAX_STATES:
+        width = min(states, MAX_STATES)
         for word in range(words):
             centre = (2 * word + 1) * states // (2 * words)
             low[word] = min(max(centre - width // 2, 0), states - width)
@@ -239,7 +239,7 @@ def emissions(
     stem_following = chain(theirs.stem, stem_heads)
     found = np.empty(words, dtype=np.int64)
     stem_found = np.empty(words, dtype=np.int64)
-    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
+    line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
     count = np.empty(words, dtype=np.float32)
     ahead = np.empty(words, dtype=np.float32)
     back = np.empty(words, dtype=np.float32)

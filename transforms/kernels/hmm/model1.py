@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.text.similarity import MOST_LETTERS, likeness
+from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, likeness
 
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
@@ -334,7 +334,7 @@ def entry_likeness(
     """
     letter_offsets, letters = source_spellings
     other_offsets, others = target_spellings
-    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
+    line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
     for source in range(first, last):
         start = letter_offsets[source]
         end = letter_offsets[source + 1]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-MOST_SHIFTED = 10
+MAX_SHIFTED = 10
 """Longest shifted sequence, in words (sacreBLEU 2, as Tercom)."""
 
 FARTHEST = 50
@@ -24,7 +24,7 @@ FARTHEST = 50
 BEAM = 25
 """Cells on each side of the diagonal that the edit distance looks at (sacreBLEU 2)."""
 
-MOST_CANDIDATES = 1000
+MAX_CANDIDATES = 1000
 """Shifts tried in one pair (sacreBLEU 2); the round that reaches it shifts nothing."""
 
 _FAR = np.int32(1 << 29)
@@ -130,7 +130,7 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
         gain, start, middle, end, tried = _best_shift(
             words, others, rows, line, costs, path, insertions, tried
         )
-        if tried >= MOST_CANDIDATES or gain <= 0:
+        if tried >= MAX_CANDIDATES or gain <= 0:
             break
         _swap(words, start, middle, end)
         _swap(places, start, middle, end)
@@ -328,7 +328,7 @@ def _best_shift(
             wrong = False
             missing = False
             while (
-                length < MOST_SHIFTED
+                length < MAX_SHIFTED
                 and start + length < len(words)
                 and goal + length < len(others)
                 and words[start + length] == others[goal + length]
@@ -361,7 +361,7 @@ def _best_shift(
                     if rank > best:
                         best = rank
                         bounds = (lower, middle, upper)
-                if tried >= MOST_CANDIDATES:
+                if tried >= MAX_CANDIDATES:
                     return best[0], bounds[0], bounds[1], bounds[2], tried
     return best[0], bounds[0], bounds[1], bounds[2], tried
 

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.indexed_tag import MOST_DIGITS, PREFIX
+from pairweave.transforms.indexed_tag import MAX_DIGITS, PREFIX
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.tag_names import CLOSE, EMPTY, KINDS, OPEN
 from pairweave.transforms.kernels.text.spans import FlatSpans
@@ -21,7 +21,7 @@ def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer
         return -1, -1
     place = name + 2
     number: Integer = 0
-    while place < end and 48 <= data[place] <= 57 and place - name - 2 < MOST_DIGITS:
+    while place < end and 48 <= data[place] <= 57 and place - name - 2 < MAX_DIGITS:
         number = 10 * number + np.int64(data[place]) - 48
         place += 1
     if place == name + 2:
@@ -37,7 +37,7 @@ def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer
 def find_tags(
     data: np.ndarray, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Find ``<a_0>``, ``</a_0>`` and ``<a_0/>``, numbers of up to `MOST_DIGITS` digits.
+    """Find ``<a_0>``, ``</a_0>`` and ``<a_0/>``, numbers of up to `MAX_DIGITS` digits.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.

@@ -55,7 +55,7 @@ class Shape(NamedTuple):
     Attributes:
         cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
             uint8 ``[code, phrase pair]``; ``[code, 0]`` without a profile.
-        count_shares: Share of 1, 2 … tags, float64 ``[MOST_TAGS]``.
+        count_shares: Share of 1, 2 … tags, float64 ``[MAX_TAGS]``.
         form_shares: Share of each form, float64 ``[form]``.
         cell_shares: Share of each cell, float64 ``[cell]``.
         nested_share: Share of tags that nest with an earlier one of their text.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.indexed_tag import MOST_TAGS, PREFIX, write_tag
+from pairweave.transforms.indexed_tag import MAX_TAGS, PREFIX, write_tag
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
@@ -37,7 +37,7 @@ FORM_CODES = np.array(
 )
 """The codes of each form: pair, empty pair, self-closing, opening and closing half; -1: none."""
 
-MOST = 2 * MOST_TAGS
+MOST = 2 * MAX_TAGS
 """Most ranges of tags in a row: each tag in two parts."""
 
 # What is written at a border of a phrase.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.indexed_tag import INDICES, MOST_TAGS
+from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.elements import Phrases
@@ -30,7 +30,7 @@ class PairChoices(NamedTuple):
 
     Attributes:
         keys: Keys of the pairs, uint64 ``[pair]``.
-        limits: Most tags of each pair, at most `MOST_TAGS`, int64 ``[pair]``.
+        limits: Most tags of each pair, at most `MAX_TAGS`, int64 ``[pair]``.
         plain: Which pairs get a row without tags, bool ``[pair]``.
         tagged: Which pairs get rows with tags if they can, bool ``[pair]``.
     """
@@ -117,10 +117,10 @@ def choose_tags(
         longest = max(longest, phrase_offsets[pair + 1] - phrase_offsets[pair])
     order = np.empty(longest, np.int64)
     states = np.empty(longest, np.int8)
-    codes = np.zeros((variants, MOST_TAGS), np.int8)
+    codes = np.zeros((variants, MAX_TAGS), np.int8)
     shaped = shape.cells.shape[1] > 0
-    drawn = np.empty((variants, MOST_TAGS), np.int64)
-    drawn_numbers = np.empty((variants, MOST_TAGS), np.int64)
+    drawn = np.empty((variants, MAX_TAGS), np.int64)
+    drawn_numbers = np.empty((variants, MAX_TAGS), np.int64)
     counts = np.empty(variants, np.int64)
     indices = np.empty(INDICES, np.int16)
     rows = 0
@@ -200,7 +200,7 @@ def take_all(
         run_seed: The run's seed.
         keys: As in `PairChoices`.
         plain: As in `PairChoices`.
-        phrase_pairs: The phrase pairs of each pair, at most `MOST_TAGS`.
+        phrase_pairs: The phrase pairs of each pair, at most `MAX_TAGS`.
 
     Returns:
         What `choose_tags` returns.

@@ -12,7 +12,7 @@ FRENCH = 2
 ITALIAN = 3
 CATALAN = 4
 
-MOST_PLACES = 16
+MAX_PLACES = 16
 """More splits of one word are not looked for."""
 
 
@@ -94,7 +94,7 @@ def split_places(
         language: `ENGLISH`, `FRENCH`, `ITALIAN` or `CATALAN`.
         words_only: 1 to leave clitics with their words.
         properties: Of every code point, uint16.
-        places: Takes the positions, ``[MOST_PLACES]``.
+        places: Takes the positions, ``[MAX_PLACES]``.
 
     Returns:
         The number of positions.
@@ -105,7 +105,7 @@ def split_places(
     before: Integer = begin
     previous = 0
     earlier = 0
-    while at < end and count < MOST_PLACES:
+    while at < end and count < MAX_PLACES:
         point, width = utf8.decode(data, at, end)
         after: Integer = at + width
         place: Integer = -1

@@ -3,11 +3,11 @@
 import numba
 import numpy as np
 
-LEAST_LETTERS = 4
+MIN_LETTERS = 4
 """Shorter words are alike only if they are equal; so are words that begin with a digit."""
 
 
-MOST_LETTERS = 64
+MAX_LETTERS = 64
 """Longer words are alike only if they are equal."""
 
 
@@ -53,7 +53,7 @@ def likeness(
         others: Folded code points of the other word.
         other_start: Its first letter.
         other_end: Behind its last letter.
-        line: Scratch, int32 ``[MOST_LETTERS + 1]``.
+        line: Scratch, int32 ``[MAX_LETTERS + 1]``.
     """
     length = end - start
     width = other_end - other_start
@@ -67,11 +67,11 @@ def likeness(
             return 1.0 if length > 0 else 0.0
     shorter = min(length, width)
     longer = max(length, width)
-    if shorter < LEAST_LETTERS or 2 * shorter <= longer:
+    if shorter < MIN_LETTERS or 2 * shorter <= longer:
         return 0.0
     if 48 <= letters[start] <= 57 or 48 <= others[other_start] <= 57:
         return 0.0
-    if longer > MOST_LETTERS:
+    if longer > MAX_LETTERS:
         return 0.0
     line[: width + 1] = 0
     for at in range(length):

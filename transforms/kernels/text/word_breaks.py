@@ -293,7 +293,7 @@ def find_tokens(
     token_offsets = np.zeros(texts + 1, np.int32)
     starts = np.empty(64 + (offsets[texts] - offsets[0]) // 4, np.int32)
     ends = np.empty(len(starts), np.int32)
-    places = np.empty(clitics.MOST_PLACES, np.int64)
+    places = np.empty(clitics.MAX_PLACES, np.int64)
     tokens = 0
     for text in range(texts):
         begin = offsets[text]

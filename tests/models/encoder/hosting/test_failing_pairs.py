@@ -83,7 +83,7 @@ def test_a_long_error_is_cut():
         return table, {}
 
     _, rejected = align_isolated(align, pairs(3), ())
-    assert len(rejected[1][1]) == failing_pairs.MOST_DETAIL
+    assert len(rejected[1][1]) == failing_pairs.MAX_DETAIL
 
 
 @pytest.mark.parametrize("count", [20, 2_000])

@@ -156,7 +156,7 @@ def test_the_fixture_refuses_to_pickle():
 
 
 def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(directory):
-    held = loaded_encoder.HostedAligner(encoder_store.find(config(directory)))
+    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(directory)))
     assert weakref.ref(held)() is held
     table = numbered(0).table
     linked, rejected, digest = held.align_stream(to_stream(table).to_pybytes())
@@ -215,11 +215,11 @@ def test_a_model_that_can_align_nothing_is_an_error_when_it_is_loaded(directory,
     reference = encoder_store.find(config(tmp_path, "broken"))
     message = f"{tmp_path}/broken: the aligner fails even on a pair of single letters: hidden"
     with pytest.raises(WorkerError, match=message):
-        loaded_encoder.HostedAligner(reference)
+        loaded_encoder.LoadedEncoder(reference)
 
 
 def test_a_pair_with_more_tokens_than_links_can_number_is_rejected_alone(directory):
-    held = loaded_encoder.HostedAligner(encoder_store.find(config(directory)))
+    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(directory)))
     texts = [corpora.sentence(0), ("a " * 32_768, "b"), corpora.sentence(1)]
     linked, rejected, _ = held.align(token_table(texts))
     assert linked.num_rows == 2
@@ -280,7 +280,7 @@ def publish(link, target):
 
 
 def test_a_watched_model_changes_between_shards_only(directory, published):
-    held = loaded_encoder.HostedAligner(
+    held = loaded_encoder.LoadedEncoder(
         encoder_store.find(config(published.parent, "current"), watch=True)
     )
     table = numbered(0).table
@@ -294,7 +294,7 @@ def test_a_watched_model_changes_between_shards_only(directory, published):
 
 def test_a_watched_model_that_is_touched_is_not_loaded_again(directory, tmp_path, loads):
     shutil.copytree(directory / "one", tmp_path / "model")
-    held = loaded_encoder.HostedAligner(encoder_store.find(config(tmp_path, "model"), watch=True))
+    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(tmp_path, "model"), watch=True))
     for path in (tmp_path / "model").iterdir():
         os.utime(path, ns=(1, 1))
     held.align(numbered(0).table)
@@ -302,7 +302,7 @@ def test_a_watched_model_that_is_touched_is_not_loaded_again(directory, tmp_path
 
 
 def test_while_a_watched_model_is_written_the_one_in_use_stays(directory, published, monkeypatch):
-    held = loaded_encoder.HostedAligner(
+    held = loaded_encoder.LoadedEncoder(
         encoder_store.find(config(published.parent, "current"), watch=True)
     )
     publish(published, directory / "two")
@@ -331,11 +331,11 @@ def test_a_model_that_is_written_while_the_first_is_loaded_is_tried_again(
     reference = encoder_store.find(config(published.parent, "current"), watch=True)
     monkeypatch.setattr(encoder_store, "load", write_and_load)
     with pytest.raises(WorkerError, match="changed while it was read; publish a model by moving"):
-        loaded_encoder.HostedAligner(reference)
+        loaded_encoder.LoadedEncoder(reference)
 
 
 def test_a_watched_directory_without_a_model_is_an_error(published, tmp_path):
-    held = loaded_encoder.HostedAligner(
+    held = loaded_encoder.LoadedEncoder(
         encoder_store.find(config(published.parent, "current"), watch=True)
     )
     (tmp_path / "empty").mkdir()

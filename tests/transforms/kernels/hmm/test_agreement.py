@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
-from pairweave.transforms.kernels.hmm.emissions import MOST_STATES, Lexicon, Side
+from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon, Side
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Words
 from tests.oracles import slow_hmm
@@ -199,7 +199,7 @@ def test_each_direction_hears_the_odds_of_the_other():
 )
 def test_windows_lie_round_the_diagonal(words, states):
     width, low = emissions.window(words, states)
-    assert width == min(states, MOST_STATES)
+    assert width == min(states, MAX_STATES)
     assert np.all(np.diff(low) >= 0)
     assert low.min() >= 0
     assert low.max() + width <= states
@@ -219,8 +219,8 @@ def test_outside_its_window_a_direction_believes_in_no_link():
 def test_a_window_is_found_from_its_state():
     _, low = emissions.window(700, 900)
     for state in (0, 1, 300, 899):
-        first = agreement.first_word(low, state, MOST_STATES)
-        assert first == next(j for j in range(700) if low[j] + MOST_STATES > state)
+        first = agreement.first_word(low, state, MAX_STATES)
+        assert first == next(j for j in range(700) if low[j] + MAX_STATES > state)
 
 
 def test_a_long_row_is_searched_with_the_same_result():

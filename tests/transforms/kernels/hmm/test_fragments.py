@@ -13,7 +13,7 @@ from pairweave.transforms.kernels.hmm.fragments import (
 )
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
-MOST_TAKEN = 3
+MAX_TAKEN = 3
 
 
 def crosses(one, other):
@@ -32,7 +32,7 @@ def ranges(draw):
 pairs = st.lists(
     st.tuples(
         st.lists(ranges(), max_size=8),
-        st.lists(ranges(), max_size=MOST_TAKEN),
+        st.lists(ranges(), max_size=MAX_TAKEN),
         st.integers(0, 4),
         st.booleans(),
     ),
@@ -46,7 +46,7 @@ def test_next_fragments_are_those_that_do_not_cross_what_was_taken(drawn, step, 
     begins = np.cumsum([0] + [len(listed) for listed, *_ in drawn])
     flat = [each for listed, *_ in drawn for each in listed]
     spans = np.array(flat, np.int16).reshape(-1, 2)
-    boxes = np.zeros((len(drawn), MOST_TAKEN, 4), np.int16)
+    boxes = np.zeros((len(drawn), MAX_TAKEN, 4), np.int16)
     counts = np.zeros(len(drawn), np.int64)
     cursors = np.zeros(len(drawn), np.int64)
     expected, ends = [], []

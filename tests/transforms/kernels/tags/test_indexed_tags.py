@@ -14,7 +14,7 @@ from pairweave.transforms.text import codepoints
 
 PARTS = ["<", "/", ">", "a_", "a", "_", "0", "7", "12", "007", "1234567890", "é", " ", "<a_3>"]
 texts = st.lists(st.sampled_from(PARTS), max_size=16).map("".join)
-numbers = st.integers(0, 10**indexed_tag.MOST_DIGITS - 1)
+numbers = st.integers(0, 10**indexed_tag.MAX_DIGITS - 1)
 
 
 def find(text):
@@ -37,9 +37,7 @@ def code_of(match):
 def test_the_finder_finds_what_the_pattern_finds(text):
     matches = indexed_tag.ANY_TAG.finditer(text)
     short = [
-        match
-        for match in matches
-        if len(indexed_tag.digits_of(match[0])) <= indexed_tag.MOST_DIGITS
+        match for match in matches if len(indexed_tag.digits_of(match[0])) <= indexed_tag.MAX_DIGITS
     ]
     assert find(text) == [(match[0], code_of(match)) for match in short]
 

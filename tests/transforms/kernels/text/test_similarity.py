@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.kernels.text.similarity import (
-    MOST_LETTERS,
+    MAX_LETTERS,
     bits_set,
     letter_bag,
     likeness,
@@ -16,7 +16,7 @@ words = st.text("abcé1", max_size=12) | st.text(max_size=8)
 
 def alike(one, other):
     letters = np.array([ord(letter) for letter in one + other], np.int32)
-    line = np.full(MOST_LETTERS + 1, 7, np.int32)
+    line = np.full(MAX_LETTERS + 1, 7, np.int32)
     return likeness(letters, 0, len(one), letters, len(one), len(letters), line)
 
 

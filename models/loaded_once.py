@@ -1,4 +1,4 @@
-"""What a process loads once and keeps."""
+"""Objects that a process loads once and keeps."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -8,19 +8,19 @@ Value = TypeVar("Value")
 
 
 class LoadedOnce(dict[Hashable, Value], Generic[Value]):
-    """What a process has loaded, by digest or by another key that stands for the same bytes.
+    """Objects that a process has loaded, by digest or another key that identifies their bytes.
 
     Attributes:
-        lock: Held while something is loaded, so that threads do not load it twice.
+        lock: Held during loading, so that threads do not load an object twice.
     """
 
     def __init__(self, loaded: dict[Hashable, Value] | None = None) -> None:
-        """Begin with what is loaded already."""
+        """Begin with the objects that are already loaded."""
         super().__init__(loaded or {})
         self.lock = threading.RLock()
 
     def load(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return what is there under a key; make it first if there is nothing yet."""
+        """Return the object under a key; make it first if there is none."""
         with self.lock:
             if key not in self:
                 self[key] = make()

@@ -9,11 +9,11 @@ import pyarrow as pa
 _Result = TypeVar("_Result")
 
 
-class HeldResults(threading.local, Generic[_Result]):
-    """Results that two steps of a job need of the same columns, a few in each thread.
+class ResultCache(threading.local, Generic[_Result]):
+    """Results that two steps of a job compute from the same columns, a few per thread.
 
-    A column is known by where its values lie in memory, so nothing is compared. What is held goes
-    at the second asking, or once too many others have come.
+    Columns are identified by the addresses of their values, so nothing is compared. A result is
+    dropped when it is requested again, or when there are too many others.
     """
 
     def __init__(self, most: int) -> None:
@@ -23,12 +23,12 @@ class HeldResults(threading.local, Generic[_Result]):
     def find(
         self, columns: Sequence[pa.Array], settings: Hashable, found: Callable[[], _Result]
     ) -> _Result:
-        """Return the result held for columns and settings, or find it and hold it.
+        """Return the cached result for columns and settings, or compute and cache it.
 
         Args:
             columns: All columns that the result depends on.
             settings: All else that it depends on.
-            found: Finds it; nobody may write to it.
+            found: Computes it; the result must not be modified.
         """
         key = (*map(_place_in_memory, columns), settings)
         if key in self._held:
@@ -36,7 +36,7 @@ class HeldResults(threading.local, Generic[_Result]):
         result = found()
         while len(self._held) >= self._most:
             del self._held[next(iter(self._held))]
-        # With the columns, so that no others can come to lie in their place.
+        # Keeping the columns prevents reuse of their addresses.
         self._held[key] = columns, result
         return result
 

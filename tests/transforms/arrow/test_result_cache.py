@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.arrow.held_results import HeldResults
+from pairweave.transforms.arrow.result_cache import ResultCache
 from pairweave.transforms.text import tokens
 from pairweave.transforms.text.tokens import TokenConfig, pair_cuts, tokenize, word_counts
 from tests.makers.hmm_corpora import plain_table
@@ -57,7 +57,7 @@ def test_another_language_or_setting_is_another_question(found):
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", ""]), max_size=3), max_size=30), st.data())
 def test_columns_that_come_and_go_keep_their_own_results(columns, data):
-    held = HeldResults(2)
+    held = ResultCache(2)
     for texts in columns:
         column = pa.array(texts, pa.string())
         start = data.draw(st.integers(0, len(texts)))
@@ -69,7 +69,7 @@ def test_columns_that_come_and_go_keep_their_own_results(columns, data):
 
 
 def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
-    held = HeldResults(2)
+    held = ResultCache(2)
     columns = [pa.array([name]) for name in "abc"]
     asked = []
 
