@@ -49,16 +49,16 @@ class LoadedAligner(Protocol):
     """An aligner as a process holds it for a job."""
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot take."""
+        """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot align."""
         ...
 
     def with_soft_links(self, least: float) -> "LoadedAligner":
-        """Return one that links whatever it gives at least this probability, where it can."""
+        """Return an aligner that makes all links with at least this probability, if it can."""
         ...
 
 
 class AlignerReference:
-    """Which aligner a job uses and what it must be; this is what travels to workers.
+    """The aligner of a job, as sent to workers.
 
     A class and no protocol: Beam checks what a step is given against its annotation.
     """
@@ -87,7 +87,7 @@ class LoadableReference(AlignerReference):
 
 
 class AlignsEveryPair:
-    """What an aligner answers that gives no pair up and has_soft_links no more than it links."""
+    """Methods of an aligner that aligns every pair and has no soft links."""
 
     def align_or_reject(self: Aligner, table: pa.Table) -> Aligned:
         """Turn TOKENS rows into LINKED rows; none is given up."""

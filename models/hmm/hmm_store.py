@@ -166,7 +166,9 @@ def _load(reference: ModelReference) -> FittedAligner:
     for name, digest in about["files"].items():
         contents[name] = _read(directory, name)
         if hashlib.sha256(contents[name]).hexdigest() != digest:
-            raise ConfigError(f"{directory}/{name}: not the file that {ABOUT} names; fit it again")
+            raise ConfigError(
+                f"{directory}/{name}: its hash differs from the one in {ABOUT}; fit it again"
+            )
     try:
         tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
         phrases = contents.pop(phrase_table.FILE, None)

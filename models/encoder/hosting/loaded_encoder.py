@@ -78,7 +78,7 @@ class LoadedEncoder:
         return linked, dict(rejected)
 
     def with_soft_links(self, least: float) -> "LoadedEncoder":  # noqa: ARG002 - as a head gives them
-        """Return the encoder itself: what its head has_soft_links are its links."""
+        """Return the encoder itself, whose head determines its links."""
         return self
 
     def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:

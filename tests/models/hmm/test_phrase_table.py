@@ -169,7 +169,9 @@ def test_a_model_directory_keeps_its_phrases_and_can_lack_them(model, table, tmp
     bare = hmm_store.save(str(tmp_path / "bare"), hmm_store.pack(model, BLANKS, {}))
     assert hmm_store.load(bare).phrases is None
     (tmp_path / "full" / phrase_table.FILE).write_bytes(b"damaged")
-    with pytest.raises(ConfigError, match=r"phrases.arrow: not the file that about.json names"):
+    with pytest.raises(
+        ConfigError, match=r"phrases\.arrow: its hash differs from the one in about\.json"
+    ):
         hmm_store._load(full)
 
 

@@ -401,7 +401,7 @@ def test_where_the_model_is_held_changes_no_byte(directory, augmented, tmp_path,
     [
         (("--model_copies", "0"), "model_copies"),
         (("--accelerator", "a100"), "accelerator"),
-        (("--aligner", "hmm", "--large_model"), "does not know --large_model"),
+        (("--aligner", "hmm", "--large_model"), "does not take --large_model"),
     ],
 )
 def test_hosting_that_makes_no_sense_is_refused(directory, tmp_path, more, message):
