@@ -116,7 +116,9 @@ def prepare_block(
         fits = np.ones(len(rows), dtype=np.bool_)
         for side, cut in zip(("source", "target"), pieces, strict=True):
             for place in np.flatnonzero(fits & (cut.lengths > encoder.limit)).tolist():
-                detail = f"{side}: {cut.lengths[place]} pieces, the encoder takes {encoder.limit}"
+                detail = (
+                    f"{side}: {cut.lengths[place]} pieces; the encoder's limit is {encoder.limit}"
+                )
                 rejected[int(rows[place])] = (TOO_LONG_FOR_ENCODER, detail)
                 fits[place] = False
         if rejected:

@@ -159,5 +159,5 @@ def _too_long(line: bytes) -> tuple[str, str]:
     words = line.split()
     if len(words) != 3:
         raise WorkerError(f"simalign: expected links or '! pieces room', found {line[:80]!r}")
-    detail = f"{int(words[1])} pieces, the encoder takes {int(words[2])}"
+    detail = f"{int(words[1])} pieces; the encoder's limit is {int(words[2])}"
     return str(Reject.TOO_LONG_FOR_ENCODER), detail

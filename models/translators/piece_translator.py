@@ -123,7 +123,7 @@ class PieceTranslator:
         results: list[str | Rejection] = [
             Rejection(
                 Reject.TOO_LONG_FOR_TRANSLATOR,
-                f"{length} pieces with the special ones; the translator takes {limit}",
+                f"{length} pieces including special ones; the translator's limit is {limit}",
             )
             for length in lengths.tolist()
         ]
@@ -174,7 +174,7 @@ class PieceTranslator:
         """Return the text of a translation, or why it is invalid."""
         if not found.ended or len(found.pieces) > longest:
             return Rejection(
-                Reject.UNFINISHED_TRANSLATION, f"goes on after {longest} pieces, the limit"
+                Reject.UNFINISHED_TRANSLATION, f"not finished after {longest} pieces, the limit"
             )
         text = self._pieces.join(found.pieces)
         if not _VISIBLE.search(text):

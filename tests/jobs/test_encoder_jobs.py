@@ -85,7 +85,7 @@ def test_a_pair_that_is_too_long_is_rejected_with_the_sizes(aligned):
     assert found["stage"] == "align"
     assert found["source"] == " ".join(corpora.sentence(number)[0] for number in range(LONG))
     assert found["detail"].startswith("source: ")
-    assert found["detail"].endswith(f"the encoder takes {LIMIT - 2}")
+    assert found["detail"].endswith(f"the encoder's limit is {LIMIT - 2}")
 
 
 def test_links_are_those_of_the_aligner_itself(directory, aligned):

@@ -125,7 +125,7 @@ def test_pairs_that_a_program_cannot_take_are_rejected(directory):
     assert len({row["detail"] for row in rejects}) > 1
     for row in rejects:
         longest = max(len(row[side].replace(" ", "")) for side in ("source", "target"))
-        assert row["detail"] == f"{longest} pieces, the encoder takes 45"
+        assert row["detail"] == f"{longest} pieces; the encoder's limit is 45"
     for row in rows_of(directory / "sim"):
         assert max(len(row[side].replace(" ", "")) for side in ("source", "target")) <= 45
 

@@ -84,7 +84,7 @@ def test_pairs_that_cannot_be_translated_are_rejected_with_the_sizes(made):
     )
     assert row["stage"] == "translate"
     assert row["source"] == " ".join(corpora.sentence(number)[0] for number in range(LONG))
-    assert row["detail"].endswith("the translator takes 64")
+    assert row["detail"].endswith("the translator's limit is 64")
 
 
 def test_the_plan_names_what_translates_and_no_path(directory, made):

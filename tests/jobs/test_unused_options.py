@@ -145,7 +145,7 @@ def test_the_longest_side_makes_room_for_the_longest_source(tmp_path):
     made = runs.run_well_here(*command, "--output", "roomy", cwd=tmp_path)
     assert "read 3 · kept 2 · rejected 1\nrejected: filtered 1" in made
     (row,) = runs.rows_of(tmp_path / "roomy", "rejects/part-*.parquet")
-    assert row["detail"] == "source length: 201 words, wanted 1 to 200"
+    assert row["detail"] == "source length: 201 words, expected 1 to 200"
     narrow = (*command, "--max_tokens", "250", "--allow_empty", "--output", "narrow")
     told = runs.run_well_here(*narrow, cwd=tmp_path)
     assert "rejected: too_long 3" in told

@@ -104,7 +104,7 @@ def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, 
     if b"\\\\" in raw or raw.count(b'"') - raw.count(b'\\"') != 2 * _strings(value):
         key = _repeated_key(raw)
         if key is not None:
-            return _problem(Reject.DUPLICATE_KEY, f"key {key!r} is there twice", raw)
+            return _problem(Reject.DUPLICATE_KEY, f"key {key!r} occurs twice", raw)
     if not isinstance(value, dict):
         return _problem(Reject.WRONG_TYPE, f"expected an object, found {type(value).__name__}", raw)
     return value

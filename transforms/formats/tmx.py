@@ -120,7 +120,7 @@ class TmxHandler:
         if not problems and target is not None and not (target.text or target.tags):
             problems.append(Problem(Reject.UNTRANSLATED, f"line {self._line}: the target is empty"))
         if self._held > self._most:
-            detail = f"line {self._line}: the unit holds over {self._most} bytes"
+            detail = f"line {self._line}: the unit has more than {self._most} bytes"
             problems.insert(0, Problem(Reject.LINE_TOO_LONG, detail))
         self.rows_with_tags += any(segment.has_tags for _, segment in self._variants)
         return XmlRow(source, target, problems[0] if problems else None)
@@ -134,10 +134,10 @@ class TmxHandler:
         where = f"line {self._line}: {side}: "
         if places:
             many = ", ".join(languages[place] for place in places)
-            detail = f"{where}{wanted} may be any of {many}"
+            detail = f"{where}{wanted} could be any of {many}"
             return None, Problem(Reject.AMBIGUOUS_LANGUAGE, detail)
         reason = Reject.UNTRANSLATED if side == "target" else Reject.OTHER_LANGUAGE
-        return None, Problem(reason, f"{where}no variant in {wanted}; there are {names}")
+        return None, Problem(reason, f"{where}no variant in {wanted}; found {names}")
 
     def guess_languages(self) -> tuple[str, str] | None:
         """Return the source and the target language if the file has no others."""

@@ -119,8 +119,8 @@ def _outside(keys: dict[str, np.ndarray], lengths: list[np.ndarray]) -> GivenUp:
 def out_of_range(source: int, target: int, source_tokens: int, target_tokens: int) -> str:
     """Return the message for a link that names a token which does not exist."""
     return (
-        f"{source}-{target} is no link of {source_tokens} source and {target_tokens} target "
-        "tokens; say with --tokens what the links count"
+        f"{source}-{target} is out of range for {source_tokens} source and {target_tokens} target "
+        "tokens; set --tokens to the tokens of the links"
     )
 
 

@@ -16,10 +16,10 @@ MANY = 0.005
 
 _KINDS = {ENTITIES: with_entity, CONTROLS: with_c1}
 _ABOUT = {
-    ENTITIES: "HTML entities such as &#39; are kept in {}; --html_entities decode makes them "
-    "characters, reject turns the pairs away",
-    CONTROLS: "C1 control characters (U+0080 to U+009F), mostly text of another encoding, are kept "
-    "in {}; --c1_controls mend reads them as windows-1252, reject turns the pairs away",
+    ENTITIES: "HTML entities such as &#39; are kept in {}; --html_entities decode turns them into "
+    "characters, reject rejects the pairs",
+    CONTROLS: "C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
+    "are kept in {}; --c1_controls mend reads them as windows-1252, reject rejects the pairs",
 }
 
 

@@ -241,7 +241,7 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             "tags_stripped",
             name,
             scan.rows_with_tags,
-            f"inline tags are taken out of {scan.rows_with_tags} rows; "
+            f"inline tags are removed from {scan.rows_with_tags} rows; "
             "--inline_tags index keeps them",
         )
     if not scan.rows:

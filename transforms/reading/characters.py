@@ -134,7 +134,7 @@ class CharacterRules:
             if tags != len(parse_markup(text, syntax).tags):
                 return Problem(
                     Reject.HTML_ENTITY,
-                    f"{side}: decoded, its &lt; would be {self.syntax}'s tags; give --inline_tags "
+                    f"{side}: its &lt; would decode to {self.syntax} tags; give --inline_tags "
                     "strip, index or reject, or keep entities",
                 )
         return None
@@ -149,7 +149,7 @@ class CharacterRules:
             if found is None:
                 return text
         what = f"U+{ord(found.group()):04X} at character {found.start()}"
-        more = ", no character of windows-1252" if self.controls == "mend" else ""
+        more = ", not a character of windows-1252" if self.controls == "mend" else ""
         return Problem(Reject.CONTROL_CHAR, f"{side}: {what}{more}")
 
     def apply_marked(self, marked: Marked, side: str) -> Marked | Problem:

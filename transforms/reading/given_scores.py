@@ -36,6 +36,6 @@ def read_scores(texts: pa.StringArray, problems: dict[int, Problem]) -> pa.Float
         if abs(score) <= _MOST:
             scores[row] = score
         else:
-            detail = f"{SCORE}: {text[:40]!r} is no number, or too large a one"
+            detail = f"{SCORE}: {text[:40]!r} is not a number, or is too large"
             problems.setdefault(row, Problem(Reject.WRONG_TYPE, detail))
     return pa.array(scores.astype(np.float32), from_pandas=True)

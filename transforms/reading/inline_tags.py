@@ -67,7 +67,7 @@ def treat(pair: InlinePair, unit: Unit) -> Treated:
     if not markup.agrees and unit.tags_differ == "reject":
         alone = [element for element in markup.elements if element.index is None]
         side = "source" if alone[0].source is not None else "target"
-        detail = f"{len(alone)} elements stand on one side only; the first, in the {side}, is "
+        detail = f"{len(alone)} elements are on one side only; the first, in the {side}, is "
         return _rejected(raw, Reject.TAGS_DIFFER, f"{detail}{alone[0].form} {alone[0].name}")
     return Treated(*plain, raw, markup.to_json())
 

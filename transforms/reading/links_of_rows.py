@@ -60,7 +60,7 @@ def _problem(line: str, side: str) -> Problem | None:
     if _is_link(token):
         detail = f"{side}: {shown!r}: token numbers go up to {kernel.MAX_INDEX}"
         return Problem(Reject.LINK_OUT_OF_RANGE, detail)
-    detail = f"{side}: {shown!r} is no link; expected i-j with two token numbers, such as 0-2"
+    detail = f"{side}: {shown!r} is not a link; expected i-j with two token numbers, such as 0-2"
     return Problem(Reject.INVALID_LINK, detail)
 
 

@@ -72,6 +72,6 @@ def _notes(
     if sides and raw is None:
         start = rows.column(sides[0])[row : row + 1].cast(pa.binary())
         raw = pc.binary_slice(start, 0, RAW_BYTES)[0].as_py()
-        said.append(f"raw holds the start of the {sides[0]}")
+        said.append(f"raw contains the start of the {sides[0]}")
     detail = rows.column("detail")[row].as_py()
     return "; ".join([*([detail] if detail else []), *said]), raw

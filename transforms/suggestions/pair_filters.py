@@ -29,8 +29,8 @@ def filter_pairs(shard: Shard, filters: FilterConfig, words: str, *, scored: boo
         kept.column("source"), TokenConfig(words), kept.column("source_lang")
     )  # fmt: skip
     bad = (sizes < filters.min_source_words) | (sizes > filters.max_source_words)
-    wanted = f"{filters.min_source_words} to {filters.max_source_words}"
-    details = [f"source length: {size} words, wanted {wanted}" for size in sizes[bad].tolist()]
+    limits = f"{filters.min_source_words} to {filters.max_source_words}"
+    details = [f"source length: {size} words, expected {limits}" for size in sizes[bad].tolist()]
     shard = shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, details)
     if scored:
         shard = _filter_scores(shard, filters)
@@ -41,7 +41,7 @@ def _filter_scores(shard: Shard, filters: FilterConfig) -> Shard:
     scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
     bad = outside_scores(scores, filters)
     details = [
-        "score: the pair has none" if np.isnan(score) else f"score: {score:g} is outside the limits"
+        "score: missing" if np.isnan(score) else f"score: {score:g} is outside the limits"
         for score in scores[bad].tolist()
     ]
     return shard.reject(bad, Stage.SUGGEST, Reject.FILTERED, details)

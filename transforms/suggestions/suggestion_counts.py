@@ -13,8 +13,8 @@ from pairweave.transforms.suggestions.suggestion_filters import ALIGNMENT, PARAL
 
 _VERDICTS = {
     JUDGED_GOOD: "triples kept by quality judgement",
-    JUDGED_SAME: "triples that say the same",
-    JUDGED_BAD: "triples of too many placeholders",
+    JUDGED_SAME: "triples without differences",
+    JUDGED_BAD: "triples over the placeholder limit",
 }
 
 

@@ -62,12 +62,12 @@ class Examples:
 Rule = Callable[[Examples, FilterConfig], np.ndarray]
 
 
-def holds_mask(examples: Examples, _config: FilterConfig) -> np.ndarray:
+def contains_mask(examples: Examples, _config: FilterConfig) -> np.ndarray:
     """Flag examples whose texts already contain the mask token, of which a row has exactly one."""
     return examples.reserved
 
 
-def parts_tag(examples: Examples, _config: FilterConfig) -> np.ndarray:
+def splits_tag(examples: Examples, _config: FilterConfig) -> np.ndarray:
     """Flag masks that contain half an inline tag whose other half is not in the text."""
     return examples.masks.parted
 
@@ -125,8 +125,8 @@ def outside_scores(scores: np.ndarray, config: FilterConfig) -> np.ndarray:
 
 
 RULES: dict[str, Rule] = {
-    "holds the mask token": holds_mask,
-    "parts a tag": parts_tag,
+    "contains the mask token": contains_mask,
+    "splits a tag": splits_tag,
     "source length": source_length,
     "identical": identical,
     "punctuation only": punctuation,

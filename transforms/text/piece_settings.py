@@ -21,7 +21,7 @@ def piece_advice(symbols: str, *, shifted: bool | None) -> str:
         shifted: Whether the text has the white-space shift; None if that is not known.
 
     >>> print(piece_advice("symbols.txt", shifted=True).partition(",")[0])
-    To train a SentencePiece model of your own
+    To train your own SentencePiece model
     """
     given = " ".join(
         f"`--{name}={str(value).lower()}`"
@@ -34,13 +34,13 @@ def piece_advice(symbols: str, *, shifted: bool | None) -> str:
     }
     whether = {
         True: "Every tag is then one piece, and words have the pieces that they have without tags.",
-        False: "Every tag is then one piece, but a word behind a tag has other pieces than without "
+        False: "Every tag is then one piece, but a word after a tag has other pieces than without "
         "it, unless the data are made with `--whitespace_shift true`.",
         None: "Every symbol is then one piece and, in text with `--whitespace_shift`, words have "
         "the pieces that they have without tags.",
     }
     return (
-        f"To train a SentencePiece model of your own, give its trainer "
+        f"To train your own SentencePiece model, give its trainer "
         f"`--user_defined_symbols_file={symbols}` and {given}, and leave {kept[True]} true and "
         f"{kept[False]} false, which are their defaults. {whether[shifted]}"
     )

@@ -197,7 +197,7 @@ def test_long_pairs_are_rejected_by_option(pairs, short_bert):
     side = 0 if lengths[row][0] > 30 else 1
     assert rejected[row] == (
         "too_long_for_encoder",
-        f"{('source', 'target')[side]}: {lengths[row][side]} pieces, the encoder takes 30",
+        f"{('source', 'target')[side]}: {lengths[row][side]} pieces; the encoder's limit is 30",
     )
     kept = [number for number in range(6) if number not in rejected]
     assert made["id"].to_pylist() == table["id"].take(kept).to_pylist()

@@ -145,7 +145,7 @@ def test_simalign_gives_up_what_its_encoder_cannot_take(tmp_path):
     aligner = ExternalAligner(ExternalConfig("simalign", path, str(tmp_path / "encoder")))
     table = token_table([*PAIRS, ("a" * 21, "b"), ("c", "d")])
     linked, given_up = aligner.align_or_reject(table)
-    assert given_up == {4: ("too_long_for_encoder", "21 pieces, the encoder takes 20")}
+    assert given_up == {4: ("too_long_for_encoder", "21 pieces; the encoder's limit is 20")}
     assert links_of(linked) == [*DIAGONAL, {(0, 0)}]
     assert linked["id"].to_pylist() == [table["id"][row].as_py() for row in (0, 1, 2, 3, 5)]
     with pytest.raises(WorkerError, match="too_long_for_encoder: 21 pieces"):

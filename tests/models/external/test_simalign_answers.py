@@ -52,7 +52,7 @@ def test_links_are_those_of_both_directions(answer_with):
 def test_a_pair_that_is_too_long_is_given_up_with_both_numbers(answer_with):
     found = answer_with("0-0", "! 600 510")
     assert found.forward == found.reverse == b"0-0\n\n"
-    detail = "600 pieces, the encoder takes 510"
+    detail = "600 pieces; the encoder's limit is 510"
     assert found.given_up == {1: ("too_long_for_encoder", detail)}
 
 

@@ -76,9 +76,11 @@ def test_the_longest_source_that_fits_is_translated(engine):
     found = translator(engine, max_translation_tokens=4096).translate(
         ["a" * 6, "a" * 7], "en", "de"
     )
-    detail = "9 pieces with the special ones; the translator takes 8"
+    detail = "9 pieces including special ones; the translator's limit is 8"
     assert found[1] == Rejection(Reject.TOO_LONG_FOR_TRANSLATOR, detail)
-    assert found[0] == Rejection(Reject.UNFINISHED_TRANSLATION, "goes on after 5 pieces, the limit")
+    assert found[0] == Rejection(
+        Reject.UNFINISHED_TRANSLATION, "not finished after 5 pieces, the limit"
+    )
 
 
 def test_a_configuration_may_limit_sources_and_translations_further(engine):
@@ -86,14 +88,16 @@ def test_a_configuration_may_limit_sources_and_translations_further(engine):
     assert made.source_limit == 5
     found = made.translate(["abc", "+ab", "abcd"], "en", "de")
     assert found[0] == "cba"
-    assert found[1] == Rejection(Reject.UNFINISHED_TRANSLATION, "goes on after 3 pieces, the limit")
+    assert found[1] == Rejection(
+        Reject.UNFINISHED_TRANSLATION, "not finished after 3 pieces, the limit"
+    )
     assert found[2].reason == Reject.TOO_LONG_FOR_TRANSLATOR
 
 
 def test_a_translation_as_long_as_the_limit_is_whole(engine):
     assert translator(engine).translate(["abcde", "+abcd"], "en", "de") == [
         "edcba",
-        Rejection(Reject.UNFINISHED_TRANSLATION, "goes on after 5 pieces, the limit"),
+        Rejection(Reject.UNFINISHED_TRANSLATION, "not finished after 5 pieces, the limit"),
     ]
 
 

@@ -143,7 +143,7 @@ def test_a_source_over_the_limit_is_rejected_and_never_cut(load, backend):
     (found,) = translator.translate(SOURCES[:1], "en", "de")
     assert found == Rejection(
         Reject.TOO_LONG_FOR_TRANSLATOR,
-        f"{pieces} pieces with the special ones; the translator takes 20",
+        f"{pieces} pieces including special ones; the translator's limit is 20",
     )
     just = load("marian", backend, translator_source_tokens=pieces)
     assert reasons(just.translate(SOURCES[:1], "en", "de")) == [None]
@@ -182,7 +182,7 @@ def test_a_translation_that_goes_on_is_rejected(load, family, backend):
     whole = load(family, backend, max_translation_tokens=size).translate([source], "en", "de")
     assert whole == [translator._pieces.join(found.pieces)]
     short = load(family, backend, max_translation_tokens=size - 1).translate([source], "en", "de")
-    detail = f"goes on after {size - 1} pieces, the limit"
+    detail = f"not finished after {size - 1} pieces, the limit"
     assert short == [Rejection(Reject.UNFINISHED_TRANSLATION, detail)]
 
 
@@ -203,7 +203,7 @@ def test_the_longest_translation_fills_all_positions(directory):
         )
         found = BACKENDS[backend].load(config).translate(SOURCES[:2], "en", "de")
         assert reasons(found) == [Reject.UNFINISHED_TRANSLATION] * 2
-        assert found[0].detail == "goes on after 63 pieces, the limit"
+        assert found[0].detail == "not finished after 63 pieces, the limit"
 
 
 def test_a_source_that_the_library_ends_is_not_ended_twice(directory, load, tmp_path):

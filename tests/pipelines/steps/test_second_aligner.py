@@ -69,7 +69,7 @@ def test_the_links_of_both_are_joined_and_counted(directory, way):
     assert 0 < rate < 1
     assert agreement.of_counts(counts).rate == pytest.approx(rate)
     report = (output / "report.html").read_text()
-    assert "How far two aligners agree" in report
+    assert "Agreement of the two aligners" in report
     assert f"{100 * rate:.2f}".rstrip("0").rstrip(".") + " %" in report
 
 

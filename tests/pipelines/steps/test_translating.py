@@ -43,7 +43,7 @@ class Capitals:
     def translate(self, texts, source_lang, target_lang):
         self.calls.append((list(texts), source_lang, target_lang))
         return [
-            Rejection(Reject.UNFINISHED_TRANSLATION, "goes on after 2 pieces, the limit")
+            Rejection(Reject.UNFINISHED_TRANSLATION, "not finished after 2 pieces, the limit")
             if any(map(str.isdigit, text))
             else f"{text.upper()} {target_lang}"
             for text in texts
@@ -102,7 +102,7 @@ def test_a_pair_that_cannot_be_translated_is_rejected_alone():
     moved = [one for one in rejected.to_pylist() if one["stage"] == Stage.TRANSLATE]
     assert len(moved) == 3
     assert {one["reason"] for one in moved} == {"unfinished_translation"}
-    assert {one["detail"] for one in moved} == {"goes on after 2 pieces, the limit"}
+    assert {one["detail"] for one in moved} == {"not finished after 2 pieces, the limit"}
     assert [one["translation"] for one in moved] == [None] * 3
     keys = [one["id"] for one in rejected.to_pylist() if one["id"]]
     assert keys == sorted(keys)
@@ -235,8 +235,8 @@ def test_sources_that_every_example_would_be_filtered_for_are_not_translated(cap
     assert kept.num_rows + rejected.num_rows == 4
     moved = {one["source"]: one["detail"] for one in rejected.to_pylist() if one["stage"] != "read"}
     assert moved == {
-        "one two": "source length: 2 words, wanted 3 to 4",
-        "one two three four five": "source length: 5 words, wanted 3 to 4",
+        "one two": "source length: 2 words, expected 3 to 4",
+        "one two three four five": "source length: 5 words, expected 3 to 4",
     }
     assert set(rejected.column("reason").to_pylist()) == {"filtered", "invalid_utf8"}
 
@@ -250,4 +250,4 @@ def test_pairs_whose_score_is_outside_the_limits_are_turned_away_if_the_input_br
     kept, rejected, table = made.kept, made.rejected, made.table
     assert kept.column("source").to_pylist() == table.column("source").to_pylist() == ["wx"]
     details = {one["source"]: one["detail"] for one in rejected.to_pylist()}
-    assert details == {"w": "score: 0.5 is outside the limits", "wxx": "score: the pair has none"}
+    assert details == {"w": "score: 0.5 is outside the limits", "wxx": "score: missing"}

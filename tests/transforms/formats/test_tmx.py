@@ -85,13 +85,13 @@ def test_a_language_is_taken_by_its_tag_or_as_the_only_variety(tmp_path, wanted,
 @pytest.mark.parametrize(
     ("variants", "reason", "detail"),
     [
-        (("en-GB", "en-US", "de"), "ambiguous_language", "en may be any of en-GB, en-US"),
-        (("en", "en", "de"), "ambiguous_language", "en may be any of en, en"),
-        (("fr", "de"), "other_language", "no variant in en; there are fr, de"),
+        (("en-GB", "en-US", "de"), "ambiguous_language", "en could be any of en-GB, en-US"),
+        (("en", "en", "de"), "ambiguous_language", "en could be any of en, en"),
+        (("fr", "de"), "other_language", "no variant in en; found fr, de"),
         (("eng", "de"), "other_language", "no variant in en"),
-        (("en", "fr"), "untranslated", "target: no variant in de; there are en, fr"),
+        (("en", "fr"), "untranslated", "target: no variant in de; found en, fr"),
         (("en",), "untranslated", "no variant in de"),
-        ((), "other_language", "there are none"),
+        ((), "other_language", "found none"),
     ],
 )
 def test_a_unit_without_the_languages_is_a_rejected_row(tmp_path, variants, reason, detail):
@@ -201,7 +201,7 @@ def test_sides_with_unlike_tags_are_rejected_or_keep_what_they_share(tmp_path):
     unit = tu(("en", '<ph x="1"/>a<ph x="2"/>'), ("de", 'b<ph x="2"/>'))
     (row,) = rows_of(tmp_path, unit, inline_tags="index")
     assert row["reason"] == "tags_differ"
-    assert "1 elements stand on one side only; the first, in the source" in row["detail"]
+    assert "1 elements are on one side only; the first, in the source" in row["detail"]
     assert row["source"] == '<ph x="1"/>a<ph x="2"/>'
     (row,) = rows_of(tmp_path, unit, inline_tags="index", tags_differ="keep")
     markup = PairMarkup.from_json(row["markup"])

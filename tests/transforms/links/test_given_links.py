@@ -202,9 +202,9 @@ def test_a_link_outside_the_tokens_rejects_its_pair_with_both_counts(folder):
     assert made == ["", "", "", *lines[3:]]
     found = {row["line"]: (row["stage"], row["reason"], row["detail"]) for row in rejects(folder)}
     assert found[1][:2] == ("align", "link_out_of_range")
-    assert found[1][2].startswith("2-1 is no link of 2 source and 3 target tokens; say with --tok")
+    assert found[1][2].startswith("2-1 is out of range for 2 source and 3 target tokens; set --tok")
     assert found[2][:2] == ("read", "invalid_link")
-    assert "'x' is no link" in found[2][2]
+    assert "'x' is not a link" in found[2][2]
     assert found[3][:2] == ("read", "link_out_of_range")
     assert "up to 32766" in found[3][2]
 

@@ -106,7 +106,7 @@ def test_decoding_makes_no_tag_where_tags_are_taken_out(tmp_path):
 def test_where_tags_stay_in_the_text_a_pair_is_rejected_that_decoding_gives_a_tag(tmp_path):
     row = read_marked(tmp_path, "a &lt;b&gt; c", "d", html_entities="decode")
     assert row["reason"] == "html_entity"
-    assert "decoded, its &lt; would be html's tags; give --inline_tags" in row["detail"]
+    assert "its &lt; would decode to html tags; give --inline_tags" in row["detail"]
     row = read_marked(tmp_path, "<b>1 &lt; 2</b>", "d", html_entities="decode")
     assert (row["reason"], row["source"]) == (None, "<b>1 < 2</b>")
 
@@ -148,7 +148,7 @@ def test_c1_controls_are_kept_mended_or_a_reason_to_reject(tmp_path, rule, reaso
 def test_a_c1_control_that_windows_1252_does_not_know_is_rejected_when_others_are_mended(tmp_path):
     rows = read(tmp_path, [("a\x80\x81", "b")], c1_controls="mend")
     assert reasons(rows) == ["control_char"]
-    assert rows[0]["detail"] == "source: U+0081 at character 2, no character of windows-1252"
+    assert rows[0]["detail"] == "source: U+0081 at character 2, not a character of windows-1252"
 
 
 @given(st.lists(st.none() | st.text("a\x7f\x80\x9f\xa0é中&;#39lt", max_size=9), max_size=9))
@@ -181,14 +181,14 @@ def notices(tmp_path, name):
 def test_a_run_says_what_it_passes_on(corpus, tmp_path):
     told = runs.run_well_here(*corpus, "--output", "kept", cwd=tmp_path)
     assert notices(tmp_path, "kept") == [
-        "en: C1 control characters (U+0080 to U+009F), mostly text of another encoding, are kept "
-        "in 1 of 400 targets; --c1_controls mend reads them as windows-1252, reject turns the "
-        "pairs away [c1_controls]",
-        "en: C1 control characters (U+0080 to U+009F), mostly text of another encoding, are kept "
-        "in 1 of 400 translations; --c1_controls mend reads them as windows-1252, reject turns the "
-        "pairs away [c1_controls]",
+        "en: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
+        "are kept in 1 of 400 targets; --c1_controls mend reads them as windows-1252, reject "
+        "rejects the pairs [c1_controls]",
+        "en: C1 control characters (U+0080 to U+009F), usually from text in another encoding, "
+        "are kept in 1 of 400 translations; --c1_controls mend reads them as windows-1252, reject "
+        "rejects the pairs [c1_controls]",
         "en: HTML entities such as &#39; are kept in 3 of 400 translations; --html_entities decode "
-        "makes them characters, reject turns the pairs away [html_entities]",
+        "turns them into characters, reject rejects the pairs [html_entities]",
     ]
     assert "notice: en: HTML entities such as &#39; are kept in 3 of 400 translations" in told
     mend = ("--html_entities", "decode", "--c1_controls", "mend")

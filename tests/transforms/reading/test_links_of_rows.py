@@ -21,7 +21,7 @@ def test_links_are_read_as_written():
 def test_a_line_with_something_else_is_named_and_the_others_are_read():
     links, problems = read("0-0", "1-1 1-x 2-2", f"{MAX_INDEX + 1}-0", "0-0\n1-1", "3-3")
     assert links == [[(0, 0)], [], [], [], [(3, 3)]]
-    expected = "is no link; expected i-j with two token numbers, such as 0-2"
+    expected = "is not a link; expected i-j with two token numbers, such as 0-2"
     assert problems == {
         1: ("invalid_link", f"forward_links: '1-x' {expected}"),
         2: (

@@ -61,7 +61,7 @@ def test_a_score_is_a_number_or_nothing_and_else_a_reason(tmp_path, write):
     assert [(row["source"], row["target"]) for row in rows] == PAIRS
     assert [row["score"] for row in rows] == [0.5, -100.0, None, None]
     assert reasons(rows) == [None, None, None, "wrong_type"]
-    assert rows[3]["detail"] == "score: 'much' is no number, or too large a one"
+    assert rows[3]["detail"] == "score: 'much' is not a number, or is too large"
     unasked = read_all(single(path, **fields))
     assert [row["score"] for row in unasked] == [None] * 4
     assert reasons(unasked) == [None] * 4

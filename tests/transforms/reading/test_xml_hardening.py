@@ -311,7 +311,7 @@ def test_a_unit_of_variants_without_end_is_rejected_in_constant_memory(tmp_path)
     path = write(tmp_path, "tmx", document("tmx", many + unit("tmx", "a", "b")))
     rows = read_all(single(path), limits=limits)
     assert reasons(rows) == ["line_too_long", None]
-    assert rows[0]["detail"] == "line 3: the unit holds over 25600 bytes"
+    assert rows[0]["detail"] == "line 3: the unit has more than 25600 bytes"
 
 
 def test_a_unit_of_segments_without_end_is_rejected(tmp_path):

@@ -217,7 +217,7 @@ def test_a_run_without_rejects_or_kept_pairs_has_a_report(run):
     bare["rows"] = {"read": 0, "kept": 0, "rejected": 0}
     bare["corpora"] = {}
     shown = texts(report_page.render(bare, [], run_samples.Samples([], {})))
-    assert "None was." in shown
+    assert "No pairs were rejected." in shown
     assert "to look at" not in shown
 
 

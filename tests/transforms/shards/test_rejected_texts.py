@@ -25,7 +25,7 @@ def test_a_pair_that_the_screen_turns_away_travels_without_its_long_texts():
     assert found["target"] == "kurz"
     assert found["raw"] == LONG.encode()[:4096]
     assert found["detail"] == (
-        f"10000 tokens > 250; source: {BYTES} bytes, left out; raw holds the start of the source"
+        f"10000 tokens > 250; source: {BYTES} bytes, left out; raw contains the start of the source"
     )
 
 
@@ -38,7 +38,7 @@ def test_a_kept_row_and_an_ordinary_rejected_one_stay_as_they_are():
     found = left_out(*rows)
     assert found[:2] == batch(*rows[:2]).to_pylist()
     assert found[2]["detail"] == (
-        f"source: {BYTES} bytes, left out; raw holds the start of the source"
+        f"source: {BYTES} bytes, left out; raw contains the start of the source"
     )
 
 
@@ -56,7 +56,7 @@ def test_of_several_long_texts_the_first_one_s_start_is_kept():
     assert found["raw"] == LONG.encode()[:4096]
     assert found["detail"] == (
         f"target: {BYTES} bytes, left out; translation: 20000 bytes, left out; "
-        "raw holds the start of the target"
+        "raw contains the start of the target"
     )
 
 

@@ -69,7 +69,7 @@ def test_a_made_translation_that_holds_the_mask_token_gives_no_example():
     table = compared(("s", "a x c", "a y c <MASK_REP>", [(0, 0), (1, 1), (2, 2)]))
     made = make_suggestions(table, SuggestionConfig(("alignment",), aligned=WIDE))
     assert made.rows.num_rows == 0
-    assert made.details.tolist() == ["alignment: holds the mask token 1"]
+    assert made.details.tolist() == ["alignment: contains the mask token 1"]
 
 
 def score_by_length(sources, targets, source_lang, target_lang):

@@ -172,9 +172,9 @@ def test_a_mask_that_would_part_a_tag_without_its_other_half_is_dropped():
         compared(row), SuggestionConfig(("alignment",), aligned=WIDE, filters=LOOSE)
     )
     assert made.rows.num_rows == 0
-    assert made.counts["alignment masks dropped, parts a tag"] == 1
+    assert made.counts["alignment masks dropped, splits a tag"] == 1
     assert made.reasons.tolist() == [Reject.FILTERED]
-    assert made.details.tolist() == ["alignment: parts a tag 1"]
+    assert made.details.tolist() == ["alignment: splits a tag 1"]
 
 
 def test_random_masks_keep_tags_whole():
@@ -217,8 +217,8 @@ def test_judgements_of_translations_are_counted():
     )
     counts = make_suggestions(table, SuggestionConfig(("alignment",))).counts
     assert counts["triples"] == 4
-    assert counts["triples that say the same"] == 1
-    assert counts["triples of too many placeholders"] == 1
+    assert counts["triples without differences"] == 1
+    assert counts["triples over the placeholder limit"] == 1
     assert counts["triples kept by quality judgement"] == 2
     assert counts["placeholders"] == counts["placeholders after concatenation"] == 3
 

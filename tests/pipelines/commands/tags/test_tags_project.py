@@ -113,7 +113,9 @@ def test_a_link_outside_the_model_s_pieces_is_refused_with_their_number(folder, 
     (folder / "l").write_text(f"0-0 {len(pieced[0])}-0\n")
     status, _, errors = run_here(*command(folder, "--links", folder / "l", *tokens(folder)))
     assert status == 2
-    assert f"is no link of {len(pieced[0])} source and {len(pieced[1])} target tokens" in errors
+    assert (
+        f"is out of range for {len(pieced[0])} source and {len(pieced[1])} target tokens" in errors
+    )
 
 
 def test_an_aligner_is_fitted_on_the_files(folder):
@@ -140,7 +142,7 @@ def test_files_may_be_compressed(folder):
     ("name", "content", "message"),
     [
         ("l", "0-0\n\n\n", "has links of 3 lines, but"),
-        ("l", "0-0\n\n\n0-7\n", "l:4: 0-7 is no link of 2 source and 2 target tokens"),
+        ("l", "0-0\n\n\n0-7\n", "l:4: 0-7 is out of range for 2 source and 2 target tokens"),
         ("t", "x\n", "ends after line 1"),
         ("t", 'das haus rot\n\n<g id="1">ohne\nauto alt\n', "t:3: contains a tag of xliff"),
     ],
