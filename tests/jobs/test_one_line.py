@@ -77,7 +77,7 @@ def test_keys_of_other_maps_may_be_the_same(tmp_path):
 def test_a_pipe_as_input(capsys, tmp_path, pattern):
     os.mkfifo(tmp_path / "a.tsv")
     found = align(capsys, tmp_path, "--input", tmp_path / pattern)
-    assert "a.tsv: is no regular file" in found
+    assert "a.tsv: is not a regular file" in found
 
 
 def test_a_pipe_as_sentences_to_exclude(capsys, tmp_path):
@@ -167,7 +167,7 @@ def test_a_manifest_that_names_another_file(capsys, tmp_path, command):
     path.write_text(json.dumps(manifest))
     name, *others = command
     found = refused(capsys, name, output, *others)
-    assert "does not name data/part-00000-of-00002.parquet" in found
+    assert "does not list data/part-00000-of-00002.parquet" in found
 
 
 def test_a_directory_where_a_file_is_to_be_written(tmp_path):

@@ -185,7 +185,7 @@ def test_no_rows_are_a_document_all_the_same(tmp_path, ending):
 @pytest.mark.parametrize("character", ["\x01", "\ufffe", "\uffff"])
 def test_a_character_that_xml_cannot_carry_is_an_error_that_names_the_pair(ending, character):
     marked = parse_markup(f"x{character}")
-    with pytest.raises(ConfigError, match=rf"pair 0+: the source holds U\+{ord(character):04X}"):
+    with pytest.raises(ConfigError, match=rf"pair 0+: the source contains U\+{ord(character):04X}"):
         list(WRITERS[ending]([row_of(marked, marked)]))
 
 
