@@ -1,4 +1,4 @@
-"""The formats, a line each; each is a module of this room that is imported when it is needed.
+"""The registry of formats, one line each; a format's module in this folder is imported on demand.
 
 The module of a format that is read has an `InputFormat` named ``INPUT``; of one that is written, a
 `RowExport` or a `MarkupExport` named ``EXPORT``. Options that only one format has are declared
