@@ -63,6 +63,11 @@ COMMANDS = {
         "fit the statistical aligner",
         "pairweave.pipelines.options.job_options:FitOptions",
     ),
+    "bitext": Command(
+        "pairweave.pipelines.jobs.bitext",
+        "turn document pairs into sentence pairs",
+        "pairweave.pipelines.options.bitext_options:BitextOptions",
+    ),
     "finetune": Command(
         "pairweave.pipelines.jobs.finetune",
         "fine-tune an encoder for alignment",

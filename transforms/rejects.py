@@ -57,6 +57,9 @@ class Reject(enum.StrEnum):
     ALIGNER_FAILED = "aligner_failed"
     LINK_OUT_OF_RANGE = "link_out_of_range"
     BAD_ATTENTION = "bad_attention"
+    UNALIGNED = "unaligned"
+    LOW_SCORE = "low_score"
+    UNRELATED_DOCUMENT = "unrelated_document"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
     TOO_MANY_TAGS = "too_many_tags"

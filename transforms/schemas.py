@@ -23,6 +23,14 @@ LINK = pa.struct(
         pa.field("probability", pa.float32(), nullable=False),
     ]
 )
+BEAD = pa.struct(
+    [
+        pa.field("source_start", pa.int32(), nullable=False),
+        pa.field("source_end", pa.int32(), nullable=False),
+        pa.field("target_start", pa.int32(), nullable=False),
+        pa.field("target_end", pa.int32(), nullable=False),
+    ]
+)
 GIVEN_LINK = pa.struct(
     [
         pa.field("source", pa.int16(), nullable=False),
@@ -89,6 +97,8 @@ ROWS = pa.schema(
         # nobody has cut yet: in any order, perhaps repeated. One set of links has no reverse.
         pa.field("forward_links", list_of(GIVEN_LINK)),
         pa.field("reverse_links", list_of(GIVEN_LINK)),
+        # Of a pair out of documents: which sentences, numbered from 0 within the document.
+        pa.field("bead", BEAD),
     ]
 )
 
@@ -141,6 +151,26 @@ COMPARED = pa.schema(
 # Phrase pairs, half-open in token indices, sorted. The score is how sure the aligner is of one, in
 # [0, 1]; 1 where nobody asked.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
+
+# What the job `bitext` writes. A document is numbered from 0 in the order of the input, and a
+# sentence within its side of the document; `bead` is how many of both there are, as in 2-1.
+SENTENCES = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("target", pa.string(), nullable=False),
+        pa.field("bead", pa.string(), nullable=False),
+        pa.field("score", pa.float32(), nullable=False),
+        pa.field("document", pa.int32(), nullable=False),
+        pa.field("source_sentences", list_of(pa.int32()), nullable=False),
+        pa.field("target_sentences", list_of(pa.int32()), nullable=False),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+    ]
+)
 
 # What the job `align` writes. Tokens are those that their tokenizer counts, and links use its
 # numbers: a piece that shows nothing of the text has an empty span

@@ -1,9 +1,6 @@
 """The job ``align``: pairs become links."""
 
-import fnmatch
-import tempfile
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -16,6 +13,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
@@ -24,9 +22,7 @@ from pairweave.pipelines.steps.second_aligner import AlignWithSecond
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.output import run_files
 from pairweave.transforms.output.link_lines import check_copies, collect_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
@@ -36,19 +32,6 @@ from pairweave.transforms.text.tokens import TokenConfig
 
 _LEADING = ("pairs", "source")
 """Roles of the files whose lines a corpus' pairs are counted in."""
-
-_WRITTEN = (
-    run_files.CARD,
-    "report.html",
-    "data",
-    "data/*",
-    "_*",
-    "rejects",
-    "rejects/*",
-    "models",
-    "models/*",
-)
-"""What a run writes under its directory."""
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -60,7 +43,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     order = [(file.corpus, file.name) for file in run.plan.files if file.role in _LEADING]
     if options.pharaoh is not None:
         check_copies(run.plan.units, order)
-        check_pharaoh(options.pharaoh, options.output, [file.path for file in run.plan.files])
+        inputs = [file.path for file in run.plan.files]
+        check_beside("pharaoh", options.pharaoh, options.output, inputs)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, {})
@@ -69,42 +53,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
         files.write_bytes(options.pharaoh, lines)
     plan_text.say_where(options.output)
     return 0
-
-
-def check_pharaoh(path: str, output: str, inputs: Iterable[str]) -> None:
-    """Find out before a run whether a file can be written after it.
-
-    Args:
-        path: The file of the links.
-        output: The run's directory, which need not be there yet.
-        inputs: Absolute paths of the files that are read.
-
-    Raises:
-        ConfigError: The file's directory is missing or cannot be written to, the path is a
-            directory or an input, or the run writes a file of that name itself.
-    """
-    if files.absolute(path) in inputs:
-        raise ConfigError(
-            f"--pharaoh {path}: is an input and would be overwritten; give another file"
-        )
-    parent, _, name = files.absolute(path).rpartition("/")
-    if f"{parent}/".startswith(files.absolute(output).rstrip("/") + "/"):
-        inside = files.absolute(path)[len(files.absolute(output).rstrip("/")) + 1 :]
-        if any(fnmatch.fnmatchcase(inside, pattern) for pattern in _WRITTEN):
-            raise ConfigError(f"--pharaoh {path}: the run writes {inside} itself; name another")
-        return
-    if files.is_uri(path):
-        files.check_store(path)
-        return
-    if Path(path).is_dir() or not name:
-        raise ConfigError(f"--pharaoh {path}: is a directory; name a file")
-    try:
-        with tempfile.TemporaryFile(dir=parent or "/"):
-            pass
-    except OSError as error:
-        raise ConfigError(
-            f"--pharaoh {path}: no file can be written in {parent or '/'}: {error.strerror}"
-        ) from error
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:

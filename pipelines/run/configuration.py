@@ -10,6 +10,7 @@ from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import CorpusOptions, PlannedOptions, unsaid_options
+from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
@@ -23,6 +24,7 @@ from pairweave.transforms.text.tokens import TokenConfig
 # Options for where a job runs and where its files are; none may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
+    *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *CorpusOptions.model_fields,
     "corpora",
@@ -74,6 +76,9 @@ def resolved_configuration(
     if scorer is not None:
         settings["scorer"] = scorer.forward.digest
         settings["reverse_scorer"] = scorer.reverse.digest
+    if isinstance(options, BitextOptions):
+        names = (*options.parallel_source_input, *options.parallel_target_input)
+        settings["parallel"] = plan_facts.files_facts(names)
     settings["exclude"] = plan_facts.files_facts(options.exclude)
     if isinstance(options, SuggestOptions):
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
@@ -101,6 +106,9 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     if "fit_lengths" in flat:
         golden = [file["sha256"][:12] for file in flat["fit_lengths"]]  # type: ignore[attr-defined]
         flat["fit_lengths"] = golden
+    if "parallel" in flat:
+        given = [file["sha256"][:12] for file in flat["parallel"]]  # type: ignore[attr-defined]
+        flat["parallel"] = given
     kind, colon, digest = str(flat["tokens"]).partition(":")
     flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
     return flat

@@ -10,6 +10,7 @@ from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import FitSettings, GraphOptions, PlannedOptions
+from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.options.representation import symbols_in_text
@@ -150,7 +151,8 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
-    return make_plan(corpora, limits, options.unit_rows), limits
+    documents = isinstance(options, BitextOptions)
+    return make_plan(corpora, limits, options.unit_rows, documents=documents), limits
 
 
 def _screen(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
@@ -185,7 +187,14 @@ def _document(
         "corpora": plan_facts.corpora_facts(plan, options),
         "inputs": [plan_facts.input_facts(file) for file in plan.files],
         "units": [
-            {"index": unit.index, "file": unit.file, "line": unit.first_line, "rows": unit.rows}
+            {
+                "index": unit.index,
+                "file": unit.file,
+                "line": unit.first_line,
+                "rows": unit.rows,
+                # The rows of documents are known only once they are aligned.
+                **({"aligned": True} if isinstance(options, BitextOptions) else {}),
+            }
             for unit in plan.units
         ],
         "reading": plan_facts.reading_facts(plan),

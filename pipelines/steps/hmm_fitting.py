@@ -92,6 +92,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         after: Receipts | None = None,
         view: View | None = None,
         pieces: beam.pvalue.AsSingleton | None = None,
+        nothing: str = _NOTHING_TO_FIT,
     ) -> None:
         super().__init__()
         self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
@@ -106,6 +107,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
             facts=facts,
             allow_empty=allow_empty,
             view=view,
+            nothing=nothing,
         )
 
     def expand(self, batches: Batches) -> Model:
@@ -124,6 +126,7 @@ def fit_aligner(
     allow_empty: bool = False,
     view: View | None = None,
     pieces: bytes = b"",
+    nothing: str = _NOTHING_TO_FIT,
     _after: list[str] | None = None,
 ) -> hmm_store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
@@ -138,6 +141,7 @@ def fit_aligner(
         allow_empty: Whether an empty sample gives no model instead of an error.
         view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
         pieces: The SentencePiece model that the run trained, if any.
+        nothing: What to say of an empty sample.
         _after: Receipts that the step waited for.
 
     Returns:
@@ -156,7 +160,7 @@ def fit_aligner(
         rejects = files.join(directory, REJECTS)
         why = why_empty(parts)
         where = "" if _after is None else f"; the rejected pairs are in {rejects}"
-        raise ConfigError(_NOTHING_TO_FIT + (f"; {why}" if why else "") + where)
+        raise ConfigError(nothing + (f"; {why}" if why else "") + where)
     if tokens is None:
         tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
 from pairweave.transforms.suggestions import span_lengths
@@ -31,7 +32,7 @@ def check_conservation(plan: Json, read_rows: Mapping[int, int], receipts: Seque
         number = int(unit["index"])
         read = read_rows[number]
         total += read
-        if read != unit["rows"] or read != arrived[number]:
+        if not is_as_planned(unit, read) or read != arrived[number]:
             raise WorkerError(
                 f"unit {number} ({unit['file']}): {unit['rows']} rows planned, {read} read, "
                 f"{arrived[number]} kept or rejected"
@@ -66,6 +67,7 @@ def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
             rejected = entry["rejected"]
             rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
     kept = sum(receipt["kept"] for receipt in receipts)
+    read = sum(receipt["rows"] for receipt in receipts)
     reasons = count_reasons(receipts)
     models = aligned_by.shards_by_model(receipts)
     golden = {}
@@ -89,7 +91,7 @@ def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
         },
         "inputs": plan["inputs"],
         "notices": [*plan["notices"], *rejection_notices(plan, receipts)],
-        "rows": {"read": plan["rows"], "kept": kept, "rejected": sum(reasons.values())},
+        "rows": {"read": read, "kept": kept, "rejected": sum(reasons.values())},
         "rejected": dict(reasons),
         "counts": dict(counts),
         **profile,

@@ -112,7 +112,7 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
     Raises:
         ConfigError: The directory's plan is invalid.
     """
-    planned = _planned_rows(output)
+    planned = _planned_units(output)
     present = set(files.list_names(files.join(output, RECEIPTS)))
     unread = set()
     for unit in range(units):
@@ -121,16 +121,26 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
             unread.add(unit)
             continue
         try:
-            if read_rows(output, plan, unit) != planned[unit]:
+            if not is_as_planned(planned[unit], read_rows(output, plan, unit)):
                 unread.add(unit)
         except WorkerError:
             unread.add(unit)
     return frozenset(unread)
 
 
-def _planned_rows(output: str) -> dict[int, int]:
+def is_as_planned(unit: Json, rows: int) -> bool:
+    """Tell whether a unit of a plan may have so many rows.
+
+    Documents have at most as many rows as lines: how many sentences make a row is not known before
+    they are aligned.
+    """
+    most = int(unit["rows"])
+    return rows <= most if unit.get("aligned") else rows == most
+
+
+def _planned_units(output: str) -> dict[int, Json]:
     units = read_json(files.join(output, PLAN))["units"]
-    return {int(unit["index"]): int(unit["rows"]) for unit in units}
+    return {int(unit["index"]): unit for unit in units}
 
 
 def read_receipts(output: str, plan: str, shards: int, *, rejects_only: bool = False) -> list[Json]:

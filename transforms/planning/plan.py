@@ -44,12 +44,18 @@ __all__ = [
 
 UNIT_ROWS = 65_536
 
+MOST_DOCUMENT_LINES = 200_000
+"""Lines of one side of a document pair: what the band of its second pass has room for
+(`models.sentences.sentence_aligner.POSITIONS`)."""
+
 
 def make_plan(
     corpora: Sequence[CorpusInput],
     limits: ReadLimits | None = None,
     unit_rows: int = UNIT_ROWS,
     threads: int | None = None,
+    *,
+    documents: bool = False,
 ) -> Plan:
     """Find, check and divide all inputs, reading each file once.
 
@@ -62,6 +68,8 @@ def make_plan(
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
         threads: Number of files read at once; by default one per core, at most 8.
+        documents: Whether the n-th file of a side is a translation of the n-th file of the other,
+            which may have other lines: such a pair is one unit.
 
     Raises:
         ConfigError: The settings of the corpora are inconsistent.
@@ -69,8 +77,9 @@ def make_plan(
             ``file_count_mismatch``, ``line_count_mismatch``, ``unsupported_format``,
             ``unsupported_charset``, ``unreadable``, ``empty_file``, ``missing_column``,
             ``gzip_truncated``, ``gzip_corrupt``, ``zstd_truncated``, ``zstd_corrupt``,
-            ``zstd_window``, ``expansion_limit``, ``parquet_corrupt``, ``po_syntax``, or an error of
-            XML (`transforms.reading.xml_stream`) or LXM (`transforms.formats.lxm`).
+            ``zstd_window``, ``document_too_long``, ``expansion_limit``, ``parquet_corrupt``,
+            ``po_syntax``, or an error of XML (`transforms.reading.xml_stream`) or LXM
+            (`transforms.formats.lxm`).
     """
     limits = limits or ReadLimits()
     if unit_rows < 1:
@@ -90,9 +99,12 @@ def make_plan(
     seen: dict[tuple[str, ...], str] = {}
     for group, each in zip(groups, scans, strict=True):
         found = _join_by_name(each) if group.format().named_rows else each
-        _check_line_counts(group, found)
         planned.extend(_input_files(group, found))
-        units.extend(_units(group, found, len(units)))
+        if documents:
+            units.append(_document(group, found, len(units)))
+        else:
+            _check_line_counts(group, found)
+            units.extend(_units(group, found, len(units)))
         for file, scan in zip(group.files, found, strict=True):
             notices.extend(_notices(file.name, scan, group.inline_tags()))
         notices.extend(_duplicate_notices(group, found, seen))
@@ -222,6 +234,34 @@ def _said(options: Mapping[str, Any]) -> dict[str, Any]:
         name: tuple(sorted(set(value))) if isinstance(value, tuple) else value
         for name, value in options.items()
     }
+
+
+def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
+    """Return a document pair; it has at most as many rows as both files have lines.
+
+    Raises:
+        InputError: A file is longer than what can be aligned (``document_too_long``).
+    """
+    for file, scan in zip(group.files, scans, strict=True):
+        if scan.rows > MOST_DOCUMENT_LINES:
+            raise InputError(
+                "document_too_long",
+                file.name,
+                f"has {scan.rows} lines, and a document is aligned as a whole, of at most "
+                f"{MOST_DOCUMENT_LINES}; divide it, such as by chapters",
+            )
+    source_lang, target_lang = group.langs()
+    paired = zip(group.files, scans, strict=True)
+    return Unit(
+        index=index,
+        corpus=_corpus_name(group),
+        source_lang=source_lang,
+        target_lang=target_lang,
+        format=group.files[0].format,
+        parts=tuple(_part(file, scan.whole()) for file, scan in paired),
+        first_line=1,
+        rows=sum(scan.rows for scan in scans),
+    )
 
 
 def _part(file: LocatedFile, cut: Cut) -> Part:

@@ -198,6 +198,7 @@ class RowMaker:
             nothing if treated.markup is None else treated.markup,
             scores,
             *links,
+            pa.nulls(count, schemas.BEAD),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schemas.ROWS)
 

@@ -1,0 +1,236 @@
+"""Aligns the sentences of a document: by lengths first, then by words (Moore 2002).
+
+The first pass searches a band about the diagonal, the second one about the path of the first. Where
+a path runs along the edge of its band, the band is doubled, as long as memory allows.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.sentences.bead_weights import (
+    FIRST_KINDS,
+    KINDS,
+    MOST_SENTENCES,
+    NOTHING,
+    WEIGHTS,
+    WITHOUT_PARAGRAPHS,
+)
+from pairweave.transforms.kernels.sentences import beads, lengths, lexical
+from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
+from pairweave.transforms.sentences.sentence_words import SentenceWords
+
+FIRST_POSITIONS = 400_000_000
+"""Positions of the first pass' band, a byte each."""
+
+POSITIONS = 8_000_000
+"""Positions of the second pass' band, some 50 bytes each."""
+
+_CHEAP_POSITIONS = 300_000
+"""A second pass over so many positions takes about 2 s: a small document's band is wide."""
+
+_LEAST_HALF = 40
+"""Half the width of the second pass' band, in sentences."""
+
+_POSTERIOR_HALF = 20
+"""Half the width of the band that a bead's probability is computed in."""
+
+_LONGEST = 1_500
+"""Words of a bead's side that the first pass tells apart."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """Beads of a document in order; every sentence is in one of them.
+
+    Attributes:
+        sources: Source sentences of each bead, int64 ``[bead]``.
+        targets: Target sentences of each bead, int64 ``[bead]``.
+        scores: Of the first pass, how probable each bead is; of the second, the mean score of its
+            words (`transforms.kernels.sentences.lexical`), above 0 if its sides explain each
+            other better than chance does, and 0 if a side is empty. float64 ``[bead]``.
+    """
+
+    sources: np.ndarray
+    targets: np.ndarray
+    scores: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentWords:
+    """Both sides of a document.
+
+    Attributes:
+        source: The source side.
+        target: The target side.
+        source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
+        target_paragraphs: Likewise.
+    """
+
+    source: SentenceWords
+    target: SentenceWords
+    source_paragraphs: np.ndarray
+    target_paragraphs: np.ndarray
+
+    @property
+    def comparable_paragraphs(self) -> bool:
+        """Tell whether both sides mark paragraphs, of about the same size.
+
+        A side with fewer than half as many paragraphs as the other marks something else.
+        """
+        counts = [len(np.unique(side)) for side in (self.source_paragraphs, self.target_paragraphs)]
+        return min(counts) > 1 and 2 * min(counts) >= max(counts)
+
+    def as_kernels_take_it(self) -> Document:
+        """Return lengths and ends of paragraphs."""
+        source_ends, target_ends = self.source.offsets, self.target.offsets
+        return Document(
+            source_ends,
+            target_ends,
+            _breaks(self.source_paragraphs),
+            _breaks(self.target_paragraphs),
+            max(float(target_ends[-1]), 1.0) / max(float(source_ends[-1]), 1.0),
+        )
+
+
+def align_by_length(words: DocumentWords) -> Path:
+    """Return the best path of the first pass, with how probable each of its beads is."""
+    document = words.as_kernels_take_it()
+    weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
+    target_lengths = np.diff(document.target_ends)
+    most = int(FIRST_KINDS.targets.max())
+    longest = min(int(target_lengths.max(initial=0)) * most, _LONGEST)
+    model = lengths.LengthModel(
+        lengths.chance_lengths(target_lengths, most, longest),
+        np.array([math.lgamma(count + 1) for count in range(longest + 1)]),
+    )
+
+    def search(band: Band) -> np.ndarray:
+        back = lengths.best_beads(band, FIRST_KINDS, document, weights, model)
+        return beads.trace(band, FIRST_KINDS, back)
+
+    rows, columns = len(words.source), len(words.target)
+    diagonal = np.linspace(0, columns, rows + 1).round().astype(np.int64)
+    half = max(1_000, (rows + columns) // 100)
+    found, _ = _widened(diagonal, columns, half, FIRST_POSITIONS, FIRST_KINDS, search)
+    band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
+    chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model)
+    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
+
+
+def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:
+    """Return the best path of the second pass, with the scores of its beads.
+
+    Args:
+        words: The document.
+        first: The path of a pass before.
+        model: A fitted aligner of the document's languages.
+    """
+    document = words.as_kernels_take_it()
+    weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
+    parts = model.parts
+    texts = [
+        lexical.Text(
+            vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
+        )
+        for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
+    ]
+    scores: tuple[np.ndarray, np.ndarray] = (np.empty((0, 0)), np.empty((0, 0)))
+
+    def search(band: Band) -> np.ndarray:
+        nonlocal scores
+        scores = lexical.score_words(
+            texts[0],
+            texts[1],
+            parts.source_words,
+            parts.target_words,
+            parts.lexicon,
+            band,
+            MOST_SENTENCES,
+            NOTHING,
+        )
+        back = lexical.best_beads(band, KINDS, document, weights, *scores)
+        return beads.trace(band, KINDS, back)
+
+    rows, columns = len(words.source), len(words.target)
+    centre = np.zeros(rows + 1, np.int64)
+    np.maximum.at(centre, np.cumsum(first.sources), np.cumsum(first.targets))
+    centre = np.maximum.accumulate(centre)
+    half = max(_LEAST_HALF, _CHEAP_POSITIONS // (2 * (rows + 1)))
+    found, band = _widened(centre, columns, half, POSITIONS, KINDS, search)
+    means = lexical.path_scores(found, band, KINDS, document, *scores)
+    return Path(KINDS.sources[found], KINDS.targets[found], means)
+
+
+def unaligned(sources: int, targets: int) -> Path:
+    """Return the path on which every sentence stands alone."""
+    ours = np.repeat(np.array([1, 0], np.int64), [sources, targets])
+    return Path(ours, 1 - ours, np.zeros(len(ours)))
+
+
+def band_about(centre: np.ndarray, columns: int, half: int) -> Band:
+    """Return the positions at most ``half`` target sentences from those of a path.
+
+    Args:
+        centre: A position of each row, never falling, int64 ``[source sentence + 1]``.
+        columns: Target sentences.
+        half: Half the width.
+    """
+    # A row reaches as far as a path from the row before needs to get there.
+    low = np.maximum(np.append(0, centre[:-1]) - half, 0)
+    high = np.minimum(np.append(centre[1:], columns) + half, columns) + 1
+    low[0], high[-1] = 0, columns + 1
+    sizes = high - low
+    return Band(low, high, np.append(0, np.cumsum(sizes)))
+
+
+def positions_of(path: np.ndarray, kinds: Kinds) -> np.ndarray:
+    """Return the last position of a path in each row; rows inside a bead have the one before."""
+    rows = np.cumsum(kinds.sources[path])
+    centre = np.zeros(int(rows[-1]) + 1 if len(rows) else 1, np.int64)
+    np.maximum.at(centre, rows, np.cumsum(kinds.targets[path]))
+    return np.maximum.accumulate(centre)
+
+
+def _widened(
+    centre: np.ndarray,
+    columns: int,
+    half: int,
+    most: int,
+    kinds: Kinds,
+    search: Callable[[Band], np.ndarray],
+) -> tuple[np.ndarray, Band]:
+    """Search a band, and wider ones as long as the path runs along the edge.
+
+    Returns:
+        The kinds of the path's beads, and the band that it was found in.
+    """
+    # The first search is held to the limit too, but for the path's own steps.
+    half = max(min(half, most // (2 * len(centre))), 1)
+    while True:
+        band = band_about(centre, columns, half)
+        path = search(band)
+        inside = len(path) and not _along_edge(positions_of(path, kinds), band, columns)
+        if inside or band.begins[-1] == len(centre) * (columns + 1):
+            return path, band
+        half *= 2
+        if 2 * half * len(centre) > most:
+            return path, band
+
+
+def _along_edge(positions: np.ndarray, band: Band, columns: int) -> bool:
+    """Tell whether a path touches the edge of a band where the text does not end."""
+    near = (positions - band.low < 2) & (band.low > 0)
+    near |= (band.high - positions < 3) & (band.high <= columns)
+    return bool(near.any())
+
+
+def _breaks(paragraphs: np.ndarray) -> np.ndarray:
+    """Return how many paragraphs end at each position or before it, int64 ``[position]``."""
+    ends = np.zeros(len(paragraphs) + 1, np.int64)
+    ends[1:-1] = np.diff(paragraphs) != 0
+    ends[-1] = 1
+    return np.cumsum(ends)

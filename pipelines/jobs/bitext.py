@@ -1,0 +1,188 @@
+"""The job ``bitext``: document pairs become sentence pairs."""
+
+from collections.abc import Sequence
+
+import apache_beam as beam
+import pyarrow.compute as pc
+
+from pairweave.models import store
+from pairweave.models.hmm.hmm import HmmConfig
+from pairweave.pipelines.aligners.hmm_fitting import FitAligner
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.options.corpora import UNDETERMINED
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.beside_output import check_beside
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.document_aligning import (
+    Documents,
+    EachDocument,
+    Model,
+    aligned_rows,
+    found_pairs,
+    sure_pairs,
+)
+from pairweave.pipelines.steps.screened_rows import ScreenRows
+from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import bead_files
+from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table
+from pairweave.transforms.shards.sample import sample_share
+from pairweave.transforms.shards.shard import Batches, Shard
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import CorpusInput, Plan
+
+_OF_PAIRS = ("input", "translation_input", "format", "links", "inline_tags", "html_entities")
+"""Options of corpora of pairs that mean nothing for documents."""
+
+_NOTHING_TO_FIT = (
+    "there is nothing to fit the aligner on: by their lengths alone, no two sentences of the "
+    "documents are sure to be a pair; give --parallel_source_input and --parallel_target_input to "
+    "fit on as well, or a fitted --model"
+)
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, extra = flags.parse(
+        BitextOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    check(options)
+    run = prepare(name, options)
+    if options.beads is not None:
+        inputs = [file.path for file in run.plan.files]
+        check_beside("beads", options.beads, options.output, inputs)
+    if options.plan_only:
+        return plan_text.show(run, graph, extra)
+    execute(run, graph, extra, {})
+    if options.beads is not None:
+        units = [unit.index for unit in run.plan.units]
+        files.write_bytes(options.beads, bead_files.collect(files.absolute(options.output), units))
+    plan_text.say_where(options.output)
+    return 0
+
+
+def check(options: BitextOptions) -> None:
+    """Refuse options that do not go together, or that documents have no use for.
+
+    Raises:
+        ConfigError: Names them.
+    """
+    for corpus in (options, *options.corpora):
+        unused = sorted(set(_OF_PAIRS) & corpus.model_fields_set)
+        if unused:
+            raise ConfigError(
+                f"--{unused[0]}: of corpora of pairs; bitext reads documents as text, a sentence a "
+                "line, by --source_input and --target_input"
+            )
+    of_fit = {"iterations", "parallel_source_input", "parallel_target_input"}
+    unused = sorted(of_fit & options.model_fields_set)
+    if options.model is not None and unused:
+        raise ConfigError(
+            f"--{unused[0]}: of an aligner that is fitted in the run; the given --model is fitted. "
+            "Leave it out, or leave --model out"
+        )
+    if options.tokens == "sentencepiece":
+        raise ConfigError(
+            "--tokens sentencepiece: documents are cut before there are pairs to train on; give "
+            "sentencepiece:MODEL, or words"
+        )
+    if bool(options.parallel_source_input) != bool(options.parallel_target_input):
+        raise ConfigError("parallel_source_input and parallel_target_input belong together")
+
+
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
+    options, config = run.options, run.write_config
+    assert isinstance(options, BitextOptions)
+    model: Model = run.model or fitted_model(pipeline, run)  # type: ignore[assignment]
+    align = EachDocument(
+        aligned_rows,
+        model,
+        limits=run.limits,
+        tokens=run.tokens,
+        least=LeastScores(options.min_score, options.min_document_score),
+        output=config.output,
+        plan=run.digest,
+    )
+    rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
+    rows = rows | "Screen" >> ScreenRows(run, None)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    receipts = shards | "Sentences" >> WriteShards(finish, config)
+    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+
+
+def fitted_model(pipeline: beam.Pipeline, run: Run) -> Model:
+    """Return the aligner that is fitted on the documents; what an earlier attempt made is kept.
+
+    Each fit reads the input anew: a step that feeds a model cannot also use it.
+    """
+    options = run.options
+    assert isinstance(options, BitextOptions)
+    plan = parallel_plan(run)
+    model: Model | None = None
+    for iteration in range(1, options.iterations + 1):
+        last = iteration == options.iterations
+        name = "" if last else f"-{iteration}"
+        reference = store.find_whole(run.model_directory + name)
+        if reference is not None:
+            model = reference
+            continue
+        find = sure_pairs if model is None else found_pairs
+        step = EachDocument(find, model, limits=run.limits, tokens=run.tokens)
+        documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
+        found: Batches = documents | f"Pairs{iteration}" >> step
+        if plan is not None:
+            read = pipeline | f"Parallel{iteration}" >> ReadUnits(plan.units, run.limits)
+            parallel = read | f"Screen{iteration}" >> Screen(run.screen)
+            found = (found, parallel) | f"Join{iteration}" >> beam.Flatten()
+        fit = FitAligner(
+            directory=run.model_directory + name,
+            tokens=run.tokens,
+            config=HmmConfig(decode=options.decode),
+            share=sample_share(run.plan.rows + (plan.rows if plan else 0), options.fit_pairs),
+            seed=options.seed,
+            threads=options.workers,
+            facts=run.language_facts(),
+            allow_empty=options.allow_empty,
+            nothing=_NOTHING_TO_FIT,
+        )
+        model = beam.pvalue.AsSingleton(found | f"Fit{iteration}" >> fit)
+    assert model is not None
+    return model
+
+
+def parallel_plan(run: Run) -> Plan | None:
+    """Return the line-parallel text that the aligner is fitted on as well, if there is any."""
+    options = run.options
+    assert isinstance(options, BitextOptions)
+    if not options.parallel_source_input:
+        return None
+    unit = run.plan.units[0]
+    corpus = CorpusInput(
+        source_lang=unit.source_lang or UNDETERMINED,
+        target_lang=unit.target_lang,
+        source_input=options.parallel_source_input,
+        target_input=options.parallel_target_input,
+    )
+    return make_plan([corpus], run.limits, options.unit_rows)
+
+
+def finish(shard: Shard) -> ShardOutput:
+    """Turn the kept beads into the rows of the output, and count them."""
+    table = sentences_table(shard.kept)
+    sides = [table.column(f"{side}_sentences") for side in ("source", "target")]
+    single = pc.equal(table.column("bead"), "1-1")
+    counts = {
+        "pairs": table.num_rows,
+        "pairs 1-1": pc.sum(single, min_count=0).as_py(),
+        "source sentences": pc.sum(pc.list_value_length(sides[0]), min_count=0).as_py(),
+        "target sentences": pc.sum(pc.list_value_length(sides[1]), min_count=0).as_py(),
+    }
+    return ShardOutput(shard, table, counts)

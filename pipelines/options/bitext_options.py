@@ -1,0 +1,75 @@
+"""The options of the job ``bitext``."""
+
+import math
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import JobOptions, Patterns
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
+
+
+class SentenceOptions(StepOptions):
+    """How documents are cut into sentences and aligned."""
+
+    split: Literal["none"] = Field(
+        "none", description="how text is cut into sentences: none, each line is one"
+    )
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="directory of a fitted hmm (default: fit one on the documents, and on the "
+        "parallel text if there is any)",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    parallel_source_input: Patterns = Field(
+        (), description="line-parallel text to fit on as well, the source side"
+    )
+    parallel_target_input: Patterns = Field(
+        (), description="line-parallel text to fit on as well, the target side"
+    )
+    iterations: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="how often the aligner is fitted: first on the beads that their lengths alone "
+        "make sure, then on the beads that it has found itself",
+    )
+    min_score: float = Field(
+        -0.6,
+        ge=-100,
+        le=100,
+        description="lowest score of a pair: the mean over its words of how much likelier each is "
+        "given the other side than by its frequency alone, as a natural logarithm; lower ones are "
+        "rejected",
+    )
+    min_document_score: float = Field(
+        -0.5,
+        ge=-100,
+        le=100,
+        description="lowest mean score of the pairs of a document, whose sides are else no "
+        "translations of each other: all of it is rejected",
+    )
+    beads: str | None = Field(
+        None,
+        min_length=1,
+        description="file for the beads of each document, one a line as [0, 1]:[2]:score, "
+        "unaligned sentences too; blank lines part documents",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class BitextOptions(SentenceOptions, JobOptions):
+    """Options of ``bitext``."""
+
+    max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
+    max_ratio: MaxRatio = Field(
+        math.inf, description="largest ratio of the sides' token counts; inf for none"
+    )
+    max_token_chars: MaxTokenChars = Field(1_000, description="longest token, in characters")
+
+    @property
+    def given_model(self) -> str | None:
+        """Return where the fitted aligner is, if one is given."""
+        return self.model

@@ -1,0 +1,60 @@
+"""Files that a job writes beside its run, where the user asks for them."""
+
+import fnmatch
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.storage import files
+
+_WRITTEN = (
+    run_files.CARD,
+    "report.html",
+    "data",
+    "data/*",
+    "_*",
+    "rejects",
+    "rejects/*",
+    "models",
+    "models/*",
+)
+"""What a run writes under its directory."""
+
+
+def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:
+    """Find out before a run whether a file can be written after it.
+
+    Args:
+        option: The option that names it.
+        path: The file.
+        output: The run's directory, which need not be there yet.
+        inputs: Absolute paths of the files that are read.
+
+    Raises:
+        ConfigError: The file's directory is missing or cannot be written to, the path is a
+            directory or an input, or the run writes a file of that name itself.
+    """
+    if files.absolute(path) in inputs:
+        raise ConfigError(
+            f"--{option} {path}: is an input and would be overwritten; give another file"
+        )
+    parent, _, name = files.absolute(path).rpartition("/")
+    if f"{parent}/".startswith(files.absolute(output).rstrip("/") + "/"):
+        inside = files.absolute(path)[len(files.absolute(output).rstrip("/")) + 1 :]
+        if any(fnmatch.fnmatchcase(inside, pattern) for pattern in _WRITTEN):
+            raise ConfigError(f"--{option} {path}: the run writes {inside} itself; name another")
+        return
+    if files.is_uri(path):
+        files.check_store(path)
+        return
+    if Path(path).is_dir() or not name:
+        raise ConfigError(f"--{option} {path}: is a directory; name a file")
+    try:
+        with tempfile.TemporaryFile(dir=parent or "/"):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"--{option} {path}: no file can be written in {parent or '/'}: {error.strerror}"
+        ) from error

@@ -1,0 +1,156 @@
+import functools
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.sentences import bead_weights
+from pairweave.models.sentences.sentence_aligner import (
+    DocumentWords,
+    align_by_length,
+    align_by_words,
+    band_about,
+    unaligned,
+)
+from pairweave.transforms.kernels.hmm.emissions import Side, emissions
+from pairweave.transforms.kernels.sentences import lexical
+from pairweave.transforms.sentences.sentence_words import cut_words
+from pairweave.transforms.text.tokens import TokenConfig
+from tests.makers.corpora import sentence
+from tests.makers.documents import document
+from tests.makers.hmm_corpora import plain_table
+from tests.oracles import slow_sentences
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit(plain_table([sentence(number) for number in range(300)]), HmmConfig())
+
+
+def words_of(source, target):
+    """Return a document pair of paragraphs of sentences, cut into words."""
+    paragraphs = [
+        np.repeat(np.arange(len(side)), [len(lines) for lines in side]) for side in (source, target)
+    ]
+    cut = [
+        cut_words(pa.array(list(itertools.chain(*side)), pa.string()), TokenConfig(), language)
+        for side, language in ((source, "en"), (target, "de"))
+    ]
+    return DocumentWords(*cut, *paragraphs)
+
+
+def spans(path):
+    row = column = 0
+    for source, target in zip(path.sources.tolist(), path.targets.tolist(), strict=True):
+        yield tuple(range(row, row + source)), tuple(range(column, column + target))
+        row, column = row + source, column + target
+
+
+def test_words_find_what_was_merged_split_and_left_out(model):
+    source, target, gold = document(1_000, 60)
+    words = words_of(source, target)
+    path = align_by_words(words, align_by_length(words), model)
+    found = set(spans(path))
+    both = {bead for bead in gold if all(bead)}
+    assert len(found & both) > 0.8 * len(both)
+    right = [score for bead, score in zip(spans(path), path.scores, strict=True) if bead in both]
+    assert min(right) > 0
+
+
+def test_every_sentence_is_in_one_bead(model):
+    source, target, _ = document(5_000, 40)
+    words = words_of(source, target[:3])
+    first = align_by_length(words)
+    for path in (first, align_by_words(words, first, model)):
+        assert path.sources.sum() == sum(map(len, source))
+        assert path.targets.sum() == sum(map(len, target[:3]))
+    assert ((first.scores >= 0) & (first.scores <= 1)).all()
+
+
+def test_what_is_no_translation_scores_below_what_is(model):
+    source, target, _ = document(1_000, 40)
+    _, other, _ = document(90_000, 40)
+    scores = []
+    for side in (target, other):
+        words = words_of(source, side)
+        path = align_by_words(words, align_by_length(words), model)
+        both = (path.sources > 0) & (path.targets > 0)
+        scores.append(path.scores[both].mean() if both.any() else -1.0)
+    assert scores[0] > 0.5 > scores[1] + 0.5
+
+
+def _probabilities(texts, parts, i, j):
+    """Return p(t | s) and p(s | t) of two sentences, by the aligner's own emissions."""
+    heads = np.full(len(parts.target_words.mass), -1, np.int32)
+    stem_heads = np.full(len(parts.target_words.stem_mass), -1, np.int32)
+    one, other = (
+        Side(text.side.offsets[at : at + 2], *text.side[1:])
+        for text, at in zip(texts, (i, j), strict=True)
+    )
+    words = parts.source_words, parts.target_words
+    made = emissions(one, other, 0, *words, parts.lexicon, heads, stem_heads)
+    return made[0], made[3]
+
+
+def test_scores_of_words_are_those_of_the_slow_twin(model):
+    source, target, _ = document(2_000, 6)
+    words = words_of(source, target)
+    parts = model.parts
+    texts = [
+        lexical.Text(
+            vocabulary.side(side.offsets, side.letter_offsets, side.letters), side.frequency
+        )
+        for vocabulary, side in ((parts.source, words.source), (parts.target, words.target))
+    ]
+    rows, columns = len(words.source), len(words.target)
+    band = band_about(np.linspace(0, columns, rows + 1).astype(np.int64), columns, 3)
+    known = parts.source_words, parts.target_words
+    forward, reverse = lexical.score_words(*texts, *known, parts.lexicon, band, 3, 0.2)
+    probabilities = functools.cache(lambda i, j: _probabilities(texts, parts, i, j))
+    checked = 0
+    for i, j in itertools.product(range(rows), range(columns)):
+        place = j + 1 - band.low[i + 1]
+        if not 0 <= place < band.high[i + 1] - band.low[i + 1]:
+            continue
+        at = band.begins[i + 1] + place
+        frequencies = [
+            side.frequency[side.offsets[number] : side.offsets[number + 1]]
+            for side, number in ((words.source, i), (words.target, j))
+        ]
+        for run in range(3):
+            if i >= run and forward[at, run] > -1e29:
+                chances = np.hstack([probabilities(i - back, j)[0] for back in range(run + 1)])
+                expected = slow_sentences.word_score(chances.tolist(), frequencies[1], 0.2)
+                assert forward[at, run] == pytest.approx(expected, abs=1e-3)
+                checked += 1
+            if j >= run and reverse[at, run] > -1e29:
+                chances = np.hstack([probabilities(i, j - back)[1] for back in range(run + 1)])
+                expected = slow_sentences.word_score(chances.tolist(), frequencies[0], 0.2)
+                assert reverse[at, run] == pytest.approx(expected, abs=1e-3)
+                checked += 1
+    assert checked > 100
+
+
+def test_paragraphs_count_only_where_both_sides_mark_them():
+    source, target, _ = document(0, 20)
+    assert words_of(source, target).comparable_paragraphs
+    assert not words_of(source, [list(itertools.chain(*target))]).comparable_paragraphs
+
+
+def test_a_band_reaches_from_corner_to_corner():
+    band = band_about(np.array([0, 5, 50, 50]), 60, 3)
+    assert (band.low[0], band.high[-1]) == (0, 61)
+    # Each row reaches where the next one begins.
+    assert (band.high[:-1] > band.low[1:]).all()
+
+
+def test_nothing_is_aligned_with_an_empty_side():
+    path = unaligned(2, 1)
+    assert list(spans(path)) == [((0,), ()), ((1,), ()), ((), (0,))]
+
+
+def test_probabilities_of_kinds_leave_none_over():
+    for priors in (bead_weights.FIRST_PRIORS, bead_weights.PRIORS):
+        assert sum(priors.values()) == pytest.approx(1, abs=0.02)

@@ -1,0 +1,133 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.kernels.sentences import beads, lengths
+from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds, Weights
+from tests.oracles import slow_sentences
+
+PRIORS = {(1, 1): 0.9, (2, 1): 0.03, (1, 2): 0.03, (1, 0): 0.02, (0, 1): 0.02}
+LOGS = {size: math.log(prior) for size, prior in PRIORS.items()}
+KINDS = Kinds(
+    np.array([source for source, _ in PRIORS]),
+    np.array([target for _, target in PRIORS]),
+    np.array(list(LOGS.values())),
+)
+FREE = Weights(1.0, 0.0, 0.0, 0.0)
+sizes = st.lists(st.integers(1, 30), min_size=1, max_size=5)
+
+
+def ends(words):
+    return np.concatenate([[0], np.cumsum(words)]).astype(np.int64)
+
+
+def document(source, target, source_breaks=None, target_breaks=None):
+    """Return a document of sentences of so many words; without breaks one paragraph a side."""
+    none = [np.zeros(len(side) + 1, np.int64) for side in (source, target)]
+    breaks = [
+        side if given is None else np.cumsum(given)
+        for side, given in zip(none, (source_breaks, target_breaks), strict=True)
+    ]
+    return Document(ends(source), ends(target), *breaks, sum(target) / sum(source))
+
+
+def whole_band(rows, columns):
+    low = np.zeros(rows + 1, np.int64)
+    return Band(low, low + columns + 1, np.arange(rows + 2) * (columns + 1))
+
+
+def length_model(target):
+    longest = 2 * max(target)
+    chances = lengths.chance_lengths(np.array(target), 2, longest)
+    return lengths.LengthModel(
+        chances, np.array([math.lgamma(count + 1) for count in range(longest + 1)])
+    )
+
+
+def slow_score(source, target, model):
+    """Return a function that scores a bead by its lengths."""
+    ratio = sum(target) / sum(source)
+
+    def score(rows, columns):
+        words = sum(source[row] for row in rows)
+        others = sum(target[column] for column in columns)
+        chance = model.log_chances[len(columns) - 1, others]
+        return slow_sentences.poisson_score(words, others, ratio, chance)
+
+    return score
+
+
+@given(source=sizes, target=sizes)
+def test_the_best_path_is_the_best_of_all(source, target):
+    model = length_model(target)
+    band = whole_band(len(source), len(target))
+    made = document(source, target)
+    back = lengths.best_beads(band, KINDS, made, FREE, model)
+    path = beads.trace(band, KINDS, back)
+    found = [(int(KINDS.sources[kind]), int(KINDS.targets[kind])) for kind in path]
+    score = slow_score(source, target, model)
+    best, _ = slow_sentences.best_path(len(source), len(target), LOGS, score)
+    total, row, column = 0.0, 0, 0
+    for sources, targets in found:
+        total += LOGS[sources, targets]
+        row, column = row + sources, column + targets
+        if sources and targets:
+            total += score(range(row - sources, row), range(column - targets, column))
+    assert (row, column) == (len(source), len(target))
+    assert total == pytest.approx(best)
+
+
+@given(source=sizes, target=sizes)
+def test_probabilities_are_those_of_all_paths_together(source, target):
+    model = length_model(target)
+    band = whole_band(len(source), len(target))
+    made = document(source, target)
+    path = beads.trace(band, KINDS, lengths.best_beads(band, KINDS, made, FREE, model))
+    found = lengths.posteriors(path, band, KINDS, made, FREE, model)
+    sums = slow_sentences.path_sums(
+        len(source), len(target), LOGS, slow_score(source, target, model)
+    )
+    row = column = 0
+    for kind, chance in zip(path, found, strict=True):
+        bead = int(KINDS.sources[kind]), int(KINDS.targets[kind])
+        row, column = row + bead[0], column + bead[1]
+        assert chance == pytest.approx(sums[row, column, *bead], abs=1e-9)
+
+
+def test_chances_of_lengths_sum_to_one():
+    found = np.exp(lengths.chance_lengths(np.array([3, 7, 7, 20]), 2, 400))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-3)
+    # A sum of two lengths is distributed like one length and another.
+    one = np.convolve(found[0], found[0])[:401]
+    np.testing.assert_allclose(found[1], one, atol=1e-12)
+
+
+def test_ends_of_paragraphs_cost_what_they_should():
+    # Source paragraphs end behind sentences 1 and 3; the target's behind 2 and 3.
+    made = document([5, 5, 5], [5, 5, 5], [0, 1, 0, 1], [0, 0, 1, 1])
+    weights = Weights(1.0, 0.0, 0.25, 4.0)
+    kinds = {size: number for number, size in enumerate(PRIORS)}
+
+    def cost(row, position, size):
+        logs = LOGS[size]
+        return logs - beads.prior(row, position, kinds[size], KINDS, made, weights)
+
+    assert cost(1, 1, (1, 1)) == pytest.approx(4)
+    assert cost(3, 3, (1, 1)) == pytest.approx(0)
+    assert cost(2, 1, (2, 1)) == pytest.approx(0.25)
+    assert cost(2, 2, (2, 1)) == pytest.approx(4.25)
+    assert beads.prior(1, 1, kinds[2, 1], KINDS, made, weights) <= beads.NO_PATH
+
+
+def test_a_band_keeps_a_path_inside():
+    source = target = [4] * 6
+    low = np.array([0, 0, 1, 2, 3, 4, 5])
+    high = np.array([2, 3, 4, 5, 6, 7, 7])
+    band = Band(low, high, np.concatenate([[0], np.cumsum(high - low)]))
+    made = document(source, target)
+    back = lengths.best_beads(band, KINDS, made, FREE, length_model(target))
+    path = beads.trace(band, KINDS, back)
+    assert KINDS.sources[path].sum() == KINDS.targets[path].sum() == 6

@@ -1,0 +1,195 @@
+"""Beads, bands, and the best path of beads through a band.
+
+A bead is some consecutive source sentences and some consecutive target sentences that translate
+each other (Brown, Lai and Mercer 1991). A path is beads in order that hold every sentence once. It
+leads through positions ``(source, target)``, which say how many sentences of each side are behind
+it; a band keeps to some positions of each row.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+NO_PATH = -1e30
+"""The score of a position that no path reaches."""
+
+NO_BEAD = 255
+"""What leads to a position that no path reaches."""
+
+
+class Kinds(NamedTuple):
+    """The kinds of beads.
+
+    Attributes:
+        sources: Source sentences of each kind, int64 ``[kind]``.
+        targets: Target sentences of each kind, int64 ``[kind]``.
+        log_priors: Logarithm of the probability of each kind, float64 ``[kind]``.
+    """
+
+    sources: np.ndarray
+    targets: np.ndarray
+    log_priors: np.ndarray
+
+
+class Band(NamedTuple):
+    """Which positions of each row a path may use: those from ``low`` to before ``high``.
+
+    Neither falls from one row to the next, row 0 has position 0, and the last row the last one.
+
+    Attributes:
+        low: First position of each row, int64 ``[source sentence + 1]``.
+        high: The position behind the last, int64 ``[source sentence + 1]``.
+        begins: Where each row begins if all rows are laid end to end, int64 ``[row + 1]``.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    begins: np.ndarray
+
+
+class Document(NamedTuple):
+    """Lengths and paragraphs of both sides.
+
+    Attributes:
+        source_ends: Words before each position, int64 ``[source sentence + 1]``.
+        target_ends: Likewise.
+        source_breaks: Paragraphs that end at a position or before it, int64 ``[position]``.
+        target_breaks: Likewise.
+        ratio: Target words to one source word.
+    """
+
+    source_ends: np.ndarray
+    target_ends: np.ndarray
+    source_breaks: np.ndarray
+    target_breaks: np.ndarray
+    ratio: float
+
+
+class Weights(NamedTuple):
+    """What the parts of a bead's score weigh; each is explained where it is set.
+
+    Attributes:
+        words: Of the words' scores.
+        length: Of the difference of the lengths.
+        inside: Cost of each paragraph that ends inside a bead.
+        unequal: Cost of a bead at whose end a paragraph of one side ends, and none of the other.
+    """
+
+    words: float
+    length: float
+    inside: float
+    unequal: float
+
+
+@numba.njit(nogil=True, cache=True)
+def prior(
+    row: int, position: int, kind: int, kinds: Kinds, document: Document, weights: Weights
+) -> float:
+    """Return what a bead scores by its kind and the ends of paragraphs alone.
+
+    Args:
+        row: Source sentences up to the bead's end.
+        position: Target sentences up to its end.
+        kind: Its kind.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: What weighs how much.
+
+    Returns:
+        The score; `NO_PATH` if the bead would begin before the text.
+    """
+    sources, targets = kinds.sources[kind], kinds.targets[kind]
+    if row < sources or position < targets:
+        return NO_PATH
+    ours, theirs = document.source_breaks, document.target_breaks
+    inside = 0
+    ends = False
+    if sources:
+        inside += ours[row - 1] - ours[row - sources]
+    if targets:
+        inside += theirs[position - 1] - theirs[position - targets]
+    if row:
+        ends = ours[row] > ours[row - 1]
+    others_end = position > 0 and theirs[position] > theirs[position - 1]
+    cost = weights.inside * inside
+    if ends != others_end:
+        cost += weights.unequal
+    return kinds.log_priors[kind] - cost
+
+
+@numba.njit(nogil=True, cache=True)
+def widest_row(band: Band) -> int:
+    """Return the most positions in a row of a band."""
+    widest = 0
+    for row in range(len(band.low)):
+        widest = max(widest, band.high[row] - band.low[row])
+    return widest
+
+
+@numba.njit(nogil=True, cache=True)
+def advance(
+    row: int, band: Band, kinds: Kinds, scores: np.ndarray, best: np.ndarray, back: np.ndarray
+) -> None:
+    """Find the best path to each position of a row; of equals, the first kind of bead.
+
+    Args:
+        row: The row; those before it are done.
+        band: The positions.
+        kinds: The kinds of beads.
+        scores: Score of each kind of bead that ends at each position of the row, float64
+            ``[position of the row, kind]``.
+        best: Scores of the best paths, of some rows, each in turn overwriting the oldest, float64
+            ``[rows kept, widest row]``; this row is written.
+        back: The last bead of the best path to each position, uint8 ``[position]``; this row is
+            written.
+    """
+    kept = best.shape[0]
+    low = band.low[row]
+    begin = band.begins[row]
+    for position in range(low, band.high[row]):
+        found = NO_PATH
+        last = NO_BEAD
+        if row == 0 and position == 0:
+            found = 0.0
+        for kind in range(len(kinds.sources)):
+            before = row - kinds.sources[kind]
+            at = position - kinds.targets[kind]
+            if before < 0 or at < band.low[before] or at >= band.high[before]:
+                continue
+            score = best[before % kept, at - band.low[before]]
+            if score <= NO_PATH:
+                continue
+            score += scores[position - low, kind]
+            if score > found:
+                found = score
+                last = kind
+        best[row % kept, position - low] = found
+        back[begin + position - low] = last
+
+
+@numba.njit(nogil=True, cache=True)
+def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
+    """Follow the best path from its end.
+
+    Args:
+        band: The positions.
+        kinds: The kinds of beads.
+        back: From `advance`, of all rows.
+
+    Returns:
+        The kind of each bead in order, uint8 ``[bead]``; of no bead if no path reaches the end.
+    """
+    row = len(band.low) - 1
+    position = band.high[row] - 1
+    found = np.empty(row + position, dtype=np.uint8)
+    used = len(found)
+    while row > 0 or position > 0:
+        kind = back[band.begins[row] + position - band.low[row]]
+        if kind == NO_BEAD:
+            return found[:0].copy()
+        used -= 1
+        found[used] = kind
+        row -= kinds.sources[kind]
+        position -= kinds.targets[kind]
+    return found[used:].copy()

@@ -1,0 +1,239 @@
+"""Beads scored by the lengths of their sentences (Moore 2002, section 3.1).
+
+The words of a bead's target sentences are Poisson-distributed about the words of its source
+sentences times the ratio of both texts. Against that stands that its target sentences have nothing
+to do with the source ones: then their length is a sum of lengths as they occur in the text. The
+score of a bead is the logarithm of the ratio of both, and so 0 for a bead with an empty side,
+before the prior of its kind.
+"""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.sentences.beads import (
+    NO_PATH,
+    Band,
+    Document,
+    Kinds,
+    Weights,
+    advance,
+    prior,
+    widest_row,
+)
+
+
+@numba.njit(nogil=True, cache=True)
+def chance_lengths(lengths: np.ndarray, most: int, longest: int) -> np.ndarray:
+    """Return how likely sums of lengths are that have nothing to do with each other.
+
+    The distribution of one length is half that of the text, smoothed by a triangle as wide as the
+    length itself, and half geometric with the same mean, so that no length is impossible.
+
+    Args:
+        lengths: Words of each sentence, int64.
+        most: Sentences of a sum.
+        longest: Longest sum that is told apart; longer ones count as this one.
+
+    Returns:
+        Logarithms of probabilities, float64 ``[sentences - 1, sum]``.
+    """
+    one = np.zeros(longest + 1)
+    for length in lengths:
+        reach = min(length, longest) // 4 + 1
+        total = 0.0
+        for at in range(-reach, reach + 1):
+            total += reach + 1 - abs(at)
+        for at in range(-reach, reach + 1):
+            place = min(max(min(length, longest) + at, 0), longest)
+            one[place] += 0.5 * (reach + 1 - abs(at)) / (total * len(lengths))
+    mean = max(lengths.mean(), 1.0)
+    share = 1.0 / (mean + 1.0)
+    weight = share
+    for at in range(longest + 1):
+        one[at] += 0.5 * weight
+        weight *= 1.0 - share
+    result = np.empty((most, longest + 1))
+    now = one
+    for count in range(most):
+        if count:
+            new = np.zeros(longest + 1)
+            for first in range(longest + 1):
+                for second in range(longest + 1 - first):
+                    new[first + second] += now[first] * one[second]
+            now = new
+        for at in range(longest + 1):
+            result[count, at] = math.log(max(now[at], 1e-300))
+    return result
+
+
+class LengthModel(NamedTuple):
+    """What lengths say of beads.
+
+    Attributes:
+        log_chances: From `chance_lengths` of the target side.
+        log_factorials: Of the sums of target words that are told apart, float64.
+    """
+
+    log_chances: np.ndarray
+    log_factorials: np.ndarray
+
+
+@numba.njit(nogil=True, cache=True)
+def bead_score(
+    row: int,
+    position: int,
+    kind: int,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+) -> float:
+    """Return the score of a bead.
+
+    Args:
+        row: Source sentences up to the bead's end.
+        position: Target sentences up to its end.
+        kind: Its kind.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Of the ends of paragraphs.
+        model: What lengths say.
+    """
+    score = prior(row, position, kind, kinds, document, weights)
+    sources, targets = kinds.sources[kind], kinds.targets[kind]
+    if score <= NO_PATH or not sources or not targets:
+        return score
+    log_chances, log_factorials = model
+    words = document.source_ends[row] - document.source_ends[row - sources]
+    others = document.target_ends[position] - document.target_ends[position - targets]
+    others = min(others, len(log_factorials) - 1)
+    mean = max(words, 1) * document.ratio
+    poisson = others * math.log(mean) - mean - log_factorials[others]
+    return score + poisson - log_chances[targets - 1, others]
+
+
+@numba.njit(nogil=True, cache=True)
+def score_row(
+    row: int,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+    scores: np.ndarray,
+) -> None:
+    """Score the beads that end in a row of positions.
+
+    Args:
+        row: The row.
+        band: The positions.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Of the ends of paragraphs.
+        model: What lengths say.
+        scores: Receives the scores, float64 ``[position of the row, kind]``.
+    """
+    low = band.low[row]
+    for position in range(low, band.high[row]):
+        for kind in range(len(kinds.sources)):
+            scores[position - low, kind] = bead_score(
+                row, position, kind, kinds, document, weights, model
+            )
+
+
+@numba.njit(nogil=True, cache=True)
+def best_beads(
+    band: Band, kinds: Kinds, document: Document, weights: Weights, model: LengthModel
+) -> np.ndarray:
+    """Find the best path by length; arguments are those of `score_row`.
+
+    Returns:
+        The last bead of the best path to each position of the band, uint8 ``[position]``.
+    """
+    rows = len(band.low)
+    widest = widest_row(band)
+    back = np.empty(band.begins[rows], dtype=np.uint8)
+    best = np.full((kinds.sources.max() + 1, widest), NO_PATH)
+    scores = np.empty((widest, len(kinds.sources)))
+    for row in range(rows):
+        score_row(row, band, kinds, document, weights, model, scores)
+        advance(row, band, kinds, scores, best, back)
+    return back
+
+
+@numba.njit(nogil=True, cache=True)
+def posteriors(
+    path: np.ndarray,
+    band: Band,
+    kinds: Kinds,
+    document: Document,
+    weights: Weights,
+    model: LengthModel,
+) -> np.ndarray:
+    """Compute how probable each bead of a path is among all paths of a band.
+
+    Args:
+        path: Kinds of the path's beads, uint8 ``[bead]``.
+        band: The positions.
+        kinds: The kinds of beads.
+        document: The document.
+        weights: Of the ends of paragraphs.
+        model: What lengths say.
+
+    Returns:
+        Probabilities, float64 ``[bead]``.
+    """
+    rows = len(band.low)
+    scores = np.empty((widest_row(band), len(kinds.sources)))
+    ahead = np.full(band.begins[rows], NO_PATH)
+    behind = np.full(band.begins[rows], NO_PATH)
+    ahead[0] = 0.0
+    behind[-1] = 0.0
+    for row in range(rows):
+        score_row(row, band, kinds, document, weights, model, scores)
+        for position in range(band.low[row], band.high[row]):
+            here = _place(band, row, position)
+            for kind in range(len(kinds.sources)):
+                before = _place(band, row - kinds.sources[kind], position - kinds.targets[kind])
+                if before >= 0:
+                    score = ahead[before] + scores[position - band.low[row], kind]
+                    ahead[here] = _add_logs(ahead[here], score)
+    for row in range(rows - 1, -1, -1):
+        score_row(row, band, kinds, document, weights, model, scores)
+        for position in range(band.high[row] - 1, band.low[row] - 1, -1):
+            here = _place(band, row, position)
+            for kind in range(len(kinds.sources)):
+                before = _place(band, row - kinds.sources[kind], position - kinds.targets[kind])
+                if before >= 0:
+                    score = behind[here] + scores[position - band.low[row], kind]
+                    behind[before] = _add_logs(behind[before], score)
+    found = np.empty(len(path))
+    row = 0
+    position = 0
+    for bead in range(len(path)):
+        before = _place(band, row, position)
+        row += kinds.sources[path[bead]]
+        position += kinds.targets[path[bead]]
+        score = bead_score(row, position, path[bead], kinds, document, weights, model)
+        here = _place(band, row, position)
+        found[bead] = math.exp(min(ahead[before] + score + behind[here] - ahead[-1], 0.0))
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def _place(band: Band, row: int, position: int) -> int:
+    """Return where a position is if all rows are laid end to end, -1 outside the band."""
+    if row < 0 or not band.low[row] <= position < band.high[row]:
+        return -1
+    return band.begins[row] + position - band.low[row]
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_logs(one: float, other: float) -> float:
+    """Return the logarithm of the sum of two numbers given by their logarithms."""
+    if one < other:
+        one, other = other, one
+    return one + math.log1p(math.exp(max(other - one, -700.0))) if other > NO_PATH else one

@@ -1,0 +1,20 @@
+"""The beads of a run's documents as text, a file for each document pair beside its receipt."""
+
+from collections.abc import Sequence
+
+from pairweave.transforms.output.names import RECEIPTS
+from pairweave.transforms.storage import files
+
+
+def write(output: str, unit: int, lines: str) -> None:
+    """Write the beads of one document pair, a line each, under a run's directory."""
+    files.write_bytes(_path(output, unit), lines.encode())
+
+
+def collect(output: str, units: Sequence[int]) -> bytes:
+    """Return the beads of all document pairs of a finished run; blank lines part documents."""
+    return b"\n".join(files.read_bytes(_path(output, unit)) for unit in units)
+
+
+def _path(output: str, unit: int) -> str:
+    return files.join(output, f"{RECEIPTS}/beads-{unit:05d}.txt")

@@ -1,0 +1,222 @@
+"""Beads of a document become rows: pairs, or sentences that are rejected."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms import schemas
+from pairweave.transforms.reading.identity import pair_ids
+from pairweave.transforms.reading.rows import Problem
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.sentences.bead_lines import bead_line
+from pairweave.transforms.sentences.document import Sentences
+from pairweave.transforms.units import Unit
+
+BATCH_ROWS = 8_192
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacedBead:
+    """A bead at its place in a document.
+
+    Attributes:
+        source: Its source sentences, half-open.
+        target: Its target sentences.
+        score: The mean score of its words (`models.sentences.sentence_aligner.Path`).
+    """
+
+    source: range
+    target: range
+    score: float
+
+
+def place_beads(
+    sources: np.ndarray, targets: np.ndarray, scores: np.ndarray
+) -> Iterator[PlacedBead]:
+    """Yield the beads of a path that holds so many sentences of each side."""
+    row = column = 0
+    for source, target, score in zip(
+        sources.tolist(), targets.tolist(), scores.tolist(), strict=True
+    ):
+        yield PlacedBead(range(row, row + source), range(column, column + target), score)
+        row, column = row + source, column + target
+
+
+def bead_lines(beads: list[PlacedBead]) -> str:
+    """Return beads as text, a line each."""
+    return "".join(f"{bead_line(bead.source, bead.target, bead.score)}\n" for bead in beads)
+
+
+@dataclasses.dataclass(frozen=True)
+class LeastScores:
+    """Below which scores beads are rejected.
+
+    Attributes:
+        pair: The least score of a pair.
+        document: The least mean score of the pairs of a document.
+    """
+
+    pair: float
+    document: float
+
+
+def bead_rows(
+    unit: Unit, sides: tuple[Sentences, Sentences], beads: list[PlacedBead], least: LeastScores
+) -> Iterator[pa.RecordBatch]:
+    """Yield a row (`schemas.ROWS`) for each bead.
+
+    Sentences of one bead are joined by a space. A bead is rejected if a side is empty, if it or its
+    document scores below the least, or, for the reason of that line, if it holds a line that is no
+    text. The place of a row is that of its first source sentence, or without one of its first
+    target sentence.
+
+    Args:
+        unit: The document pair.
+        sides: Its sentences.
+        beads: Its beads, which hold every sentence once.
+        least: Which scores suffice.
+    """
+    scores = [bead.score for bead in beads if bead.source and bead.target]
+    mean = sum(scores) / len(scores) if scores else 0.0
+    unrelated = None
+    if mean < least.document:
+        detail = f"the document scores {mean:.3f}, min_document_score is {least.document:g}"
+        unrelated = Problem(Reject.UNRELATED_DOCUMENT, detail)
+    for first in range(0, len(beads), BATCH_ROWS):
+        yield _batch(unit, sides, beads[first : first + BATCH_ROWS], least.pair, unrelated)
+
+
+def _batch(
+    unit: Unit,
+    sides: tuple[Sentences, Sentences],
+    beads: list[PlacedBead],
+    min_score: float,
+    unrelated: Problem | None,
+) -> pa.RecordBatch:
+    source, target = (
+        _joined(side, [getattr(bead, name) for bead in beads])
+        for name, side in zip(("source", "target"), sides, strict=True)
+    )
+    rejects = [_reject(sides, bead, min_score, unrelated) for bead in beads]
+    places = [
+        (sides[0], bead.source.start) if bead.source else (sides[1], bead.target.start)
+        for bead in beads
+    ]
+    columns = {
+        "unit": [unit.index] * len(beads),
+        "id": pair_ids(
+            unit.source_lang,
+            unit.target_lang,
+            source,
+            target,
+            pa.nulls(len(beads), pa.string()),
+        ),
+        "corpus": [unit.corpus] * len(beads),
+        "source_lang": [unit.source_lang] * len(beads),
+        "target_lang": [unit.target_lang] * len(beads),
+        "file": [side.name for side, _ in places],
+        "line": [int(side.lines[sentence]) for side, sentence in places],
+        "source": source,
+        "target": target,
+        "stage": [found and found[0] for found in rejects],
+        "reason": [found and found[1].reason for found in rejects],
+        "detail": [found and found[1].detail for found in rejects],
+        "raw": [found and found[1].raw for found in rejects],
+        "score": [bead.score for bead in beads],
+        "bead": [
+            {
+                "source_start": bead.source.start,
+                "source_end": bead.source.stop,
+                "target_start": bead.target.start,
+                "target_end": bead.target.stop,
+            }
+            for bead in beads
+        ],
+    }
+    return pa.RecordBatch.from_arrays(
+        [_column(field, columns.get(field.name), len(beads)) for field in schemas.ROWS],
+        schema=schemas.ROWS,
+    )
+
+
+def _column(field: pa.Field, values: object, count: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(count, field.type)
+    if isinstance(values, pa.Array):
+        return values
+    if pa.types.is_dictionary(field.type):
+        return pa.array(values, pa.string()).cast(field.type)
+    return pa.array(values, field.type)
+
+
+def _joined(side: Sentences, ranges: list[range]) -> pa.StringArray:
+    """Return the text of each bead's side; null where it has no sentence."""
+    texts = side.texts.to_pylist() if ranges else []
+    return pa.array(
+        [
+            " ".join(texts[sentence] for sentence in sentences) if sentences else None
+            for sentences in ranges
+        ],
+        pa.string(),
+    )
+
+
+def _reject(
+    sides: tuple[Sentences, Sentences],
+    bead: PlacedBead,
+    min_score: float,
+    unrelated: Problem | None,
+) -> tuple[str, Problem] | None:
+    """Return the stage and the reason for which a bead is rejected; None for a pair."""
+    for side, sentences in zip(sides, (bead.source, bead.target), strict=True):
+        for sentence in sentences if side.problems else ():
+            if sentence in side.problems:
+                return Stage.READ, side.problems[sentence]
+    kind = f"{len(bead.source)}-{len(bead.target)}"
+    if not bead.source or not bead.target:
+        return Stage.ALIGN, Problem(Reject.UNALIGNED, kind)
+    if unrelated is not None:
+        return Stage.ALIGN, unrelated
+    if bead.score < min_score:
+        detail = f"{kind} scores {bead.score:.3f}, min_score is {min_score:g}"
+        return Stage.ALIGN, Problem(Reject.LOW_SCORE, detail)
+    return None
+
+
+def sentences_table(kept: pa.Table) -> pa.Table:
+    """Turn kept rows (`schemas.ROWS`) into rows of the output (`schemas.SENTENCES`)."""
+    bead = kept.column("bead").combine_chunks()
+    starts_ends = {
+        side: [bead.field(f"{side}_{end}").to_numpy() for end in ("start", "end")]
+        for side in ("source", "target")
+    }
+    sizes = [ends - starts for starts, ends in starts_ends.values()]
+    kinds = [f"{source}-{target}" for source, target in zip(*sizes, strict=True)]
+    columns = {
+        "bead": pa.array(kinds, pa.string()),
+        "document": kept.column("unit"),
+        **{f"{side}_sentences": _numbers(*bounds) for side, bounds in starts_ends.items()},
+    }
+    return pa.Table.from_arrays(
+        [
+            (columns[field.name] if field.name in columns else kept.column(field.name)).cast(
+                field.type
+            )
+            for field in schemas.SENTENCES
+        ],
+        schema=schemas.SENTENCES,
+    )
+
+
+def _numbers(starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:
+    """Return ranges of sentences as lists of their numbers."""
+    sizes = (ends - starts).astype(np.int64)
+    offsets = np.append(0, np.cumsum(sizes))
+    inside = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return pa.ListArray.from_arrays(
+        pa.array(offsets.astype(np.int32)),
+        pa.array(inside.astype(np.int32)),
+        type=schemas.list_of(pa.int32()),
+    )

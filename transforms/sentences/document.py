@@ -1,0 +1,79 @@
+"""A document pair as it is read: sentences, paragraphs, and lines that are no text."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.reading.column_lines import decode, line_blocks, whole_lines
+from pairweave.transforms.reading.rows import Problem
+from pairweave.transforms.storage.byte_streams import part_text
+from pairweave.transforms.units import Part, ReadLimits, Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class Sentences:
+    """One side of a document.
+
+    Attributes:
+        name: The file's name.
+        texts: The sentences, strings without nulls; empty for a line that is no text.
+        lines: Line of each sentence, from 1, int64 ``[sentence]``.
+        paragraphs: Paragraph of each sentence, from 0, rising, int64 ``[sentence]``.
+        problems: Why a line is no text, by sentence.
+    """
+
+    name: str
+    texts: pa.StringArray
+    lines: np.ndarray
+    paragraphs: np.ndarray
+    problems: dict[int, Problem]
+
+    def __len__(self) -> int:
+        """Return the number of sentences."""
+        return len(self.lines)
+
+
+def read_document(unit: Unit, limits: ReadLimits) -> tuple[Sentences, Sentences]:
+    """Read both sides of a document pair, a sentence a line; blank lines part paragraphs.
+
+    A line that is no text (not UTF-8, over the limit, with a control character) is a sentence too,
+    so that the numbers of the sentences are those of the lines that are not blank.
+
+    Raises:
+        WorkerError: A file is not what was planned.
+    """
+    if len(unit.parts) != 2:
+        raise WorkerError(f"{unit.label}: a document pair has 2 files, this has {len(unit.parts)}")
+    source, target = (_read_side(part, limits) for part in unit.parts)
+    return source, target
+
+
+def _read_side(part: Part, limits: ReadLimits) -> Sentences:
+    found = [pa.array([], pa.string())]
+    problems: dict[int, Problem] = {}
+    done = 0
+    for block in line_blocks(part_text(part, limits), limits.max_line_bytes):
+        of_block: dict[int, Problem] = {}
+        stretch = whole_lines(block, 0, len(block))
+        texts = decode(stretch, part.role, limits.max_line_bytes, of_block)
+        found.append(texts.fill_null(""))
+        problems |= {done + row: problem for row, problem in of_block.items()}
+        done += len(block)
+    texts = pa.concat_arrays(found)
+    filled = pa.compute.not_equal(pa.compute.utf8_trim_whitespace(texts), "")
+    marks = filled.to_numpy(zero_copy_only=False)
+    marks[list(problems)] = True
+    rows = np.flatnonzero(marks)
+    # A new paragraph begins where a line before was blank.
+    begins = np.zeros(len(rows), np.int64)
+    begins[1:] = np.diff(rows) > 1
+    place = {int(row): number for number, row in enumerate(rows.tolist()) if row in problems}
+    return Sentences(
+        part.name,
+        texts.take(pa.array(rows)),
+        rows + 1,
+        np.cumsum(begins),
+        {place[row]: problem for row, problem in problems.items()},
+    )
