@@ -6,10 +6,10 @@ import json
 import pytest
 
 from tests.cluster.conftest import ready
-from tests.makers import corpora, runs, suggesting
+from tests.makers import corpora, documents, runs, suggesting
 
 COMMON = ("--source_lang", "en", "--target_lang", "de")
-PUBLISHED = ("augment", "suggest", "suggest_ter")
+PUBLISHED = ("augment", "suggest", "suggest_ter", "bitext")
 SHARDS = 13
 
 pytestmark = pytest.mark.slow
@@ -44,6 +44,19 @@ def linked_pairs(directory, count):
     return *named, "--links", directory / "F.align"
 
 
+def document_pairs(directory, count):
+    """Write three documents of so many sentences in all, and parallel text; name them."""
+    documents.write_documents(directory, (count // 2, count // 4, count // 4))
+    for side, name in enumerate(("en", "de")):
+        lines = (corpora.sentence(number)[side] for number in range(300))
+        (directory / f"parallel.{name}").write_text("".join(f"{line}\n" for line in lines))
+    return (
+        *("--source_input", directory / "[0-9].en", "--target_input", directory / "[0-9].de"),
+        *("--parallel_source_input", directory / "parallel.en"),
+        *("--parallel_target_input", directory / "parallel.de"),
+    )
+
+
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2")
 GIVEN = (
     *("--tokens", "whitespace", "--aligner", "given"),
@@ -54,6 +67,7 @@ JOBS = {
     "suggest": (("suggest", *LARGE, "--aligner", "hmm"), triples, 1_200),
     "suggest_ter": (("suggest", *LARGE, "--aligner", "ter", "--deletions"), triples, 1_200),
     "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
+    "bitext": (("bitext", "--shard_pairs", "30"), document_pairs, 160),
     "given_align": (("align", *GIVEN), linked_pairs, 240),
     "given_augment": (("augment", *GIVEN), linked_pairs, 240),
 }

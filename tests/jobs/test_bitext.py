@@ -1,0 +1,175 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from pairweave.transforms.sentences.bead_lines import read_beads
+from tests.makers import runs
+from tests.makers.corpora import sentence
+from tests.makers.documents import write_documents
+
+COUNTS = (60, 40)
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the directory of documents and of a run on them, and the gold beads."""
+    directory = tmp_path_factory.mktemp("documents")
+    gold = write_documents(directory, COUNTS)
+    for side, name in enumerate(("en", "de")):
+        lines = "".join(f"{sentence(number)[side]}\n" for number in range(400))
+        (directory / f"parallel.{name}").write_text(lines)
+    runs.run_well(*command(), "--output", "out", "--beads", "beads", cwd=directory)
+    return directory, gold
+
+
+def command():
+    return (
+        *("bitext", "--source_input", "[0-9].en", "--target_input", "[0-9].de"),
+        *("--source_lang", "en", "--target_lang", "de", "--workers", "1"),
+        *("--parallel_source_input", "parallel.en", "--parallel_target_input", "parallel.de"),
+    )
+
+
+def rows_of(output, kind):
+    return [
+        row for path in sorted((output / kind).iterdir()) for row in pq.read_table(path).to_pylist()
+    ]
+
+
+def test_beads_and_rows_say_the_same_and_hold_every_sentence_once(finished):
+    directory, _ = finished
+    documents = read_beads(str(directory / "beads"))
+    assert len(documents) == len(COUNTS)
+    rows = rows_of(directory / "out", "data")
+    beads = {
+        (number, bead.source, bead.target)
+        for number, found in enumerate(documents)
+        for bead in found
+    }
+    for row in rows:
+        place = tuple(row["source_sentences"]), tuple(row["target_sentences"])
+        assert (row["document"], *place) in beads
+        assert row["bead"] == f"{len(place[0])}-{len(place[1])}"
+    for number, found in enumerate(documents):
+        for side, name in enumerate(("en", "de")):
+            text = (directory / f"{number}.{name}").read_text().splitlines()
+            sentences = [line for line in text if line]
+            used = [sentence for bead in found for sentence in bead[side]]
+            assert used == list(range(len(sentences)))
+            for row in rows:
+                if row["document"] == number:
+                    key = ("source", "target")[side]
+                    wanted = " ".join(sentences[place] for place in row[f"{key}_sentences"])
+                    assert row[key] == wanted
+
+
+def test_every_bead_is_kept_or_rejected_for_a_reason(finished):
+    directory, gold = finished
+    manifest = json.loads((directory / "out/_manifest.json").read_text())
+    documents = read_beads(str(directory / "beads"))
+    found = manifest["rows"]
+    assert found["read"] == sum(map(len, documents)) == found["kept"] + found["rejected"]
+    rejected = rows_of(directory / "out", "rejects")
+    assert {row["reason"] for row in rejected} <= {"unaligned", "low_score", "duplicate"}
+    assert manifest["rejected"]["unaligned"] == sum(
+        not (bead.source and bead.target) for beads in documents for bead in beads
+    )
+    hits = sum(
+        len(set(map(tuple, beads)) & set(wanted))
+        for beads, wanted in zip(documents, gold, strict=True)
+    )
+    # All sentences of this corpus have one shape and 24 words: others are told apart more easily.
+    assert hits > 0.6 * sum(map(len, gold))
+
+
+def test_a_fitted_model_gives_the_same_beads_again(finished, tmp_path):
+    directory, _ = finished
+    words = command()[:9]
+    model = directory / "out/models/hmm"
+    runs.run_well(
+        *words,
+        "--workers",
+        "2",
+        "--model",
+        model,
+        "--output",
+        tmp_path / "out",
+        "--beads",
+        tmp_path / "beads",
+        cwd=directory,
+    )
+    assert (tmp_path / "beads").read_text() == (directory / "beads").read_text()
+
+
+def test_sides_that_do_not_belong_together_are_rejected(finished, tmp_path):
+    directory, _ = finished
+    (tmp_path / "a.en").write_text(
+        "".join(f"Nothing of this is {n} there at all!\n" for n in "abcdef")
+    )
+    (tmp_path / "a.de").write_text((directory / "0.de").read_text())
+    status, _, errors = runs.run(
+        *("bitext", "--source_input", "a.en", "--target_input", "a.de", "--source_lang", "en"),
+        *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
+        cwd=tmp_path,
+    )
+    assert status == 2
+    assert "no pair of" in errors
+    reasons = {row["reason"] for row in rows_of(tmp_path / "out", "rejects")}
+    assert reasons <= {"unaligned", "unrelated_document", "low_score"}
+
+
+def test_lines_that_are_no_text_keep_their_numbers(finished, tmp_path):
+    directory, _ = finished
+    lines = (directory / "0.en").read_bytes().splitlines(keepends=True)
+    lines[3] = b"bad \xff byte\n"
+    lines[8] = b"x" * 2_000_000 + b"\n"
+    (tmp_path / "a.en").write_bytes(b"".join(lines))
+    (tmp_path / "a.de").write_bytes((directory / "0.de").read_bytes())
+    runs.run_well(
+        *("bitext", "--source_input", "a.en", "--target_input", "a.de", "--source_lang", "en"),
+        *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
+        *("--beads", "beads"),
+        cwd=tmp_path,
+    )
+    reasons = [row["reason"] for row in rows_of(tmp_path / "out", "rejects")]
+    assert reasons.count("invalid_utf8") == reasons.count("line_too_long") == 1
+    (beads,) = read_beads(str(tmp_path / "beads"))
+    used = [sentence for bead in beads for sentence in bead.source]
+    assert used == list(range(sum(bool(line.strip()) for line in lines)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--input", "a.tsv"), "--input: of corpora of pairs"),
+        (("--model", "m", "--iterations", "3"), "--iterations: of an aligner that is fitted"),
+        (("--tokens", "sentencepiece"), "documents are cut before"),
+        (("--parallel_source_input", "a"), "belong together"),
+        (("--target_input", "b", "c"), "matches 2"),
+        (("--beads", "a"), "--beads a: is an input"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path, arguments, message):
+    for name in "abc":
+        (tmp_path / name).write_text("one\n")
+    sides = () if "--input" in arguments else ("--source_input", "a", "--target_input", "b")
+    sides = sides[:2] if "--target_input" in arguments else sides
+    languages = ("--source_lang", "en", "--target_lang", "de", "--output", "out")
+    status, _, errors = runs.run_here("bitext", *sides, *languages, *arguments, cwd=tmp_path)
+    assert status == 2
+    assert message in errors
+
+
+@pytest.mark.parametrize("empty", ["a", "b"])
+def test_a_document_with_an_empty_side_aligns_nothing(tmp_path, empty):
+    for name in "ab":
+        (tmp_path / name).write_text("" if name == empty else "one\ntwo\n")
+    languages = ("--source_lang", "en", "--target_lang", "de", "--output", "out", "--allow_empty")
+    sides = ("--source_input", "a", "--target_input", "b")
+    runs.run_well("bitext", *sides, *languages, "--beads", "beads", cwd=tmp_path)
+    (beads,) = read_beads(str(tmp_path / "beads"))
+    assert len(beads) == 2
+    manifest = json.loads((tmp_path / "out/_manifest.json").read_text())
+    assert manifest["rows"] == {"read": 2, "kept": 0, "rejected": 2}
