@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import apache_beam as beam
 import pyarrow.compute as pc
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig
-from pairweave.pipelines.aligners.hmm_fitting import FitAligner
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.bitext_options import BitextOptions
@@ -25,6 +24,7 @@ from pairweave.pipelines.steps.document_aligning import (
     found_pairs,
     sure_pairs,
 )
+from pairweave.pipelines.steps.hmm_fitting import FitAligner
 from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
 from pairweave.transforms.errors import ConfigError
@@ -130,7 +130,7 @@ def fitted_model(pipeline: beam.Pipeline, run: Run) -> Model:
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
         name = "" if last else f"-{iteration}"
-        reference = store.find_whole(run.model_directory + name)
+        reference = hmm_store.find_whole(run.model_directory + name)
         if reference is not None:
             model = reference
             continue

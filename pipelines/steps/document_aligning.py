@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models import store
+from pairweave.models.hmm import hmm_store
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     Path,
@@ -15,7 +15,7 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_words,
     unaligned,
 )
-from pairweave.pipelines.aligners.hmm_fitting import NO_MODEL
+from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
 from pairweave.transforms.output.character_counts import count_characters
@@ -40,7 +40,7 @@ LEARNED = LeastScores(0.0, -0.5)
 and its document is not unrelated."""
 
 Units = beam.PCollection[Unit | None]
-Model = store.ModelReference | beam.pvalue.AsSingleton
+Model = hmm_store.ModelReference | beam.pvalue.AsSingleton
 
 
 class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
@@ -89,7 +89,7 @@ def _each(
 def _each_with_model(
     unit: Unit | None,
     function: Callable[..., Iterator[pa.RecordBatch]],
-    model: store.ModelReference,
+    model: hmm_store.ModelReference,
 ) -> Iterator[pa.RecordBatch]:
     yield from _each(unit, functools.partial(function, model=model))
 
@@ -109,7 +109,7 @@ def sure_pairs(unit: Unit, *, limits: ReadLimits, tokens: TokenConfig) -> Iterat
 
 
 def found_pairs(
-    unit: Unit, model: store.ModelReference, *, limits: ReadLimits, tokens: TokenConfig
+    unit: Unit, model: hmm_store.ModelReference, *, limits: ReadLimits, tokens: TokenConfig
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pairs that a fitted aligner finds and that score better than chance, as rows."""
     sides = read_document(unit, limits)
@@ -119,7 +119,7 @@ def found_pairs(
 
 def aligned_rows(
     unit: Unit,
-    model: store.ModelReference,
+    model: hmm_store.ModelReference,
     *,
     limits: ReadLimits,
     tokens: TokenConfig,
@@ -161,11 +161,11 @@ def words_of(unit: Unit, sides: tuple[Sentences, Sentences], tokens: TokenConfig
     )
 
 
-def align_document(words: DocumentWords, model: store.ModelReference) -> Path:
+def align_document(words: DocumentWords, model: hmm_store.ModelReference) -> Path:
     """Align a document pair in both passes; without a model or a side nothing is aligned."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
-    return align_by_words(words, align_by_length(words), store.load(model).model)
+    return align_by_words(words, align_by_length(words), hmm_store.load(model).model)
 
 
 def _placed(path: Path) -> list[PlacedBead]:

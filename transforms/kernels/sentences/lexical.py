@@ -35,7 +35,7 @@ from pairweave.transforms.kernels.sentences.beads import (
     prior,
     widest_row,
 )
-from pairweave.transforms.kernels.text.similarity import MOST_LETTERS, bits_set, likeness
+from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, bits_set, likeness
 
 
 class Text(NamedTuple):
@@ -177,7 +177,7 @@ def score_words(
     reverse = np.full((cells, most), np.float32(NO_PATH), dtype=np.float32)
     heads = np.full(len(target_words.mass), -1, dtype=np.int32)
     stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
-    line = np.empty(MOST_LETTERS + 1, dtype=np.int32)
+    line = np.empty(MAX_LETTERS + 1, dtype=np.int32)
     target_offsets = target.side.offsets
     source_offsets = source.side.offsets
     # Of the last `most` rows: what each target word of the row's band gets from the sentence.
