@@ -108,7 +108,7 @@ def pick(config: type[Made], options: StepOptions, **derived: object) -> Made:
 
 
 def _refusal(config: type[Config], problem: Mapping[str, Any]) -> str:
-    """Say what is wrong with a value, what it may be, and what it was."""
+    """Describe an invalid value: what is wrong, what is expected, and what was given."""
     name, value = str(problem["loc"][0]) if problem["loc"] else "", problem["input"]
     field = config.model_fields.get(name)
     name = field.title if field is not None and field.title else name

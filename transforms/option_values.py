@@ -19,7 +19,7 @@ def require_choice(option: str, value: str, choices: Iterable[str]) -> None:
 
 
 def unknown_choice(option: str, value: object, names: Sequence[str]) -> str:
-    """Say that an option has no such value; name the nearest and all of them."""
+    """Return the message for an unknown value of an option, with the nearest and all values."""
     near = difflib.get_close_matches(str(value), names, 1, 0.0)
     return (
         f"{option} {value!r} is unknown; did you mean {near[0]!r}? It is one of {', '.join(names)}"

@@ -140,17 +140,17 @@ class Rule:
 
 
 def blank_source(pairs: Pairs, _config: ScreenConfig) -> Mask:
-    """Tell which sources hold nothing but white space and invisible characters."""
+    """Flag sources with only white space and invisible characters."""
     return ~any_visible(*texts_of(pairs.source), codepoints.properties())
 
 
 def blank_target(pairs: Pairs, _config: ScreenConfig) -> Mask:
-    """Tell which targets hold nothing but white space and invisible characters."""
+    """Flag targets with only white space and invisible characters."""
     return ~any_visible(*texts_of(pairs.target), codepoints.properties())
 
 
 def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
-    """Tell which translations hold nothing but white space and invisible characters."""
+    """Flag translations with only white space and invisible characters."""
     if not pairs.translated.any():
         return pairs.translated
     visible = any_visible(*texts_of(pairs.sides[-1]), codepoints.properties())
@@ -158,7 +158,7 @@ def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
 
 
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs hold a token that the output reserves for itself."""
+    """Flag pairs with a token that is reserved in the output."""
     found = np.zeros(len(pairs.source), dtype=np.bool_)
     pattern = "|".join(part for part in (config.reserved, config.symbols) if part)
     for texts in pairs.sides if pattern else ():
@@ -167,31 +167,31 @@ def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
 
 
 def too_long(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs have a side over the limit (Ryu et al. 2022, section 3.1.1)."""
+    """Flag pairs with a side over the limit (Ryu et al. 2022, section 3.1.1)."""
     return pairs.most_tokens > config.max_tokens
 
 
 def long_token(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs have a token over the limit."""
+    """Flag pairs with a token over the limit."""
     return pairs.longest > config.max_token_chars
 
 
 def unbalanced(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs' token counts differ too much (Ryu et al. 2022, section 3.1.1)."""
+    """Flag pairs whose token counts differ too much (Ryu et al. 2022, section 3.1.1)."""
     if not config.countable:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     return pairs.ratio > config.max_ratio
 
 
 def identical(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs have equal sides, if those are to be dropped."""
+    """Flag pairs with equal sides, if these are to be dropped."""
     if not config.drop_identical:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     return pc.equal(pairs.source, pairs.target).to_numpy(zero_copy_only=False)
 
 
 def excluded(pairs: Pairs, config: ScreenConfig) -> Mask:
-    """Tell which pairs have a side among the excluded sentences."""
+    """Flag pairs with a side among the excluded sentences."""
     if not config.excluded:
         return np.zeros(len(pairs.source), dtype=np.bool_)
     keys = _sorted_keys(config.excluded)

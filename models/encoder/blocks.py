@@ -155,7 +155,7 @@ def _tokens(column: pa.ChunkedArray, rows: np.ndarray) -> Tokens:
 
 
 def _side(pieces: Pieces, tokens: Tokens, unit: str, shift: int) -> Side:
-    """Say what is compared on one side, whose pieces begin at ``shift`` in the block."""
+    """Return the compared units of one side, whose pieces begin at ``shift`` in the block."""
     first, last = tokens_of(pieces, tokens)
     sizes = np.diff(tokens.offsets)
     if unit == "pieces":

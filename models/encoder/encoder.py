@@ -337,7 +337,7 @@ def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # no
 
 
 def has_fast_bf16() -> bool:
-    """Tell whether the CPU multiplies bf16 itself; torch is slower at it than at fp32 if not."""
+    """Tell whether the CPU supports bf16 products; torch is slower than in fp32 if not."""
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 

@@ -94,7 +94,7 @@ def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
 
 
 def _writes(full: Any) -> bool:  # noqa: ANN401
-    """Tell whether a family is generative: its pieces see only those before them."""
+    """Tell whether a family is generative, so that pieces attend only to those before them."""
     family = full.model_type
     if family in _BOTH_WAYS or getattr(full, "use_bidirectional_attention", False):
         return False

@@ -8,7 +8,7 @@ Tensor: TypeAlias = torch.Tensor
 
 
 def within(lengths: Tensor, width: int) -> Tensor:
-    """Tell which places hold a piece, bool ``[pair, width]``."""
+    """Return the mask of pieces, bool ``[pair, width]``."""
     return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 

@@ -84,7 +84,7 @@ def find_program(config: ExternalConfig, executable: str | None = None) -> str:
 
 
 def _has_module(name: str) -> bool:
-    """Tell whether this Python has the package of a module; nothing is imported."""
+    """Tell whether the package of a module is installed, without importing it."""
     return importlib.util.find_spec(name.partition(".")[0]) is not None
 
 

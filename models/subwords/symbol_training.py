@@ -69,7 +69,7 @@ def part_marks(model: bytes) -> bytes:
 
 
 def joins_mark(piece: str) -> bool:
-    """Tell whether a piece holds a punctuation mark or symbol beside another character.
+    """Tell whether a piece contains a punctuation mark or symbol and another character.
 
     >>> [joins_mark(piece) for piece in (".", "\u2581(", '."', "5.", "\u2581word", "e\u0301")]
     [False, False, True, True, False, False]

@@ -109,7 +109,7 @@ def is_known(code: str) -> bool:
 
 
 def same_language(tag: str, code: str) -> bool:
-    """Tell whether a tag and a code name one language, whatever their scripts and regions."""
+    """Tell whether a tag and a code mean the same language, ignoring script and region."""
     return _parts(code)[0] in names_of(_parts(tag)[0])
 
 

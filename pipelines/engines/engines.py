@@ -150,7 +150,7 @@ def _check_servers(scratch: Path) -> None:
 
 
 def works_here(engine: str, extra: Sequence[str]) -> bool:
-    """Tell whether the workers of an engine run on this machine, as far as its options say."""
+    """Tell whether the workers of an engine run on this machine, according to its options."""
     given = Given(extra)
     if given.has("runner"):
         return False
@@ -353,7 +353,7 @@ def java_version(java: str) -> int | None:
 
 
 def engine_report() -> list[EngineState]:
-    """Tell for each engine whether it can run here, and what is missing."""
+    """Report for each engine whether it can run here, and what is missing."""
     cores = f"{os.cpu_count()} cores"
     return [
         EngineState(

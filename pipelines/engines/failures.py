@@ -69,12 +69,12 @@ def _lost_server(text: str) -> str | None:
 
 
 def is_lost_server(error: BaseException) -> bool:
-    """Tell whether an error says that an engine's own program no longer answers."""
+    """Tell whether an error means that an engine's own program does not respond."""
     return _LOST_SERVER in str(error)
 
 
 def ended_server(program: str, status: int, out_of_memory: int | None = None) -> str:
-    """Say how an engine's own program on this machine ended, and what to do.
+    """Describe how an engine's own program on this machine ended, and what to do.
 
     Args:
         program: What it is called.

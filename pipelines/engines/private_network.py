@@ -45,7 +45,7 @@ def entered() -> bool:
 
 
 def is_wanted(words: Sequence[str]) -> bool:
-    """Tell whether a command line asks for an engine with servers and for nothing remote.
+    """Tell whether a command line selects an engine with servers and nothing remote.
 
     >>> is_wanted(["augment", "--engine", "prism", "--input", "a.tsv"])
     True
@@ -91,7 +91,7 @@ def _yaml_settings(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_here(model: str) -> bool:
-    """Tell whether a model is a directory here; its kind may stand before it, options behind."""
+    """Tell whether a model is a local directory, ignoring a kind before it and options after it."""
     return any(Path(part).exists() for part in model.split(":"))
 
 

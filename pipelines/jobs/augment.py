@@ -116,7 +116,7 @@ def extra_files(run: Run) -> dict[str, bytes]:
 
 
 def keeps_tags(run: Run) -> bool:
-    """Tell whether pairs of the input may have tags of their own."""
+    """Tell whether pairs of the input can have tags of their own."""
     return any(unit.inline_tags == "index" for unit in run.plan.units)
 
 

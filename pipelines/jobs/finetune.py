@@ -173,7 +173,7 @@ def _claim(run: Planned) -> str:
 
 
 def _is_finished(output: str, plan: str) -> bool:
-    """Tell whether the directory holds this plan's manifest and every file that it names."""
+    """Tell whether the directory contains this plan's manifest and every file that it lists."""
     path = files.join(output, run_files.MANIFEST)
     if not files.exists(path):
         return False

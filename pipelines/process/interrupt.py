@@ -25,12 +25,12 @@ class Stopped(SystemExit):
         self.signal = signal.Signals(number)
 
     def __str__(self) -> str:
-        """Say what happened and what can be done."""
+        """Describe what happened, and what to do."""
         return message(self.signal)
 
 
 def message(number: int) -> str:
-    """Say what signal ended a run, and that it can be continued.
+    """Return a message with the signal that ended a run, which can be continued.
 
     >>> message(signal.SIGTERM)
     'ended by SIGTERM; run the same command again to continue'

@@ -38,7 +38,7 @@ def require_memory() -> None:
 
 
 def ran_out(message: str) -> bool:
-    """Tell whether an error's text says that there was no memory left.
+    """Tell whether an error's text means that memory ran out.
 
     >>> ran_out("RuntimeError: can't start new thread"), ran_out("KeyError: 'a'")
     (True, False)

@@ -90,7 +90,7 @@ def run(work: Callable[[], int]) -> int:
 
 
 def _pass_on(number: int, _frame: object) -> None:
-    """Tell the overseer of a signal that reached the worker; it handles the stop itself."""
+    """Forward a signal that reached the worker to the overseer, which handles the stop."""
     os.kill(os.getppid(), number)
 
 

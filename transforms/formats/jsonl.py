@@ -201,7 +201,7 @@ def take_texts(
 
 
 def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
-    """Say why a field holds no links."""
+    """Return the problem of a field without valid links."""
     if value.get(field) is None:
         state = "null" if field in value else "missing"
         return _problem(Reject.MISSING_FIELD, f"links: field {field!r} is {state}", raw)

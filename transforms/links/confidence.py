@@ -27,7 +27,7 @@ class ConfidenceConfig(DrawOptions, ConfidenceLimitOptions, Config):
 
     @property
     def scores(self) -> bool:
-        """Tell whether scores are wanted."""
+        """Tell whether scores are needed."""
         return self.min_confidence > 0 or self.draw == "confident"
 
 

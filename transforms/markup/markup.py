@@ -287,7 +287,7 @@ def closes(opening: Tag, closing: Tag) -> bool:
 
 
 def is_nested(tags: Sequence[Tag]) -> bool:
-    """Tell whether every tag has its partner and pairs either nest or are apart."""
+    """Tell whether every tag has its partner and pairs are nested or disjoint."""
     waiting: list[Tag] = []
     for tag in tags:
         if tag.kind is Kind.OPEN:

@@ -204,7 +204,7 @@ def _identifier(raw: str) -> str:
 
 
 def _alike(one: _Facts, other: _Facts) -> bool:
-    """Tell whether elements of which one has no identifier have the same form and name."""
+    """Tell whether two elements have the same form and name, if one has no identifier."""
     return one[:2] == other[:2] and not (one[2] and other[2])
 
 

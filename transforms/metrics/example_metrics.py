@@ -239,7 +239,7 @@ def profile_files(prefix: str, target_lang: str | None) -> Profile:
 
 
 def has_files(prefix: str) -> bool:
-    """Tell whether there are examples in WeTS' form under a prefix."""
+    """Tell whether there are examples in the format of WeTS under a prefix."""
     return _path(prefix, SIDES[1]) is not None
 
 

@@ -163,7 +163,7 @@ def _keys(links: PharaohLinks, base: int) -> np.ndarray:
 
 
 def _zeros(links: PharaohLinks) -> np.ndarray:
-    """Tell which links of these lines have a word 0, bool ``[link]``."""
+    """Flag links with a word 0, bool ``[link]``."""
     return (_own(links, links.sources) == 0) | (_own(links, links.targets) == 0)
 
 

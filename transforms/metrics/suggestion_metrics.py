@@ -150,7 +150,7 @@ def _read_gold(
 
 
 def _exact(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.ndarray:
-    """Tell which suggestions are a gold one, white space at the ends aside, bool ``[line]``."""
+    """Flag suggestions equal to a gold one, ignoring white space at the ends, bool ``[line]``."""
     return np.array(
         [
             any(right is not None and right.strip() == one.strip() for right in texts)

@@ -100,7 +100,7 @@ class CharacterRules:
         )
 
     def __bool__(self) -> bool:
-        """Tell whether any text may change or be rejected."""
+        """Tell whether any text can change or be rejected."""
         return self.entities != "keep" or self.controls != "keep"
 
     def apply(self, text: str, side: str) -> str | Problem:
@@ -197,7 +197,7 @@ def apply_rules(
 
 
 def with_entity(texts: pa.Array) -> np.ndarray:
-    """Tell which texts hold an HTML entity, bool ``[text]``; a null text does not."""
+    """Flag texts with an HTML entity, bool ``[text]``; False for null."""
     marks = np.zeros(len(texts), np.bool_)
     like = pc.fill_null(pc.match_substring(texts, "&"), fill_value=False)
     if not pc.any(like).as_py():
@@ -209,7 +209,7 @@ def with_entity(texts: pa.Array) -> np.ndarray:
 
 
 def with_c1(texts: pa.Array) -> np.ndarray:
-    """Tell which texts hold a C1 control (U+0080 to U+009F), bool ``[text]``."""
+    """Flag texts with a C1 control (U+0080 to U+009F), bool ``[text]``."""
     marks = np.zeros(len(texts), np.bool_)
     data, offsets = texts_of(pc.fill_null(texts, ""))
     data = data[offsets[0] : offsets[-1]]

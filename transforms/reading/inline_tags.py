@@ -180,7 +180,7 @@ def _columns(
 
 
 def _is_tagged(side: str, row: int, tagged: Collection[int]) -> bool:
-    """Tell whether a text stands in a pair with tags; a translation's are taken out."""
+    """Tell whether a text is in a pair with tags; tags of translations are removed."""
     return side != "translation" and row in tagged
 
 

@@ -50,7 +50,7 @@ def _joined(lines: list[str]) -> np.ndarray:
 
 
 def _problem(line: str, side: str) -> Problem | None:
-    """Tell why a line is no line of links, if it is none."""
+    """Return the problem of a line of links, or None."""
     data = line.encode()
     *_, bad = kernel.parse(np.frombuffer(data, np.uint8), 0)
     if bad < 0 and "\n" not in line:

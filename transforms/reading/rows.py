@@ -78,7 +78,7 @@ def read_text(
 def control_problem(
     text: str, side: str, raw: bytes, *, start: int = 0, multiline: bool
 ) -> Problem | None:
-    """Tell whether a decoded text holds a control character that is no text."""
+    """Return the problem of a decoded text with a control character, or None."""
     found = (_CONTROL_IN_FIELD if multiline else _CONTROL_IN_LINE).search(text)
     if found is None:
         return None
@@ -92,7 +92,7 @@ def control_problem(
 
 
 def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
-    """Say that a line, cell or message is longer than the limit."""
+    """Return the problem of a line, cell or message over the limit."""
     return Problem(
         Reject.LINE_TOO_LONG,
         f"{side}: {length} bytes, max_line_bytes is {limit}",

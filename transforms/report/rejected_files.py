@@ -19,7 +19,7 @@ _ADVICE = "look at its format and at the options that name its fields"
 
 
 def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
-    """Say which files had more than half of their pairs rejected, and which units of the others.
+    """Return notices on files, or units of files, with more than half of their pairs rejected.
 
     Args:
         plan: The run's plan.

@@ -142,7 +142,7 @@ def _drawn_order(keys: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _is_plain(rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
-    """Tell which rows are shown only if there are no better ones.
+    """Flag rows that are shown only if there are no better ones.
 
     Of a pair's suggestions those of one method are better, by the last digit of its id: so a few
     pairs show more than one method.

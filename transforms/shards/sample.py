@@ -57,7 +57,7 @@ def _without_texts(rows: pa.RecordBatch) -> pa.Table:
 
 
 def why_empty(parts: Iterable[pa.Table]) -> str:
-    """Say why most rows of a sample without a pair were rejected, with the first of them.
+    """Return the most frequent reject reason of a sample without pairs, with its first row.
 
     Returns:
         A clause, or nothing where no rejected row is known.

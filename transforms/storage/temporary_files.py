@@ -39,7 +39,7 @@ def name_for(name: str) -> str:
 
 
 def is_dead(path: Path) -> bool:
-    """Tell whether a file was being written by a process that is no longer alive."""
+    """Tell whether the process that was writing a file has ended."""
     if not path.name.startswith(PREFIX):
         return False
     machine, _, process = path.name.removeprefix(PREFIX).partition("-")[0].partition(".")

@@ -200,7 +200,7 @@ class _Sequence:
         self._places = {mark: place for place, mark in enumerate(self._marks)}
 
     def _holds(self, outer: int, inner: int) -> bool:
-        """Tell whether one pair holds another in the source."""
+        """Tell whether one pair contains another in the source."""
         spans = self._spans
         if inner not in spans:
             return False

@@ -14,7 +14,7 @@ _NO_DEFAULTS = ("split_digits",)
 
 
 def piece_advice(symbols: str, *, shifted: bool | None) -> str:
-    """Say which settings a user's own SentencePiece model needs.
+    """Return advice on the settings that a user's own SentencePiece model needs.
 
     Args:
         symbols: The file that lists the symbols.

@@ -150,7 +150,7 @@ def word_counts(
 
 
 def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which tokens contain a letter or a digit.
+    """Flag tokens with a letter or digit.
 
     Args:
         texts: Strings without nulls ``[text]``.
@@ -175,7 +175,7 @@ def find_cuts(
     *,
     compounds: bool = True,
 ) -> pa.ListArray:
-    """Tell between which tokens a tag is allowed.
+    """Flag the token borders at which a tag is allowed.
 
     A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
     e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one

@@ -99,7 +99,7 @@ def _text_bytes(
 def expansion_limit(
     name: str, where: str, stored_bytes: int, text_bytes: int, max_expansion: int
 ) -> InputError:
-    """Say that a part of a file expands too much."""
+    """Return the error for a part of a file that expands too much."""
     return InputError(
         "expansion_limit",
         name,
@@ -163,7 +163,7 @@ def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[st
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds text, plain or dictionary-encoded."""
+    """Tell whether a column of this type contains text, plain or dictionary-encoded."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return (
@@ -172,7 +172,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def is_list_of_links(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds links as the job ``align`` writes them."""
+    """Tell whether a column of this type contains links in the form of the job ``align``."""
     if not pa.types.is_list(kind) and not pa.types.is_large_list(kind):
         return False
     item = kind.value_type
@@ -235,18 +235,18 @@ def _find_columns(
 
 
 def _is_number(schema: pa.Schema, name: str) -> bool:
-    """Tell whether a column can hold scores: numbers, or text that is read as numbers."""
+    """Tell whether a column can contain scores: numbers, or text that is parsed as numbers."""
     kind = schema.field(name).type
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or is_text(kind)
 
 
 def _is_wanted(stored: str, paths: set[str]) -> bool:
-    """Tell whether a stored column is wanted, or is a part of one that is a list."""
+    """Tell whether a stored column is needed, or is part of a needed list column."""
     return stored in paths or stored.partition(".")[0] in paths
 
 
 def _has_links(schema: pa.Schema, name: str) -> bool:
-    """Tell whether a column can hold links: lists of them, or Pharaoh text."""
+    """Tell whether a column can contain links: lists of links, or Pharaoh text."""
     kind = schema.field(name).type
     return is_list_of_links(kind) or is_text(kind)
 
