@@ -1,4 +1,4 @@
-"""What the stores of neural models share: where a model lies, and the libraries that run it."""
+"""Code shared by the stores of neural models: locating a model and its libraries."""
 
 import importlib
 from pathlib import Path
@@ -20,7 +20,7 @@ def import_neural(module: str, option: str) -> ModuleType:
 
     Args:
         module: Its full name.
-        option: What asks for it, for the message.
+        option: The option that needs it, for the message.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed.

@@ -1,4 +1,4 @@
-"""What a step is told: options, declared once beside their step, and configurations made of them.
+"""Options, declared once beside their step, and the configurations made from them.
 
 The options of a step are a model of their own (``PhraseOptions``): a line for each, with default,
 check and help. They lie in a module without Numba, Beam or torch, since ``--help`` reads it. A job

@@ -14,7 +14,7 @@ NAME = "a"
 """The name of every indexed tag; its number tells it from others."""
 
 PREFIX = f"{NAME}_"
-"""What stands before the number: two ASCII characters."""
+"""The characters before the number: two ASCII characters."""
 
 INDICES = 10
 """Tags that a job makes are numbered 0 to 9, so that each has one digit."""
@@ -68,7 +68,7 @@ def write_tag(number: int, *, closes: bool = False, is_empty: bool = False) -> s
 
 
 def digits_of(tag: str) -> str:
-    """Return the number of a tag as it stands there.
+    """Return the number of a tag as written.
 
     >>> digits_of("</a_07>")
     '07'

@@ -149,7 +149,7 @@ COMPARED = pa.schema(
 )
 
 # Phrase pairs, half-open in token indices, sorted. The score is how sure the aligner is of one, in
-# [0, 1]; 1 where nobody asked.
+# [0, 1]; 1 if not computed.
 PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
 
 # What the job `bitext` writes. A document is numbered from 0 in the order of the input, and a

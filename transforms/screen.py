@@ -60,7 +60,7 @@ class ScreenConfig(ScreenLimits, Config):
 
 
 class Pairs:
-    """The pairs of a batch as the rules see them.
+    """The data of a batch that the rules check.
 
     Attributes:
         source: Source texts ``[pair]``.
@@ -228,7 +228,7 @@ RULES = (
     Rule(Reject.IDENTICAL, identical),
     Rule(Reject.EXCLUDED, excluded),
 )
-"""The rules in the order in which they are asked; the first that says yes gives the reason."""
+"""The rules in the order in which they are checked; the first that flags a pair is its reason."""
 
 
 def screen(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:

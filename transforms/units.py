@@ -1,4 +1,4 @@
-"""What a job is asked to read, and what the plan makes of it: plain data, no files touched."""
+"""The input of a job and the units of its plan, as plain data without file access."""
 
 import dataclasses
 import re
@@ -78,7 +78,7 @@ class CorpusInput:
         score_field: TSV, JSONL and Parquet: a column of numbers that say how good a pair is; a pair
             may have none.
         links_field: TSV, JSONL and Parquet: a column of links.
-        field_count: TSV: fields in each line; default as many as the first line has.
+        field_count: TSV: fields in each line; by default those of the first line.
         format_options: Options of formats that are not as by default, by name
             (`transforms.formats.registry.Entry`).
         inline_tags: What becomes of tags inside texts: ``raw`` leaves them as they stand,
@@ -261,7 +261,7 @@ class Unit:
         first_line: Line (Parquet: row) of the first row, from 1.
         rows: Rows that the reader will make of it, rejected ones included.
         columns: Where the texts are; None for line-parallel text and PO.
-        skip_lines: Lines before the first row that are no rows (a header in a compressed file).
+        skip_lines: Lines before the first row (a header in a compressed file).
         row_group: Parquet's row group, else None.
         format_options: See `CorpusInput`.
         inline_tags: Likewise, one of `INLINE_TAGS`.
@@ -365,7 +365,7 @@ class InputFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Notice:
-    """Something about a file that is no error but that its owner should know.
+    """A note on a file that is not an error, for its owner.
 
     Attributes:
         code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``,

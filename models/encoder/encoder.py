@@ -284,7 +284,7 @@ def _load_model(
 ) -> Any:  # noqa: ANN401
     """Build the cut model and load its weights, and only those."""
     if getattr(full, "num_hidden_groups", 1) > 1 and layer < full.num_hidden_layers:
-        # Which group a layer belongs to hangs on how many layers there are.
+        # The group of a layer depends on the number of layers.
         raise ConfigError(
             f"{files.directory}: its layers share weights in {full.num_hidden_groups} groups, so "
             "it cannot be cut; use layer -1 or another encoder"

@@ -30,19 +30,19 @@ TRANSPORT_SETTINGS = {
     "relaxation": ("unbalanced_ot",),
     "moved_mass": ("partial_ot",),
 }
-"""Settings of `HeadConfig` that some transports alone know."""
+"""Settings of `HeadConfig` that only some transports have."""
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
 
 def check_number(name: str, value: object, least: float, most: float) -> None:
-    """Refuse what is no number from ``least`` to ``most``."""
+    """Refuse values that are not a number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise ConfigError(f"{name} must be a number, {least:g} to {most:g}, got {value!r}")
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:
-    """Refuse what is no whole number from ``least`` to ``most``."""
+    """Refuse values that are not a whole number from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise ConfigError(f"{name} must be a whole number, {least} to {most}, got {value!r}")
 

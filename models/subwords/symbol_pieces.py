@@ -118,7 +118,7 @@ def _load(model: bytes) -> Any:  # noqa: ANN401 - sentencepiece has no types
 def check_whole(
     symbols: Sequence[str], pieces_of: Callable[[str], Sequence[str]], what: str
 ) -> None:
-    """Check that each symbol is exactly one piece wherever it stands (`CONTEXTS`).
+    """Check that each symbol is exactly one piece in every context (`CONTEXTS`).
 
     Args:
         symbols: The symbols.

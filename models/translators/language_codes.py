@@ -33,7 +33,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 _SHORT = {name: short for short, names in reversed(_NAMES.items()) for name in names}
 
-# The script of a tag without one, if a model knows several.
+# The script of a tag without one, if a model has several.
 _SCRIPTS = {"zh": "Hans", "sr": "Cyrl"}
 _REGION_SCRIPTS = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
 
@@ -50,7 +50,7 @@ def find_code(tag: str, codes: Iterable[str], option: str) -> str:
 
     Args:
         tag: A BCP 47 tag.
-        codes: The codes that the model knows.
+        codes: The codes of the model.
         option: The option that gave the tag, for the message.
 
     Raises:

@@ -61,7 +61,7 @@ class Languages:
     Attributes:
         tokens: The token of each code; none for a model of one pair of languages.
         on_source: Whether both languages stand before the text that they are of (M2M-100, NLLB);
-            else the target language stands before the source (OPUS-MT).
+            else the target language precedes the source (OPUS-MT).
         pair: The languages that a model of one pair says it is for, where it does.
     """
 

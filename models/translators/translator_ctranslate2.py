@@ -37,9 +37,9 @@ class Inspected:
     """A model whose weights are not loaded.
 
     Attributes:
-        directory: Where it lies.
+        directory: Its directory.
         digest: The digest that its translator has.
-        languages: The languages that it knows.
+        languages: Its languages.
         unspoken: Tokens that no translation may have.
         limits: Most pieces of a source and of a translation.
         has_source_end: Whether the library itself ends a source.
@@ -58,7 +58,7 @@ def inspect(config: TranslatorConfig) -> Inspected:
 
     Raises:
         ConfigError: The library is not installed, or the directory holds no model of CTranslate2,
-            lacks what cuts text, or holds what is no regular file.
+            lacks a tokenizer, or contains an entry that is not a regular file.
     """
     _library()
     directory = on_disk(config.model).expanduser()

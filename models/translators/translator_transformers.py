@@ -35,10 +35,10 @@ class Inspected:
     """A model whose weights are not loaded.
 
     Attributes:
-        files: Where it lies.
+        files: Its files.
         settings: Its configuration (`transformers.PretrainedConfig`).
         digest: The digest that its translator has.
-        languages: The languages that it knows.
+        languages: Its languages.
         source: Numbers of the source pieces.
         target: Numbers of the target pieces.
     """

@@ -48,7 +48,7 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
 
 
 def _check_layout(output: str) -> None:
-    """Check that no shard lies beside the manifest: a resumed run would make them all again.
+    """Check that no shard is beside the manifest, because a resumed run would make all again.
 
     Raises:
         ConfigError: One does; names it.

@@ -7,7 +7,7 @@ from pairweave.transforms.export.export_formats import IN_FIELD, RowExport, join
 from pairweave.transforms.formats.wets import NO_NOTHING, TEXTS, suggested
 
 SEPARATOR = " <sep> "
-"""What stands between source and masked translation (Zhu et al., equation 1)."""
+"""Separates source and masked translation (Zhu et al., equation 1)."""
 
 _NO_SEPARATOR = tuple((side, "<sep>") for side in ("source", "masked"))
 

@@ -50,7 +50,7 @@ class Text:
     Attributes:
         line: Where the keyword is, from 1.
         data: The bytes between the quotes, escapes resolved.
-        problem: Why the bytes are no text, if a line of them is none.
+        problem: The problem of the bytes, if a line is not valid text.
         length: Bytes in all, those dropped beyond the limit included.
     """
 
@@ -62,7 +62,7 @@ class Text:
 
 @dataclasses.dataclass(slots=True)
 class Message:
-    """One message as it stands in the file."""
+    """One message as written in the file."""
 
     fuzzy: bool = False
     obsolete: bool = False

@@ -48,7 +48,7 @@ class XliffOptions(StepOptions):
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What options need to know of a format before its module is imported.
+    """The facts about a format that options need before its module is imported.
 
     Attributes:
         name: The format's name, and its module's.
@@ -126,7 +126,7 @@ def input_formats() -> "tuple[InputFormat, ...]":
 
 
 def extensions() -> "dict[str, InputFormat]":
-    """Return the formats that are told by what their files' names end in."""
+    """Return the formats that are recognized by the suffixes of their files."""
     return {ending: found for found in input_formats() for ending in found.extensions}
 
 

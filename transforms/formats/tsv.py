@@ -1,4 +1,4 @@
-"""Tab-separated text: fields are what stands between tabs, with no quoting and no types."""
+"""Tab-separated text: fields between tabs, without quoting and types."""
 
 from collections.abc import Iterator, Sequence
 
@@ -89,7 +89,7 @@ def _count_problems(
 
 
 def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stretch:
-    """Return where a column stands; anywhere inside the line where the count is wrong."""
+    """Return the location of a column; anywhere inside the line if the field count is wrong."""
     starts, ends = lines.starts[first:stop], lines.ends[first:stop]
     # Tabs around the block's ends make every index below valid.
     borders = np.concatenate(([-1], lines.tabs, [len(lines.data)]))

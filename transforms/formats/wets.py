@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 from pairweave.transforms.export.export_formats import IN_LINE, RowExport, joined_lines
 
 NOTHING = "<NULL_REP>"
-"""What stands for an empty suggestion."""
+"""Represents an empty suggestion."""
 
 TEXTS = ("source", "masked", "suggestion")
 NO_NOTHING = ("suggestion", f"^{NOTHING}$")

@@ -66,7 +66,7 @@ def parse_links(
 ) -> PharaohLinks:
     """Read whole lines of links.
 
-    Links are parted by blanks or tabs; lines end with LF or CR LF and may be empty.
+    Links are separated by blanks or tabs; lines end with LF or CR LF and may be empty.
 
     Args:
         data: Text of whole lines.
@@ -103,7 +103,7 @@ def read_links(path: Path, *, possible: bool = False) -> Iterator[PharaohLinks]:
         possible: Whether ``ipj`` is a link too.
 
     Raises:
-        InputError: The file cannot be read, or holds what is no link.
+        InputError: The file cannot be read, or contains an invalid link.
     """
     line = 1
     for block in read_blocks(str(path)):
@@ -179,7 +179,7 @@ def symmetrize_files(forward: Path, reverse: Path, heuristic: Heuristic, out: Bi
 
     Raises:
         ConfigError: The heuristic is unknown.
-        InputError: A file cannot be read or holds what is no link, or the files have different
+        InputError: A file cannot be read or contains an invalid link, or the files have different
             numbers of lines.
     """
     code = SymmetrizeConfig(heuristic=heuristic).code
@@ -212,7 +212,7 @@ def phrase_files(
 
     Raises:
         ConfigError: A setting is out of range.
-        InputError: A file cannot be read or holds what is no link, a link is outside its
+        InputError: A file cannot be read or contains an invalid link, a link is outside its
             sentence, or the files have different numbers of lines.
     """
     config = PhraseConfig(max_words=max_words, unaligned_words=unaligned_words)

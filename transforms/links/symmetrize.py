@@ -14,7 +14,7 @@ class SymmetrizeConfig(SymmetrizeOptions, Config):
 
     @property
     def code(self) -> int:
-        """Return the heuristic as the kernel knows it."""
+        """Return the kernel's code of the heuristic."""
         return kernel.HEURISTICS[self.heuristic]
 
 

@@ -33,7 +33,7 @@ class Form(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tag:
-    """One tag as it stands in a text.
+    """One tag as written in a text.
 
     Attributes:
         kind: What it does.
@@ -147,7 +147,7 @@ XLIFF = Syntax(
     keys=("rid", "startRef", "id"),
 )
 
-# What stands for a tag in this project's own data (`transforms.indexed_tag`).
+# The form of tags in this project's own data (`transforms.indexed_tag`).
 INDEXED = Syntax("indexed")
 
 SYNTAXES = {syntax.name: syntax for syntax in (XML, HTML, XLIFF, INDEXED)}
@@ -211,7 +211,7 @@ def _indexed_facts(match: re.Match[str]) -> tuple[Kind, str, str]:
 
 
 def _facts(match: re.Match[str], syntax: Syntax) -> tuple[Kind, str, str] | None:
-    """Return a tag's kind, name and key; None if the syntax knows no such tag."""
+    """Return a tag's kind, name and key; None if the syntax has no such tag."""
     name = match["opened"] or match["closed"]
     if name is None:
         return None if syntax.names else (Kind.EMPTY, "!--", "")

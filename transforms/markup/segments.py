@@ -157,7 +157,7 @@ def escape_text(text: str) -> str:
 
 
 def escape_attribute(value: str) -> str:
-    r"""Return a value as it stands between double quotes.
+    r"""Return a value as written between double quotes.
 
     >>> escape_attribute("a\n<b>")
     'a&#10;&lt;b&gt;'

@@ -108,7 +108,7 @@ class TagTable:
 
     @functools.cached_property
     def written(self) -> tuple[Mark, ...]:
-        """Return the tags of the pair that are no text: sequences count these."""
+        """Return the tags of the pair that are not text; sequences count these."""
         return tuple(mark for mark in self.order if mark.number not in self.plain)
 
     @functools.cached_property
@@ -237,7 +237,7 @@ def indexed_tag(kind: Kind, number: int) -> str:
 
 
 def mark_of(tag: Tag) -> Mark:
-    """Return what a numbered tag stands for."""
+    """Return the original of a numbered tag."""
     return Mark(tag.kind, int(tag.key))
 
 
@@ -313,7 +313,7 @@ def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
     complete = [
         partners[place] if place in partners else next(following) for place in range(len(found))
     ]
-    # Elements that look alike are told apart only by their order, in which they are found again.
+    # Identical elements differ only by their order, which identifies them later.
     places: dict[Entry, list[int]] = {}
     for place, entry in enumerate(found):
         places.setdefault(entry, []).append(place)

@@ -20,7 +20,7 @@ from pairweave.transforms.suggestions.span_lengths import MASK, jensen_shannon, 
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 
 FACETS = ("words", "position", "masks", "operation")
-"""What is compared; see `Profile`."""
+"""The compared distributions; see `Profile`."""
 
 SIDES = ("src", "mask", "tgt")
 DELETE = "delete"

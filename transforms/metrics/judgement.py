@@ -54,8 +54,8 @@ class Sheet:
 
     Attributes:
         name: The file.
-        judgements: What was said of each tag, by (id, variant, tag).
-        lines: The line where each tag stands.
+        judgements: The judgement of each tag, by (id, variant, tag).
+        lines: The line of each tag.
     """
 
     name: str
@@ -243,7 +243,7 @@ def _read_sheet(path: str) -> Sheet:
 
 
 def agree(sheets: Sequence[Sheet]) -> Agreement:
-    """Return what the people of some sheets said, and how far they agree."""
+    """Return the judgements of several sheets, and their agreement."""
     keys = list(sheets[0].judgements)
     said = [[sheet.judgements[key] for key in keys] for sheet in sheets]
     pairwise = {}

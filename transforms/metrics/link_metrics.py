@@ -122,7 +122,7 @@ def evaluate_links(hypothesis: Path, gold: Path, one_based: bool) -> LinkScores:
         one_based: Whether the gold counts words from 1.
 
     Raises:
-        InputError: A file cannot be read or holds what is no link; the files have different
+        InputError: A file cannot be read or contains an invalid link; the files have different
             numbers of lines (``line_count_mismatch``); a one-based file has a word 0
             (``zero_in_one_based``); the gold has no sure link (``no_sure_link``).
     """

@@ -34,7 +34,7 @@ class Failures:
             tag): one of the source's keys is missing, and a tag of its kind and name has a new one.
         dropped: Tags of the source that the output lacks.
         mutilated: Pieces of tags among the output's words that the source does not have there.
-            Each stands for a missing tag, which then is not dropped, if there is one.
+            Each replaces a missing tag, if there is one, which then is not dropped.
         badly_nested: Elements of both sides, all their tags there, that lie in other elements than
             in the source, cross others, or close before they open.
         added: Tags of the output that the source lacks.
@@ -176,7 +176,7 @@ def _elements(marked: Marked) -> list[tuple[tuple[str, str], int, int]]:
 def _chains(
     elements: Sequence[tuple[tuple[str, str], int, int]], common: Counter[tuple[str, str]]
 ) -> list[tuple[tuple[str, str], Chain]]:
-    """Return each common element with what it lies in or crosses, from outside in.
+    """Return each common element with the elements that contain or cross it, from outside in.
 
     Of two that cross, the one that opens later is told to.
     """

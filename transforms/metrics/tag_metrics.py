@@ -38,7 +38,7 @@ class TagScores:
         spans: F1 over tagged words.
         span_config: What the words of a tag were.
         tagged: BLEU with tags as words; None without BLEU.
-        shifted: The same two of the outputs with all tags a word further left; None if not asked.
+        shifted: The same two for outputs with all tags moved one word to the left; None if off.
         positions: Places of tags, of the outputs whose text is the reference's.
         failures: Flagrant failures of each line; None without sources.
     """

@@ -91,7 +91,7 @@ class XmlScores:
     Attributes:
         accuracy: Share of the outputs that are well formed.
         match: Share whose structure is the reference's.
-        bleu: BLEU of the texts without tags, unsmoothed; None if not asked for.
+        bleu: BLEU of the texts without tags, unsmoothed; None if off.
         xml_bleu: BLEU of the stretches between tags; an output whose structure is not the
             reference's counts as empty.
         lines: Each output.
@@ -114,7 +114,7 @@ def score_xml(
     """Compare outputs with references ``[line]``.
 
     Args:
-        hypotheses: Outputs, as many as references; at least one.
+        hypotheses: Outputs, one per reference; at least one.
         references: What is right.
         config: What tags and words are.
         name: The references' file, for messages.

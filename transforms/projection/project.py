@@ -133,7 +133,7 @@ def cut_tokens(
         target_tokens: Likewise.
 
     Returns:
-        The tokens of both sides; the same where no tag stands inside a token.
+        The tokens of both sides; unchanged if no tag is inside a token.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> cut_tokens(parse_markup("rate<x/>July"), "KursJuli", [(0, 8)], [(0, 8)])

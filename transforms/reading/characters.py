@@ -52,7 +52,7 @@ def decode_entities(text: str) -> str:
 
     A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
     13.2.5.80). Unlike there, an entity must end in a semicolon, and a number that is no character's
-    is left to whoever looks for control characters.
+    is left to the check for control characters.
 
     >>> decode_entities("don&#39;t &lt;b&gt; R&D &copy;2 &#x93;")
     "don't <b> R&D ©2 “"
@@ -153,7 +153,7 @@ class CharacterRules:
         return Problem(Reject.CONTROL_CHAR, f"{side}: {what}{more}")
 
     def apply_marked(self, marked: Marked, side: str) -> Marked | Problem:
-        """Return a text with its tags as it is kept: what stands between tags makes no tag."""
+        """Return a text with its tags in the form kept; characters between tags form no tags."""
         parts: list[str] = []
         tags: list[Tag] = []
         done = length = 0

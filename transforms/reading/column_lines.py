@@ -155,7 +155,7 @@ def _lines(data: bytes, stop: int, offset: int, max_line_bytes: int) -> Lines:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stretch:
-    """Where one side stands in some lines of a block.
+    """The location of one side in some lines of a block.
 
     Attributes:
         lines: The block.
@@ -187,7 +187,7 @@ def decode(
     """Return the texts of one side; null where the line is no text.
 
     Args:
-        stretch: Where the side stands.
+        stretch: The location of the side.
         side: ``source``, ``target`` or ``translation``.
         max_line_bytes: The limit that the block was cut with, for the message.
         problems: By row of the stretch, from 0; rows that cannot be read are added, a row that

@@ -1,4 +1,4 @@
-"""The id of a pair: the same text in the same languages has the same id wherever it stands."""
+"""The id of a pair, which depends only on its texts and languages."""
 
 import itertools
 

@@ -22,7 +22,7 @@ class InlinePair:
     Attributes:
         source: The source, taken apart.
         target: The target.
-        raw_source: The source as it stands in the file.
+        raw_source: The source as written in the file.
         raw_target: The target.
     """
 
@@ -137,7 +137,7 @@ def treat_pairs(
     """Treat the tags of rows whose reader has taken them apart already.
 
     Args:
-        texts: Column by side; what stands in rows with tags does not matter.
+        texts: Column by side; texts in rows with tags are ignored.
         pairs: The rows with tags.
         problems: By row; such rows keep their reason.
         unit: Says what to do.

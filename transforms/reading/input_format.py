@@ -1,4 +1,4 @@
-"""What the plan and the readers know of a format that is read."""
+"""The description of an input format, for the plan and the readers."""
 
 import dataclasses
 from collections.abc import Callable, Iterator

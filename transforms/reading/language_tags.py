@@ -1,4 +1,4 @@
-"""Which of a file's languages is the one that was asked for (BCP 47)."""
+"""Select the requested language among those of a file (BCP 47)."""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pairweave.transforms.errors import InputError
 
 ANY = "und"
-"""The tag of a language that nobody stated."""
+"""The tag of an undetermined language."""
 
 
 def matches(wanted: str, found: str) -> bool:
@@ -43,7 +43,7 @@ def require_languages(found: Sequence[str], wanted: Sequence[str], name: str) ->
 
     Args:
         found: The file's languages; none if it says nothing of them.
-        wanted: One language or both, `ANY` where nobody stated it.
+        wanted: The requested language; `ANY` if none is given.
         name: The file's name.
 
     Raises:

@@ -13,7 +13,7 @@ LINK_SIDES = ("forward_links", "reverse_links")
 """Names of the columns among the texts of a reader."""
 
 LINKS = LINK_SIDES[0]
-"""Where one set of links goes that is no direction's own."""
+"""The column of links that have no direction."""
 
 _TYPE = schemas.ROWS.field(LINK_SIDES[0]).type
 
@@ -21,10 +21,10 @@ _TYPE = schemas.ROWS.field(LINK_SIDES[0]).type
 def read_given_links(
     texts: pa.StringArray, side: str, problems: dict[int, Problem]
 ) -> pa.ListArray:
-    """Read links as they stand in their lines or cells: ``i-j``, parted by blanks.
+    """Read links from their lines or cells: ``i-j``, separated by blanks.
 
     Args:
-        texts: Lines ``[row]``; an empty one has no links, null stands for one that has a problem.
+        texts: Lines ``[row]``; an empty one has no links, null marks one with a problem.
         side: ``forward_links`` or ``reverse_links``, for messages.
         problems: By row; those that hold what is no link are added, a row that is there already
             keeps its first problem.

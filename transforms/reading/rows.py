@@ -154,7 +154,7 @@ class RowMaker:
                 ``translation`` or ``score`` no row has one, without ``forward_links`` no links.
             problems: By row of the batch, from 0; these rows are rejected, and those that hold no
                 number as a score or no links as links.
-            inline: The rows with tags, for a format whose tags are no characters of its texts.
+            inline: The rows with tags, for a format whose tags are elements, not characters.
         """
         count = len(lines)
         unit = self._unit

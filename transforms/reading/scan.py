@@ -19,7 +19,7 @@ from pairweave.transforms.storage.byte_streams import (
 )
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
 
-# What a file that is no UTF-8 text begins with. Reading it as text would reject its every line.
+# First bytes of files that are not UTF-8 text, of which every line would be rejected.
 NOT_TEXT = (
     (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
@@ -34,7 +34,7 @@ _MAGIC_BYTES = max(len(magic) for magic, _, _ in NOT_TEXT)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """A file to pass over, and what the plan knows of it.
+    """A file to scan, with its settings from the plan.
 
     Attributes:
         path: The file.
@@ -89,8 +89,8 @@ class Scan:
         columns: Where the texts are.
         carriage_returns: Lines that end in a carriage return, which readers drop.
         byte_order_mark: The text begins with one, which readers drop.
-        langs: The languages that the file itself says it has, where nobody else did.
-        rows_with_tags: Rows with inline tags, of formats that know them.
+        langs: The languages stated in the file itself, if not given otherwise.
+        rows_with_tags: Rows with inline tags, in formats that have them.
         names: What tells rows of files that run in parallel which belong together; none where
             their order does.
     """
@@ -124,7 +124,7 @@ class Digests:
         self.whole = xxhash.xxh3_128()
 
     def pass_on(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Count and digest chunks on their way to someone else."""
+        """Count and digest chunks while passing them on."""
         for chunk in chunks:
             self.size += len(chunk)
             self.sha256.update(chunk)

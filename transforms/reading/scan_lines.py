@@ -55,7 +55,7 @@ class LineCounter:
             self.carriage_returns += self._last == b"\r"
 
     def pass_on(self, text: Iterable[bytes]) -> Iterator[bytes]:
-        """Count the lines of a text on its way to someone else."""
+        """Count the lines of a text while passing it on."""
         for chunk in text:
             self.scan_chunk(chunk)
             yield chunk

@@ -21,7 +21,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class XmlRow:
-    """One pair as it stands in the file.
+    """One pair as written in the file.
 
     Attributes:
         source: The source; None if it is missing or too long.

@@ -68,7 +68,7 @@ class Handler(Protocol):
         Args:
             local: The element's name without a prefix if it is of the document element's
                 namespace, else empty.
-            name: Its name as it stands.
+            name: Its name as written.
             attributes: Its attributes as they stand, in order.
             line: Where it is, from 1.
         """
@@ -302,7 +302,7 @@ def _codec(settings: str, shown: str | None, name: str) -> str:
 
 
 class _Decoder:
-    """Decodes pieces of a text and knows where in the file they are."""
+    """Decodes pieces of a text and tracks their offsets in the file."""
 
     def __init__(self, codec: str, offset: int, name: str) -> None:
         self._codec = codec

@@ -13,7 +13,7 @@ class Piece(NamedTuple):
     """A stretch of tagged text.
 
     Attributes:
-        text: The stretch as it stands.
+        text: The text of the stretch.
         tag: Index of the token's tag, or of the tag opened last around the words; None outside.
         is_token: Whether the stretch is a tag token.
     """

@@ -117,7 +117,7 @@ class ShardCoder(Coder):
     """Encode a shard as its number, its three tables and its notes in JSON."""
 
     def encode(self, value: Shard) -> bytes:
-        """Return the shard as bytes; large tables may lie in a file that workers share."""
+        """Return the shard as bytes; large tables may be in a file shared by workers."""
         notes = orjson.dumps(value.notes)
         return _FIELDS.encode((value.number, value.kept, value.rejected, value.table, notes))
 

@@ -148,7 +148,7 @@ def read_bytes(path: str) -> bytes:
     """Return a whole file.
 
     Raises:
-        OSError: The file cannot be read, or is a pipe that nobody writes to.
+        OSError: The file cannot be read, or is a pipe without a writer.
     """
     if not is_uri(path):
         _require_writer(path)

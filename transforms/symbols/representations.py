@@ -40,7 +40,7 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclasses.dataclass(frozen=True)
 class Raw(Representation):
-    """Tags as they were; identical ones are told apart only by their order.
+    """Tags unchanged; identical ones differ only by their order.
 
     Attributes:
         syntax: What is a tag.
@@ -59,7 +59,7 @@ class Raw(Representation):
         return _NEVER
 
     def write(self, marked: Marked, table: TagTable) -> Marked:
-        """Return numbered tags as they stood."""
+        """Return numbered tags in their original form."""
         symbols = []
         for tag in marked.tags:
             kind, number = mark_of(tag)

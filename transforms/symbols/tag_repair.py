@@ -13,7 +13,7 @@ class Repairs:
 
     Attributes:
         dropped: Tags that were missing.
-        spurious: Tags that the table does not know, or that occurred before.
+        spurious: Tags that are not in the table, or that occurred before.
         moved: Tags moved for the sake of order and nesting.
         spaces: Places where the model did not keep to the white-space shift that it was given
             (`transforms.symbols.whitespace.Unshifted`).
@@ -78,7 +78,7 @@ def _first_of_each(tags: Iterable[Tag], wanted: frozenset[Mark]) -> list[Tag]:
 
 
 class _Sequence:
-    """The tags of a text in their order, and where each stands."""
+    """The tags of a text in their order, with their offsets."""
 
     def __init__(self, tags: Sequence[Tag], length: int, table: TagTable) -> None:
         self._wanted = table.marks

@@ -56,7 +56,7 @@ class Representation(abc.ABC):
     def read(self, string: str, table: TagTable) -> Marked:
         """Return a text with numbered tags of the symbols in it.
 
-        A symbol that the table does not know stays a tag, with an empty key.
+        A symbol that is not in the table stays a tag, with an empty key.
         """
 
     def to_json(self) -> str | list[str]:

@@ -54,7 +54,7 @@ def properties(*, katakana: bool = False) -> np.ndarray:
 
     Args:
         katakana: Give Katakana its class, so that a run of it is one word, as UAX #29 has it;
-            without it each character stands alone, as aligners see it.
+            without it each character is a token, as for aligners.
 
     Returns:
         uint16 ``[1114112]``, read-only.

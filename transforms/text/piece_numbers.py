@@ -63,7 +63,7 @@ def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) 
     Args:
         texts: Strings without nulls ``[text]``.
         config: Which tokens (`transforms.text.tokens.tokenize`). Only a SentencePiece model counts
-            pieces that are no token. An encoder's pieces: `models.encoder.pieces.number_sides`.
+            pieces that are not tokens. An encoder's pieces: `models.encoder.pieces.number_sides`.
         language: As for `tokenize`.
 
     Raises:
@@ -78,7 +78,7 @@ def number_pieces(texts: Texts, config: TokenConfig, language: Language = None) 
 
 
 def _number_tokens(tokens: Texts) -> PieceNumbers:
-    """Number the pieces of texts whose tokenizer counts no piece that is no token."""
+    """Number the pieces of texts whose tokenizer counts tokens only."""
     offsets, fields = fields_of(tokens)
     starts, ends = (fields[name][offsets[0] : offsets[-1]] for name in ("start", "end"))
     offsets = offsets - offsets[0]

@@ -131,7 +131,7 @@ def word_counts(
     Args:
         texts: Strings without nulls ``[text]``.
         kind: ``words``: an elided article is a word, a clitic such as ``'s`` is not, and what
-            hyphens join is one. ``whitespace``: what stands between white space.
+            hyphens join is one. ``whitespace``: text between white space.
         language: As for `tokenize`.
         segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
 

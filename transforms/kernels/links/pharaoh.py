@@ -17,7 +17,7 @@ def parse(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Read whole lines of links.
 
-    Links are parted by blanks or tabs; lines end with LF or CR LF and may be empty.
+    Links are separated by blanks or tabs; lines end with LF or CR LF and may be empty.
 
     Args:
         data: Text, uint8 ``[byte]``; a last line without its end counts.

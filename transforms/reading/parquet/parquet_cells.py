@@ -78,5 +78,5 @@ def _without(column: pa.Array, rows: np.ndarray) -> pa.Array:
 
 
 def _places(left_out: np.ndarray) -> pa.Array:
-    """Return, for each row, where it stands once some rows are left out; null for those."""
+    """Return the index of each row after removing some rows; null for those removed."""
     return pa.array(np.cumsum(~left_out) - 1, mask=left_out)
