@@ -1,4 +1,4 @@
-"""What every word aligner offers: tokens in, directed links out; and what travels to workers."""
+"""The interface of word aligners (tokens in, directed links out) and their references."""
 
 from typing import TYPE_CHECKING, Protocol, Self
 

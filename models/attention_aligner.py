@@ -26,7 +26,7 @@ VERSION = 1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AttentionSource:
-    """Where attention is, and how links are read off.
+    """A file of attention, and settings of extracting links from it.
 
     Attributes:
         path: A file (`transforms.links.attention.Attention`).

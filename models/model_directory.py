@@ -5,7 +5,7 @@ from pathlib import Path
 from pairweave.transforms.errors import ConfigError
 
 _READ = (".arrow", ".bin", ".json", ".model", ".safetensors", ".spm", ".txt")
-"""How the names end of what is read from a model's directory; no directory is called so."""
+"""Suffixes of files read from a model's directory; no directory has them."""
 
 
 def require_regular(directory: Path) -> None:

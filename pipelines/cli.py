@@ -22,7 +22,7 @@ PATH_ERRORS = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError),
     *(IrregularFileError, NotADirectoryError, PermissionError),
 )
-"""What a path that the user gave can do wrong."""
+"""Errors that a path from the user can cause."""
 
 
 class Command(NamedTuple):

@@ -77,7 +77,7 @@ class Config(StepOptions):
 
 
 class SeedOptions(StepOptions):
-    """What all draws of a run depend on."""
+    """The seed of all draws of a run."""
 
     seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of all random draws")
 

@@ -6,7 +6,7 @@ class PairweaveError(Exception):
 
 
 class ConfigError(PairweaveError):
-    """What the person who launches the job must mend; raised before the graph runs (exit 2)."""
+    """An error that the user must fix; raised before the graph runs (exit 2)."""
 
 
 class InputError(ConfigError):

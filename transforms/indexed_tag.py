@@ -1,4 +1,4 @@
-"""What an indexed tag is: ``<a_0>`` opens, ``</a_0>`` closes and ``<a_0/>`` is empty.
+"""Indexed tags: ``<a_0>`` opens, ``</a_0>`` closes and ``<a_0/>`` is empty.
 
 All who write, find or forbid such tags take their grammar from here. It is that of Ryu et al.
 (2022, section 3.4), who number the tags of a pair 0 to 9, with empty tags added. Markup with more
@@ -38,7 +38,7 @@ TAG_PATTERN = f"(?:</?{PREFIX}{_DIGIT}>|<{PREFIX}{_DIGIT}/>)"
 """An opening, a closing or an empty tag of a job's."""
 
 RESERVED_PATTERN = f"</?{PREFIX}{_DIGITS}/?>"
-"""What a text must not hold, lest it be taken for a tag: any number, also with both slashes."""
+"""Text that could be taken for a tag: any number, also with both slashes."""
 
 PIECE_PATTERN = rf"(?:<\s*)?(?:/\s*)?(?<![^\W_]){PREFIX}{_DIGITS}(?:\s*/)?(?:\s*>)?"
 """A tag with anything missing but its name and number, or with white space in it."""
@@ -52,7 +52,7 @@ JOB_TAG = _with_groups(_DIGIT)
 """As `TAG_PATTERN`, with groups."""
 
 WRITTEN_TAG = re.compile(_with_groups(NUMBER))
-"""What `write_tag` writes, with groups."""
+"""Matches the output of `write_tag`, with groups."""
 
 ANY_TAG = re.compile(_with_groups(_DIGITS))
 """A tag of any number, also with zeros before it, with groups."""

@@ -5,7 +5,7 @@ import dataclasses
 from pairweave.transforms.rejects import Reject
 
 RAW_BYTES = 4096
-"""How much of a line that could not be read goes into the rejects."""
+"""Bytes of an unreadable line that are kept in the rejects."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token_counts
 
 RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
-"""What a text must not hold, since a job's output uses it (RE2)."""
+"""Text reserved for a job's output, which input must not contain (RE2)."""
 
 
 class ScreenConfig(ScreenLimits, Config):

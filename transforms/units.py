@@ -43,7 +43,7 @@ class ReadLimitOptions(StepOptions):
 
 
 class ReadLimits(ReadLimitOptions, Config):
-    """What the readers accept: a longer line, cell or message rejects its row.
+    """Limits of the readers: a longer line, cell or message rejects its row.
 
     Attributes:
         expansion_floor_bytes: Text below this size may expand as it likes.
@@ -200,7 +200,7 @@ class CorpusInput:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Columns:
-    """Where a row's texts are, resolved against the file.
+    """Locations of a row's texts, resolved against the file.
 
     Attributes:
         source: TSV: the column number from 1; else a field name.
@@ -227,7 +227,7 @@ class Columns:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Part:
-    """What a unit reads of one file.
+    """The part of one file that a unit reads.
 
     Attributes:
         name: The file as the user named it (see `transforms.planning.locate`).

@@ -55,7 +55,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class HeadConfig:
-    """How links are read off hidden states.
+    """Settings of extracting links from hidden states.
 
     Attributes:
         name: ``softmax`` and ``entmax15`` (Dou and Neubig 2021), ``argmax``, ``itermax`` and
@@ -121,7 +121,7 @@ class HeadConfig:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncoderConfig:
-    """Which encoder, which layer, and how it is run.
+    """Settings of an encoder.
 
     Attributes:
         model: A local directory, or a hub name such as

@@ -1,4 +1,4 @@
-"""How alike the pieces of sentence pairs are: what all heads and the transports need."""
+"""Similarities of the pieces of sentence pairs, used by all heads."""
 
 from typing import TypeAlias
 

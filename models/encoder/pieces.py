@@ -58,7 +58,7 @@ class Tokens:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sequences:
-    """What the encoder is given: stretches of pieces, a long text in several.
+    """Input of the encoder: stretches of pieces, several for a long text.
 
     Attributes:
         starts: First piece of each sequence, in the flat pieces, int64 ``[sequence]``.

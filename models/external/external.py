@@ -22,7 +22,7 @@ VERSION = 1
 
 
 class Program(Protocol):
-    """What a program does: learn from text, if it does that beforehand, and align text."""
+    """The interface of a program: learning from text (if it learns beforehand) and aligning."""
 
     def __init__(self, config: ExternalConfig) -> None:
         """Keep the settings."""

@@ -1,4 +1,4 @@
-"""Which aligner of someone else is used, and what such programs are like."""
+"""Settings of external aligners, and facts about these programs."""
 
 import dataclasses
 import json
@@ -15,7 +15,7 @@ Way = Literal["fitted", "pair by pair", "whole corpus"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a program.
+    """Facts about a program.
 
     Attributes:
         way: ``fitted``: it learns from a sample, and what it learned aligns each shard alike.

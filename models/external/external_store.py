@@ -21,7 +21,7 @@ _ready: LoadedOnce[ExternalAligner] = LoadedOnce()
 
 @dataclasses.dataclass(frozen=True)
 class ExternalReference(LoadableReference):
-    """Which program aligns and what it must be.
+    """A reference to a program, with its digest.
 
     Attributes:
         config: Its settings.

@@ -60,7 +60,7 @@ class Text:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Directions:
-    """What a program says of the pairs of a `Text`, line by line, as Pharaoh text.
+    """The output of a program for the pairs of a `Text`, line by line, as Pharaoh text.
 
     Attributes:
         forward: Links of the forward direction as source-target, or the only ones there are.

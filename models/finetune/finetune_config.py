@@ -16,7 +16,7 @@ _Threads = Annotated[int, Field(ge=1, le=4096)]
 
 
 class TrainingOptions(StepOptions):
-    """How an encoder is trained.
+    """Settings of training an encoder.
 
     The defaults are those of awesome-align's own recipe (Dou and Neubig 2021, section 3.2).
     ``so`` and ``co`` use ``layer``, ``psi`` the layer above it. An update whose pairs exceed
@@ -65,7 +65,7 @@ class TrainingOptions(StepOptions):
 
 
 class FinetuneConfig(TrainingOptions, Seeded):
-    """How an encoder is fine-tuned on sentence pairs.
+    """Settings of fine-tuning an encoder on sentence pairs.
 
     Attributes:
         objectives: Any of ``mlm`` (masked language modelling), ``tlm`` (translation language

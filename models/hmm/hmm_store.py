@@ -45,7 +45,7 @@ class FittedAligner:
 
 @dataclasses.dataclass(frozen=True)
 class ModelReference(LoadableReference):
-    """Where a fitted aligner lies and what it must be; this is what travels to workers."""
+    """A reference to a fitted aligner with its digest, which is sent to workers."""
 
     directory: str
     digest: str

@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 @dataclasses.dataclass
 class _State:
-    """What a round of training changes."""
+    """The state that a round of training changes."""
 
     counts: np.ndarray
     null_source: np.ndarray

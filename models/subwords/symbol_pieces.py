@@ -12,7 +12,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 CONTEXTS = ("{}", "{} ", " {}", "{} x", "x {}", "x {} x", "x{}", "{}x", "x{}x", "{0}{0}", ".{},")
-"""Where a symbol must be one piece."""
+"""Contexts in which a symbol must be one piece."""
 
 NORMAL, USER_DEFINED, UNUSED = 1, 4, 5
 """Types of pieces in sentencepiece_model.proto."""

@@ -32,7 +32,7 @@ _FORMS = (
     re.compile(r"__([a-z]{2,3})__"),
     re.compile(r"([a-z]{3}_[A-Z][a-z]{3})"),
 )
-"""How a vocabulary writes a language: OPUS-MT, M2M-100, NLLB."""
+"""Language codes in vocabularies: OPUS-MT, M2M-100, NLLB."""
 
 
 _UNSPOKEN = re.compile(r"<s>|<pad>|<unk>|<mask>|madeupword\d+")

@@ -1,4 +1,4 @@
-"""What every translator offers, and its settings: texts in, translations out. No torch."""
+"""The interface of translators and their settings. No torch."""
 
 import dataclasses
 import hashlib
@@ -82,7 +82,7 @@ class Translator(Protocol):
 
 
 class TranslatorName(Config):
-    """Which translator.
+    """The name of a translator.
 
     Attributes:
         backend: ``ctranslate2`` or ``transformers``.
@@ -94,7 +94,7 @@ class TranslatorName(Config):
 
 
 class TranslatorConfig(TranslationOptions, TranslatorName):
-    """Which translator, and how it is run.
+    """The settings of a translator.
 
     Attributes:
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.

@@ -20,7 +20,7 @@ _loaded: LoadedOnce[Translator] = LoadedOnce()
 
 @dataclasses.dataclass(frozen=True)
 class TranslatorReference:
-    """Which model translates and what it must be.
+    """A reference to a translation model, with its digest.
 
     Attributes:
         config: Its settings; a local directory is absolute.

@@ -19,7 +19,7 @@ from pairweave.transforms.storage.disk_paths import on_disk
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")
 _MAX_HEADER_BYTES = 100_000_000
-"""What the safetensors format allows."""
+"""Limit of the safetensors format."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What each engine needs from Beam and from this machine."""
+"""Requirements of each engine on Beam and this machine."""

@@ -1,4 +1,4 @@
-"""What each engine needs from Beam and from this machine.
+"""Requirements of each engine on Beam and this machine.
 
 An engine is a name for a set of Beam options. Beam's own options, given by the user, override it.
 Nothing is ever downloaded: anything missing is an error that names the command to run.
@@ -27,10 +27,10 @@ LOG = logging.getLogger("pairweave")
 LOCAL_RUNNER = "pairweave.pipelines.engines.local.local_runner.LocalRunner"
 FLINK_VERSION = "1.19"
 JAVA_VERSIONS = range(11, 22)
-"""What Flink 1.19 runs on; 21 is experimental there."""
+"""Java versions for Flink 1.19; 21 is experimental there."""
 
 RESTARTS = 3
-"""How often the Flink mini cluster restarts a failed job; without a strategy it never does."""
+"""Restarts of a failed job by the Flink mini cluster; without a strategy it never restarts."""
 
 SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
 """The scripts that start the runners' own programs, and what these are called."""
@@ -39,7 +39,7 @@ OUT_OF_MEMORY = {"java": 3}
 """The exit status of those that tell when memory runs out (``-XX:+ExitOnOutOfMemoryError``)."""
 
 EXIT_SECONDS = 2.0
-"""How long to wait for a program that no longer answers to end."""
+"""Time to wait for the end of a program that does not respond."""
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
@@ -52,7 +52,7 @@ PRISM_INSTALL = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EngineState:
-    """Whether an engine can run here.
+    """The state of an engine on this machine.
 
     Attributes:
         engine: Its name.

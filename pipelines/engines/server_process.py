@@ -16,10 +16,10 @@ import sys
 from collections.abc import Sequence
 
 WATCH_SECONDS = 1.0
-"""How often to check for the caller."""
+"""Interval of checks for the caller."""
 
 GRACE_SECONDS = 5.0
-"""How long a server may take to end when it is told to, before it is killed."""
+"""Time that a server has to end before it is killed."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _ASKED = (signal.SIGINT, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""How a run is asked to stop: an exception in the main thread, and a check for its handlers.
+"""Stopping a run: an exception in the main thread, and a check for its handlers.
 
 Runners and libraries turn an exception that is raised inside a step into one of their own, so that
 a stop would look like a failed step. Code that handles failures checks here first.

@@ -9,7 +9,7 @@ MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
 """The least memory of a job with one worker: libraries alone map 2 GiB."""
 
 REMEDY = "give the run more memory, fewer --workers, or a smaller --shard_pairs"
-"""What helps when memory runs out."""
+"""Advice if memory runs out."""
 
 _RAN_OUT = (
     *("MemoryError", "ArrowMemoryError", "std::bad_alloc", "can't start new thread"),

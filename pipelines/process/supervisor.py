@@ -29,19 +29,19 @@ from typing import NoReturn
 from pairweave.pipelines.process import descendants, interrupt, scratch
 
 ASKED_SECONDS = 1.0
-"""How long the worker may take to stop in an orderly way."""
+"""Time limit of the worker for an orderly stop."""
 
 AGAIN_SECONDS = 0.4
-"""When it is asked again: other code may have caught the first exception."""
+"""Time after which it is asked again, because other code may have caught the first exception."""
 
 TWICE_SECONDS = 0.2
 """Signals closer together than this are one: `timeout`, say, signals a program and its group."""
 
 END_SECONDS = 5.0
-"""How long killed processes are waited for; only a hung file system makes them take so long."""
+"""Time to wait for killed processes; only a hung file system makes them take so long."""
 
 POLL_SECONDS = 0.5
-"""How often both check even without a signal."""
+"""Interval of checks without a signal."""
 
 # Signals of the real-time range are delivered after all other pending ones.
 _KILL_NOW = signal.SIGRTMIN

@@ -84,7 +84,7 @@ def test_a_pipe_as_sentences_to_exclude(capsys, tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tx y\n")
     os.mkfifo(tmp_path / "dev")
     words = ("--input", tmp_path / "a.tsv", "--exclude", tmp_path / "dev")
-    assert "dev: is no regular file" in align(capsys, tmp_path, *words)
+    assert "dev: is not a regular file" in align(capsys, tmp_path, *words)
 
 
 def test_a_directory_as_input(capsys, tmp_path):
@@ -146,11 +146,11 @@ def test_a_model_whose_jumps_are_zero(model):
 def test_a_pipe_in_a_model(model):
     (model / "jumps.arrow").unlink()
     os.mkfifo(model / "jumps.arrow")
-    with pytest.raises(ConfigError, match=r"jumps\.arrow: is no regular file"):
+    with pytest.raises(ConfigError, match=r"jumps\.arrow: is not a regular file"):
         hmm_store.read(str(model))
     (model / "about.json").unlink()
     os.mkfifo(model / "about.json")
-    with pytest.raises(ConfigError, match=r"about\.json: is no regular file"):
+    with pytest.raises(ConfigError, match=r"about\.json: is not a regular file"):
         hmm_store.read(str(model))
 
 

@@ -1,4 +1,4 @@
-"""How Arrow tables and batches travel between Beam steps: as Arrow IPC streams, never pickled.
+"""Coders that pass Arrow tables between Beam steps as Arrow IPC streams, never pickled.
 
 Importing this module registers the coders. Beam then picks them by the annotation of a step's
 function (``-> tuple[int, pa.Table]``), so a step without one falls back to pickle, which stores a

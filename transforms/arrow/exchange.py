@@ -17,7 +17,7 @@ from typing import IO
 from pairweave.transforms.errors import WorkerError
 
 MARK = b"in file\0"
-"""How a place begins; an Arrow stream begins with four bytes of ones."""
+"""First bytes of a place; an Arrow stream begins with four bytes of ones."""
 
 MIN_BYTES = 64 << 10
 """Anything smaller is sent directly."""

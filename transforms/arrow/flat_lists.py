@@ -9,7 +9,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
 
 MAX_ITEMS = 2**31 - 1
-"""What 32-bit Arrow offsets can count."""
+"""Maximum of 32-bit Arrow offsets."""
 
 
 def chunk_of(column: pa.ChunkedArray | pa.Array) -> pa.Array:

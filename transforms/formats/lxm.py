@@ -35,7 +35,7 @@ _Row = tuple[str | None, str | None, Problem | None]
 
 
 class LxmFile(NamedTuple):
-    """What a file says.
+    """The content of a file.
 
     Attributes:
         language: Its ``lang``, which should be a string; None if it has none.

@@ -31,7 +31,7 @@ from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_by
 from pairweave.transforms.units import Columns, Part, ReadLimits, Unit
 
 _EXPANDED_BYTES = 256 << 20
-"""What a batch may take where texts that rows share are copied into each row."""
+"""Maximum size of a batch if texts shared by rows are copied into each row."""
 
 _CONTROLS = np.zeros(256, dtype=np.bool_)
 _CONTROLS[:32] = True
@@ -105,7 +105,7 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
 
 
 class _TextBudget:
-    """How much text a unit's stored bytes may hold.
+    """A limit on the text in a unit's stored bytes.
 
     A file may hold `ReadLimits.max_expansion` bytes of text for each byte stored, or
     `ReadLimits.expansion_floor_bytes` in all if that is more; a row group has its share of it.

@@ -31,7 +31,7 @@ its texts. Options name formats in this order."""
 
 
 class PoOptions(StepOptions):
-    """What is read of PO."""
+    """PO entries to read."""
 
     po_take: tuple[Literal["fuzzy", "obsolete"], ...] = Field(
         (), description="PO entries to read instead of rejecting them: fuzzy, obsolete"
@@ -39,7 +39,7 @@ class PoOptions(StepOptions):
 
 
 class XliffOptions(StepOptions):
-    """What is read of XLIFF: segments that have a translation, whatever their state."""
+    """XLIFF segments to read, by state."""
 
     xliff_take: tuple[Literal["untranslated", "doubtful"], ...] = Field(
         (), description="XLIFF segments to read instead of rejecting them for their state"

@@ -44,10 +44,10 @@ _OWN_TAGS = frozenset({"g", "x", "bx", "ex", "bpt", "ept", "ph", "it", "mrk"})
 """Names of XLIFF 1.2's inline elements."""
 
 IDENTIFIED = r"^<[^>]*\s(?:id|rid|mid|startRef|hex)="
-"""What a tag looks like that says which element it belongs to (RE)."""
+"""Matches a tag that identifies its element (RE)."""
 
 _SEGMENT_BYTES = 64
-"""What a segment of a unit counts beside its text."""
+"""Size of a unit's segment in addition to its text."""
 
 
 class XliffHandler:

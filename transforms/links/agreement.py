@@ -17,7 +17,7 @@ NAMES = (FIRST, SECOND, BOTH)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many links two aligners made of the same pairs; adds up over shards.
+    """Counts of the links of two aligners on the same pairs, which add up over shards.
 
     Attributes:
         first: Links of the first aligner.

@@ -23,7 +23,7 @@ MAX_ODDS = 100.0
 
 
 class ConfidenceConfig(DrawOptions, ConfidenceLimitOptions, Config):
-    """What scores decide."""
+    """Settings of scores."""
 
     @property
     def scores(self) -> bool:

@@ -13,7 +13,7 @@ from pairweave.transforms.text.tokens import pair_cuts
 
 
 class PhraseConfig(PhraseOptions, Config):
-    """Which phrase pairs are extracted.
+    """Settings of extracting phrase pairs.
 
     With ``unaligned_words`` ``forbid``, every word of a phrase has a link; ``allow`` gives the set
     of NLTK's ``phrase_extraction`` (`transforms.kernels.links.phrase_extraction.extract_phrases`).

@@ -10,7 +10,7 @@ from pairweave.transforms.links.link_options import SymmetrizeOptions
 
 
 class SymmetrizeConfig(SymmetrizeOptions, Config):
-    """How the two directions of links become one."""
+    """Settings of symmetrization."""
 
     @property
     def code(self) -> int:

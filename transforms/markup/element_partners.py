@@ -1,4 +1,4 @@
-"""Which elements of two marked texts match, and which tags are theirs."""
+"""Match the elements of two marked texts and their tags."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar

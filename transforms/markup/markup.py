@@ -15,7 +15,7 @@ from pairweave.transforms.indexed_tag import ANY_TAG, NAME, digits_of
 
 
 class Kind(enum.StrEnum):
-    """What a tag does, whatever it looks like: XLIFF's ``<bx/>`` opens."""
+    """The function of a tag, regardless of its form: XLIFF's ``<bx/>`` opens."""
 
     OPEN = "open"
     CLOSE = "close"
@@ -23,7 +23,7 @@ class Kind(enum.StrEnum):
 
 
 class Form(enum.StrEnum):
-    """What an element is: a pair of tags, an empty tag, or half a pair without the other half."""
+    """The form of an element: a pair of tags, an empty tag, or half a pair."""
 
     PAIR = "pair"
     SELF_CLOSING = "self_closing"
@@ -103,7 +103,7 @@ class Element:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Syntax:
-    """What is a tag.
+    """A syntax of tags.
 
     Attributes:
         name: What a user calls it.

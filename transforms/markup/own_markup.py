@@ -1,4 +1,4 @@
-"""Which phrase pairs a tag may enclose, by the words and the text's own markup in them."""
+"""Select the phrase pairs that a tag may enclose, by their words and the text's own markup."""
 
 import numpy as np
 import pyarrow as pa

@@ -29,7 +29,7 @@ BATCH_LINES = 8_192
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What a set of examples looks like.
+    """Distributions over a set of examples.
 
     A golden set has no text under its masks, so lengths are those of suggestions, and the only
     operation that can be told from the others is deletion (an empty suggestion).

@@ -14,7 +14,7 @@ from pairweave.transforms.output.signature import signature
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LinkScores:
-    """How links compare with gold links, summed over all pairs.
+    """Scores of links against gold links, summed over all pairs.
 
     A gold link is sure or possible; sure ones are possible too, and one written both ways is sure.
     A link given twice for a pair counts once.

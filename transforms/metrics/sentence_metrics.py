@@ -16,7 +16,7 @@ from pairweave.transforms.sentences.bead_lines import Bead, read_beads
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SentenceScores:
-    """How beads compare with gold beads, summed over all documents.
+    """Scores of beads against gold beads, summed over all documents.
 
     A bead hits strictly if the gold holds exactly the same one. It hits laxly if it does, or if one
     of its source sentences and one of its target sentences are in one gold bead. Precision is over

@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 
 class DrawnTestOptions(StepOptions):
-    """How the tests draw."""
+    """Draws of the tests."""
 
     resamples: int = Field(1000, ge=1, le=1_000_000, description="of the bootstrap")
     trials: int = Field(10_000, ge=1, le=10_000_000, description="of the randomization")
@@ -32,7 +32,7 @@ class DrawnTestOptions(StepOptions):
 
 
 class Significance(DrawnTestOptions, Config):
-    """How the tests draw; NumPy's default generator is begun anew for each test."""
+    """Draws of the tests; each test restarts NumPy's default generator."""
 
     @property
     def settings(self) -> dict[str, object]:

@@ -23,7 +23,7 @@ from pairweave.transforms.storage.text_lines import read_text_lines, require_equ
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SuggestionScores:
-    """How suggestions compare with gold ones.
+    """Scores of suggestions against gold ones.
 
     Attributes:
         lines: Suggestions.

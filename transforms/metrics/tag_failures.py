@@ -27,7 +27,7 @@ Chain = tuple[tuple[str, str, str], ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failures:
-    """How often each failure occurs, in a line or in total.
+    """Counts of failures, in a line or in total.
 
     Attributes:
         changed_id: Tags whose key is another than the source's (``id``, the number of an indexed

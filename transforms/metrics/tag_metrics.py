@@ -30,7 +30,7 @@ from pairweave.transforms.output.signature import signature
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TagScores:
-    """How outputs with tags compare with their references.
+    """Scores of outputs with tags against their references.
 
     Attributes:
         config: What tags and words were.

@@ -1,4 +1,4 @@
-"""How far tags are from their correct positions in the same text (Zenkel et al. 2021)."""
+"""Distances of tags from their correct positions in the same text (Zenkel et al. 2021)."""
 
 import bisect
 import dataclasses

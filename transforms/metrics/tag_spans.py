@@ -38,7 +38,7 @@ class SpanScores:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SpanConfig:
-    """What the words of a tag are.
+    """Settings of the words of a tag.
 
     Attributes:
         words: ``unicode``: Unicode words, with case, punctuation and articles. ``squad``: as

@@ -44,7 +44,7 @@ Structure = tuple[str, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class XmlConfig:
-    """How tags and words are recognized.
+    """Settings of recognizing tags and words.
 
     Attributes:
         rule: ``lxm``, or the name of a syntax (`transforms.markup.markup.SYNTAXES`).

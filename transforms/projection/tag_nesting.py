@@ -15,7 +15,7 @@ from pairweave.transforms.markup.markup import Element, Form
 
 @dataclasses.dataclass(slots=True)
 class Spans:
-    """Where the elements of a text are put.
+    """Positions of a text's elements.
 
     Attributes:
         starts: Offset of each element's first tag.

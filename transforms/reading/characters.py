@@ -74,7 +74,7 @@ def _name(match: re.Match[str]) -> str | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CharacterRules:
-    """What becomes of entities and C1 controls in one unit.
+    """The treatment of entities and C1 controls in one unit.
 
     Attributes:
         entities: ``keep``, ``decode`` or ``reject``.

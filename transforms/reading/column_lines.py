@@ -14,7 +14,7 @@ _TAB, _LINE_FEED, _CARRIAGE_RETURN, _SPACE = 0x09, 0x0A, 0x0D, 0x20
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LongLine:
-    """What is left of a line over the limit: its length in bytes and its start."""
+    """A line over the limit: its length in bytes and its start."""
 
     length: int
     head: bytes

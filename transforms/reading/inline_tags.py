@@ -1,4 +1,4 @@
-"""What becomes of the inline tags of a text: left, taken out, kept, or a reason to reject."""
+"""Treatment of inline tags in texts: left, removed, kept, or a reason to reject."""
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, MutableMapping
@@ -34,7 +34,7 @@ class InlinePair:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Treated:
-    """What a row with tags becomes.
+    """The result of treating a row with tags.
 
     Attributes:
         source: The source to keep.

@@ -11,7 +11,7 @@ from pairweave.transforms.units import ReadLimits, Unit
 
 @dataclasses.dataclass(frozen=True)
 class InputFormat:
-    """How files of one format are found, scanned and read.
+    """The properties of one input format.
 
     Attributes:
         name: What options, plans and units call it.

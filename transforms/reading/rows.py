@@ -33,7 +33,7 @@ _Row = TypeVar("_Row")
 SIDES = ("source", "target", "translation")
 
 BATCH_BYTES = 64 << 20
-"""How much text a batch holds, about; far from the 2 GiB that 32-bit offsets reach."""
+"""Approximate size of a batch's text; far below the 2 GiB limit of 32-bit offsets."""
 _MAX_BYTES_PER_CHARACTER = 4
 
 # What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only

@@ -76,7 +76,7 @@ class Cut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Scan:
-    """What one pass finds.
+    """The result of one pass.
 
     Attributes:
         bytes: Size as stored.

@@ -60,7 +60,7 @@ _UNDEFINED = expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 
 
 class Handler(Protocol):
-    """What takes the events of a document."""
+    """Handler of a document's events."""
 
     def start(self, local: str, name: str, attributes: Mapping[str, str], line: int) -> None:
         """Take an opening tag.

@@ -24,7 +24,7 @@ MAX_BARS = 20
 
 Json = Mapping[str, Any]
 Rows = list[dict[str, Any]]
-"""Of a table: values by the name of their column."""
+"""Rows of a table: values by the name of their column."""
 
 
 def render(

@@ -29,7 +29,7 @@ Json = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Samples:
-    """What a report shows of a run's rows.
+    """The rows of a run that a report shows.
 
     Attributes:
         kept: Rows of the shards.

@@ -20,7 +20,7 @@ from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pair
 
 @dataclasses.dataclass(frozen=True)
 class Notes:
-    """What a step records about a whole shard for its receipt.
+    """Notes of a step on a whole shard, for its receipt.
 
     Attributes:
         model: Digest of the model that aligned the shard; None if the plan or the run's files name

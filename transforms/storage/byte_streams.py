@@ -15,10 +15,10 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import Part, ReadLimits
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-"""How files are compressed, by file extension."""
+"""Compressions, by file extension."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-"""What may precede UTF-8 text without being part of it."""
+"""The byte order mark, which is not part of a UTF-8 text."""
 
 PLAIN_CHUNK_BYTES = 8 << 20
 COMPRESSED_CHUNK_BYTES = 1 << 20

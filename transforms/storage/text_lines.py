@@ -19,7 +19,7 @@ from pairweave.transforms.storage.byte_streams import (
 from pairweave.transforms.units import ReadLimits
 
 BLOCK_BYTES = 4 << 20
-"""How much of a file is read at once. A pair's two lines take some 200 bytes."""
+"""Bytes of a file read at once. A pair's two lines take about 200 bytes."""
 
 # Reading line by line is harmless however far a file expands, and tables of tags are highly
 # repetitive.

@@ -1,1 +1,1 @@
-"""How tags look to a translation model, and the way back to real tags."""
+"""Representations of tags for a translation model, and decoding them."""

@@ -19,7 +19,7 @@ from pairweave.transforms.symbols.whitespace import shift_between, unshift_betwe
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Coding:
-    """How tags are encoded.
+    """Settings of encoding tags.
 
     Attributes:
         representation: What they become.

@@ -18,7 +18,7 @@ from pairweave.transforms.symbols.tag_coding import Coding
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodeFiles:
-    """What `encode_files` reads and writes.
+    """Input and output files of `encode_files`.
 
     Attributes:
         input: Tagged lines.

@@ -9,7 +9,7 @@ from pairweave.transforms.markup.tag_table import Mark, TagTable, find_spans, ma
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Repairs:
-    """What was wrong with the tags of one text.
+    """Repairs of the tags of one text.
 
     Attributes:
         dropped: Tags that were missing.

@@ -1,4 +1,4 @@
-"""How numbered tags look to a translation model, and how they are read back.
+"""Symbols of numbered tags for a translation model, and reading them.
 
 Each representation turns the numbered tags of a text (`transforms.markup.tag_table`) into symbols,
 and finds the symbols again in a text, with the table of the tags kept.

@@ -11,7 +11,7 @@ from pairweave.transforms.indexed_tag import NUMBER
 from pairweave.transforms.markup.markup import Kind
 
 INDEX = "{index}"
-"""What a form holds in the place of the number."""
+"""The placeholder of the number in a form."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ WHITE_SPACE = (
 """Unicode's White_Space property, whole."""
 
 _DUMMY_PREFIX = " "
-"""What SentencePiece puts before the first word, so that it has a mark like any other."""
+"""The prefix that SentencePiece adds, so that the first word has a mark like any other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How tags are injected."""
+"""Settings of tag injection."""
 
 from typing import Literal, Self
 
@@ -32,7 +32,7 @@ class TagConfig(
     MaxIdOptions,
     Seeded,
 ):
-    """How tags are injected.
+    """Settings of tag injection.
 
     Attributes:
         words: How `tag_share` counts words: ``words``, or ``whitespace`` for text that is already

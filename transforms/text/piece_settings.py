@@ -8,7 +8,7 @@ PIECE_SETTINGS: dict[str, bool] = {
     "split_by_unicode_script": True,
     "split_digits": True,
 }
-"""As SentencePiece's trainer names them; `models.subwords.symbol_training` says why each."""
+"""Named as in SentencePiece's trainer; `models.subwords.symbol_training` explains each."""
 
 _NO_DEFAULTS = ("split_digits",)
 

@@ -48,7 +48,7 @@ MAX_PIECE_CHARS = 16
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TokenConfig:
-    """How text is split into tokens.
+    """Settings of splitting text into tokens.
 
     Attributes:
         kind: ``words``: words, numbers, punctuation marks, placeholders and URLs

@@ -1,1 +1,1 @@
-"""How workers hold an encoder: what is sent to them, loading, `RunInference`, pairs that fail."""
+"""Hosting an encoder on workers: references, loading, `RunInference`, failing pairs."""

@@ -28,7 +28,7 @@ _loaded: LoadedOnce["LoadedEncoder"] = LoadedOnce()
 
 @dataclasses.dataclass(frozen=True)
 class EncoderReference(LoadableReference):
-    """Which encoder aligns and what it must be.
+    """A reference to an encoder, with its digest.
 
     Attributes:
         config: Its settings; a local directory is absolute.

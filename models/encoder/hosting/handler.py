@@ -19,7 +19,7 @@ shared_key.use()  # in each process of a run, before it shares an encoder
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hosting:
-    """Where the encoder is held; changes no byte.
+    """Settings of hosting the encoder, which do not change the output.
 
     Attributes:
         large_model: Whether a machine's worker processes share one copy, which one of them holds.

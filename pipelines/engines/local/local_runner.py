@@ -53,7 +53,7 @@ BUNDLE_BYTES = 64 << 20
 """A bundle of several groups is closed when it reaches this size."""
 
 MEMORY_BYTES = 64 << 20
-"""How much one shuffle keeps in memory before it writes to its file."""
+"""Data that one shuffle keeps in memory before it writes to its file."""
 
 WORKER_URN = "pairweave:env:worker:v1"
 """The environment of a worker process."""

@@ -1,1 +1,1 @@
-"""What reading Parquet needs: the pass before the plan, its footer, its cells."""
+"""Reading Parquet: the pass before the plan, the footer, the cells."""

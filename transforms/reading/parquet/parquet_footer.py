@@ -1,4 +1,4 @@
-"""What a Parquet footer says of encryption, found without decoding a column's metadata.
+"""Find encryption in a Parquet footer without decoding column metadata.
 
 Arrow's C++ ends the process where it is asked for the metadata of an encrypted column. The footer
 is a ``FileMetaData`` of the Parquet format in Thrift's compact protocol, which this module walks;
