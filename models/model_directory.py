@@ -28,4 +28,6 @@ def require_regular(directory: Path) -> None:
                     "model again"
                 )
         elif wanted or not path.is_dir():
-            raise ConfigError(f"{path}: is no regular file; put the model's own file in its place")
+            raise ConfigError(
+                f"{path}: is not a regular file; put the model's own file in its place"
+            )

@@ -322,7 +322,7 @@ def load_exclude(patterns: Iterable[str]) -> frozenset[int]:
     for pattern in patterns:
         pipe = files.irregular(pattern)
         if pipe is not None:
-            raise InputError("unreadable", pipe, "is no regular file; write its text to a file")
+            raise InputError("unreadable", pipe, "is not a regular file; write its text to a file")
         paths = files.match(pattern)
         if not paths:
             raise InputError("no_match", pattern, "no such file; give the files of --exclude")

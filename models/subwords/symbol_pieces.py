@@ -152,7 +152,7 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
         model must be resized.
 
     Raises:
-        ConfigError: There is no tokenizer, a file of it is no regular file, or a symbol would be
+        ConfigError: There is no tokenizer, a file of it is not a regular file, or a symbol would be
             split somewhere.
     """
     if not Path(directory).is_dir():

@@ -23,7 +23,7 @@ def directory(tmp_path):
 
 
 def put(path, kind):
-    """Put something that is no regular file in the place of a file."""
+    """Put something that is not a regular file in the place of a file."""
     path.unlink()
     if kind == "pipe":
         os.mkfifo(path)
@@ -41,7 +41,9 @@ def put(path, kind):
 def test_what_is_no_regular_file_is_named(directory, name, kind):
     put(directory / name, kind)
     for read in (require_regular, inspect_model, require_safetensors):
-        with pytest.raises(ConfigError, match=rf"model/{name}: is no regular file; put the model"):
+        with pytest.raises(
+            ConfigError, match=rf"model/{name}: is not a regular file; put the model"
+        ):
             read(directory)
 
 
@@ -98,7 +100,7 @@ def test_a_job_names_a_pipe_in_the_model_that_it_is_given(directory, name, argum
         output += ("--reverse_scorer", arguments[-1], "--translation_input", "t")
     status, _, errors = runs.run_here(*arguments, *output, cwd=folder)
     assert status == 2, errors
-    assert f"model/{name}: is no regular file; put the model's own file in its place" in errors
+    assert f"model/{name}: is not a regular file; put the model's own file in its place" in errors
     assert not (folder / "out").exists()
 
 
