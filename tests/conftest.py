@@ -1,4 +1,4 @@
-"""What all tests share: time limits, where the real data lies, how hard Hypothesis tries."""
+"""Configuration of all tests: time limits, location of real data, profiles of Hypothesis."""
 
 import os
 import signal

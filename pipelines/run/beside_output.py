@@ -20,7 +20,7 @@ _WRITTEN = (
     "models",
     "models/*",
 )
-"""What a run writes under its directory."""
+"""Names that a run writes under its directory."""
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:

@@ -49,7 +49,7 @@ HEADS = (
     "unbalanced_ot",
 )
 SHARPNESS = 0.4
-"""Scale of the vectors that are compared: at 1, dot products up to 256 leave no gradient."""
+"""Scale of the compared vectors: at 1, dot products up to 256 leave no gradient."""
 
 
 class LinkedPieces:
@@ -78,7 +78,7 @@ class LinkedPieces:
 
 
 MAX_WORDS = 600
-"""More than a side of the training text has."""
+"""More than the length of any side of the training text."""
 
 
 def place_embeddings(linked, vocabulary):

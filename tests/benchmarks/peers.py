@@ -1,4 +1,4 @@
-"""Peers run as programs of an environment of their own, ``.peers``, which ``make bench`` makes.
+"""Peers run as programs in their own environment, ``.peers``, made by ``make bench``.
 
 ``PAIRWEAVE_PEERS`` names another place of it.
 """

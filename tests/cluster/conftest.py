@@ -1,4 +1,4 @@
-"""Programs that are not Python: where they are, or why a test is skipped."""
+"""Programs that are not Python: their paths, or the reason to skip a test."""
 
 import importlib.util
 import json

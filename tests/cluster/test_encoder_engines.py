@@ -1,4 +1,4 @@
-"""An encoder on every engine, held in every way: the same bytes, the same pair rejected."""
+"""An encoder on every engine with every hosting: the same bytes, the same rejected pair."""
 
 import json
 

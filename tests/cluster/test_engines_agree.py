@@ -1,4 +1,4 @@
-"""One toy job on every engine: the same bytes, the same words when it fails."""
+"""One toy job on every engine: the same bytes, the same message when it fails."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What each engine listens on: nothing that another user or machine can connect to."""
+"""No engine listens on anything that another user or machine can connect to."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""One digest of the whole output: on every engine, with any workers, after any death."""
+"""The whole output has the same digest on every engine, with any workers, after any failure."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""A small job of the real shape, run as a program: units, tables, one shuffle, a file a shard.
+"""A small job like the real ones, run as a program: units, tables, one shuffle, a file per shard.
 
 Run as ``python toy_shards.py --output DIR --engine local --workers 2``; what it did not
 recognise goes to Beam. The last line on stdout is one JSON object.

@@ -1,4 +1,4 @@
-"""The job `align`: its Pharaoh file in input order, and what is refused before it begins."""
+"""The job `align`: its Pharaoh file in input order, and refusals before it starts."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The independent check of tagged rows finds the faults that it is there to find."""
+"""The independent check of tagged rows finds each fault that it checks for."""
 
 import pytest
 

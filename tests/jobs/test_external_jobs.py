@@ -1,4 +1,4 @@
-"""Jobs with other people's aligners, from the command line."""
+"""Jobs with external aligners, from the command line."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The job `fit`, and runs that have nothing to fit on."""
+"""The job `fit`, and runs without pairs to fit on."""
 
 import json
 import shutil

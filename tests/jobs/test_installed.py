@@ -1,4 +1,4 @@
-"""What is installed: one package, which other folders of the same names do not disturb."""
+"""The installed package is not affected by other folders with the same names."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like: at every stage, whatever runs at that moment, within two seconds."""
+"""Ctrl-C and other signals stop a run at every stage within two seconds."""
 
 import os
 import signal

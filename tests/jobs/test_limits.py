@@ -1,4 +1,4 @@
-"""Settings take their least and their most, and nothing beyond them."""
+"""Settings accept their minimum and maximum, and nothing beyond."""
 
 import functools
 import math

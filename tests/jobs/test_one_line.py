@@ -1,4 +1,4 @@
-"""What the user must mend is one clear line and exit status 2, never a traceback or a wait."""
+"""An error of the user gives one clear line and exit status 2, never a traceback or a wait."""
 
 import errno
 import hashlib

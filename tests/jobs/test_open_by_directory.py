@@ -1,4 +1,4 @@
-"""A run's rows, opened by the directory that they lie in, with the libraries that people use."""
+"""A run's rows, opened by their directory with common libraries."""
 
 import datasets
 import duckdb

@@ -1,4 +1,4 @@
-"""Masks of languages without spaces keep to whole words."""
+"""Masks in languages without spaces cover whole words."""
 
 import itertools
 import json

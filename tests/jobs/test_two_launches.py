@@ -1,4 +1,4 @@
-"""The same command started twice at once, into one directory."""
+"""The same command started twice at once with one output directory."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Options that nothing in a run would use are refused before anything is done."""
+"""Options that a run would not use are refused at its start."""
 
 import pytest
 

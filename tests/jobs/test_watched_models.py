@@ -1,4 +1,4 @@
-"""Another model is taken up where it is published whole, and asked for once."""
+"""A new model is used once it is completely published, and is checked for once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A small corpus with a grammar of its own: enough to align, and every kind of trouble."""
+"""A small corpus from an artificial grammar, with every kind of bad row."""
 
 import numpy as np
 

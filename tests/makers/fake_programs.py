@@ -1,4 +1,4 @@
-"""Small stand-ins for other people's aligners, and the real ones where they are installed.
+"""Small stand-ins for external aligners, and the real ones if installed.
 
 A stand-in links word i to word i, so that what it was given can be read off its links.
 """

@@ -1,4 +1,4 @@
-"""Runs with shards made by hand, committed as a job commits them."""
+"""Runs with handmade shards, committed like those of a job."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Beam builds graphs faster: what it works out again and again for one job is kept.
+"""Make Beam build graphs faster by caching what it recomputes for one job.
 
 Building and running the graph of a small job takes half a second of CPU time, and the tests run
 hundreds. Half of it goes into parsing the same flags for each step, and into reading the

@@ -1,4 +1,4 @@
-"""Rows made by hand, as the readers would make them."""
+"""Handmade rows, as from the readers."""
 
 import pyarrow as pa
 import xxhash

@@ -1,4 +1,4 @@
-"""COMPARED rows made by hand, and a corpus of triples with every kind of trouble."""
+"""Handmade COMPARED rows, and a corpus of triples with every kind of bad row."""
 
 import pyarrow as pa
 import xxhash

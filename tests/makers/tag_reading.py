@@ -1,4 +1,4 @@
-"""Indexed tags read back out of the texts that hold them."""
+"""Finding indexed tags in texts."""
 
 import re
 from typing import NamedTuple

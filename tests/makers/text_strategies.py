@@ -1,4 +1,4 @@
-"""Texts for Hypothesis: every kind of code point, and what trips tokenizers and tags."""
+"""Texts for Hypothesis: every kind of code point, and hard cases for tokenizers and tags."""
 
 import functools
 

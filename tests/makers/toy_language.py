@@ -1,4 +1,4 @@
-"""An artificial pair of languages with known links, and encoders that half understand them."""
+"""An artificial language pair with known links, and encoders that partly align it."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Error rates of attention by layer and head, as Ryu et al. (2022), table 3, have them."""
+"""Error rates of attention by layer and head, as in Ryu et al. (2022), table 3."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A pipe, a device or a broken link in a model's directory is named; nobody waits for it."""
+"""A pipe, a device or a broken link in a model's directory is refused without waiting for it."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What `transforms.kernels.links.confidence` computes, in plain Python over dictionaries."""
+"""The slow twin of `transforms.kernels.links.confidence`, in plain Python over dictionaries."""
 
 
 def mean_beliefs(forward, reverse):

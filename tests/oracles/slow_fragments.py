@@ -1,4 +1,4 @@
-"""What `transforms.tags.fragments` finds, in plain Python: one fragment at a time."""
+"""The slow twin of `transforms.tags.fragments`, in plain Python: one fragment at a time."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""What `transforms.kernels.hmm.lexical` computes, in plain Python over tuples."""
+"""The slow twin of `transforms.kernels.hmm.lexical`, in plain Python over tuples."""
 
 SWAP = 0.3
 

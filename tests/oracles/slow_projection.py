@@ -1,4 +1,4 @@
-"""What `transforms.kernels.links.projection` does, in plain Python: all places are tried."""
+"""The slow twin of `transforms.kernels.links.projection`, in plain Python: it tries all places."""
 
 import dataclasses
 from fractions import Fraction

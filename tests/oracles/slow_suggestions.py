@@ -1,4 +1,4 @@
-"""The slow twins of the masks' kernels: what the words of the definitions say, with sets."""
+"""The slow twins of the masks' kernels: the definitions, with sets."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The metrics of markup transfer as their definitions read, in plain Python."""
+"""The metrics of markup transfer by their definitions, in plain Python."""
 
 import math
 from collections import Counter

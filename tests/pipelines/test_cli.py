@@ -1,4 +1,4 @@
-"""The command line as a program: its streams, its signals, its last word."""
+"""The command line as a program: its streams, signals and last message."""
 
 import importlib
 import json

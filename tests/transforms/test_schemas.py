@@ -1,4 +1,4 @@
-"""Which columns of a table may be empty; readers of the files rely on it."""
+"""Nullable columns of a table; readers of the files rely on these."""
 
 import pytest
 

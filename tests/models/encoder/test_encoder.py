@@ -1,4 +1,4 @@
-"""Loading encoders: which layers, which files, and what is refused."""
+"""Loading encoders: layers, files and refusals."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Families of encoders: each cut after a layer, padded, and with whatever attention it has."""
+"""Families of encoders: truncated after a layer, padded, with every kind of attention."""
 
 import itertools
 import json

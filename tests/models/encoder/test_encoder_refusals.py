@@ -1,4 +1,4 @@
-"""Models that cannot align: told before a run, with the file and what to do."""
+"""Models that cannot align are refused before a run, with the file and a remedy."""
 
 import importlib
 import itertools

@@ -1,4 +1,4 @@
-"""Other people's aligners: what they are given, what is made of their answers, how they fail."""
+"""External aligners: their input, reading their output, and their failures."""
 
 import re
 import shutil

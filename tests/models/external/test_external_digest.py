@@ -1,4 +1,4 @@
-"""What tells one encoder of an external aligner from another."""
+"""The digest of an external aligner's encoder."""
 
 import types
 

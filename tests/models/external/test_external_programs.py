@@ -1,4 +1,4 @@
-"""Other people's aligners as they are installed; skipped where they are not."""
+"""External aligners as installed; skipped if missing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What fast_align says that it has learned is kept in one order."""
+"""The parameters that fast_align learned are stored in a fixed order."""
 
 import json
 import types

@@ -1,4 +1,4 @@
-"""Someone else's aligner is made ready once in a process."""
+"""An external aligner is prepared once per process."""
 
 from pairweave.models.external import external_store
 from pairweave.models.external.external_config import ExternalConfig

@@ -1,4 +1,4 @@
-"""How the answers of the program of SimAlign are read: links, or a pair that is given up."""
+"""Reading the output of SimAlign's program: links, or a rejected pair."""
 
 import types
 from pathlib import Path

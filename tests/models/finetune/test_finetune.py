@@ -1,4 +1,4 @@
-"""Fine-tuning small encoders: what is learnt, what is written, and going on after a kill."""
+"""Fine-tuning small encoders: learning, output, and resuming after a kill."""
 
 import itertools
 import shutil

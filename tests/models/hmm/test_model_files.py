@@ -1,4 +1,4 @@
-"""A model's weights on a disk: which files are taken, and what is told of those that are not."""
+"""Finding a model's weights on a disk, and messages for files that are refused."""
 
 import argparse
 import itertools

@@ -1,4 +1,4 @@
-"""How many threads count, each with counters of its own."""
+"""The number of threads that count, each with its own counters."""
 
 import pytest
 

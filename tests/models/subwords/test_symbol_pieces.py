@@ -1,4 +1,4 @@
-"""Each symbol is exactly one piece of an extended model, wherever it stands."""
+"""Each symbol is exactly one piece of an extended model in every context."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Limits and batches of a translator, on an engine that turns letters round."""
+"""Limits and batches of a translator, on an engine that reverses letters."""
 
 import math
 

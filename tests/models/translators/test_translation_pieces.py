@@ -1,4 +1,4 @@
-"""A translation model's own files cut its texts."""
+"""Texts are cut by the files of the translation model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which files a model's weights are in is found out without torch, and nothing is unpickled."""
+"""A model's weights are located without torch, and nothing is unpickled."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""What is said of an encoder before any is loaded; needs no torch."""
+"""Messages about an encoder's options before loading; needs no torch."""
 
 import subprocess
 import sys

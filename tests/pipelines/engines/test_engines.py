@@ -1,4 +1,4 @@
-"""What each engine is told, and what is said when something is missing."""
+"""Options for each engine, and messages if something is missing."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is left of a failed run's stack traces: the message."""
+"""The message of a failed run, without stack traces."""
 
 import apache_beam as beam
 import pytest

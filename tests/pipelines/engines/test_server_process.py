@@ -1,4 +1,4 @@
-"""A runner's server ends with the script that Beam starts, however that is told to end."""
+"""A runner's server ends with the script that Beam starts, however the script ends."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""No name that somebody else chose commands a terminal or a page."""
+"""Names from input cannot control a terminal or a page."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""How the cores of a run are shared by its neural models."""
+"""Distribution of a run's cores among its neural models."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Jobs are planned by what their options hold."""
+"""Jobs are planned from their options."""
 
 import pytest
 

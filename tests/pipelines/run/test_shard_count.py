@@ -1,4 +1,4 @@
-"""Into how many shards a run's pairs are divided."""
+"""The number of shards of a run."""
 
 import types
 

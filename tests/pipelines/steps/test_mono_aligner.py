@@ -23,7 +23,7 @@ from tests.makers.translations import made_triple, pairs_table
 
 PAIRS = 60
 LONG = 5
-"""The pair whose translation goes on and on."""
+"""The pair whose translation does not end."""
 
 WITHOUT = 7
 """The pair without a translation."""

@@ -1,4 +1,4 @@
-"""Two aligners at once: their links joined, and how far they agree."""
+"""Two aligners at once: combined links and agreement."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Arrow tables between Beam steps: whole, small, and never pickled."""
+"""Arrow tables between Beam steps: complete, small, and never pickled."""
 
 import copyreg
 import pickle

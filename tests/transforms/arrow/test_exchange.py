@@ -1,4 +1,4 @@
-"""Tables that pass through a file: what was left is what is fetched, whoever leaves meanwhile."""
+"""Tables that pass through a file are fetched unchanged while others are written."""
 
 import multiprocessing
 import os

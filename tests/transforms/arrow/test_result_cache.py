@@ -1,4 +1,4 @@
-"""What a job asks for twice is found once, and never mistaken for another column's."""
+"""A result requested twice is computed once, and never confused with another column's."""
 
 import pyarrow as pa
 import pytest

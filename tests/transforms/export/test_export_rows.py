@@ -1,4 +1,4 @@
-"""Which rows of a run are exported, and in which order."""
+"""The selection and order of exported rows."""
 
 import json
 

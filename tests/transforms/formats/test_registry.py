@@ -1,4 +1,4 @@
-"""The registry of formats: what a line says is what its module has, and a line is enough."""
+"""The registry of formats: each line agrees with its module, and one line is enough."""
 
 import ast
 import dataclasses

@@ -1,4 +1,4 @@
-"""Draws for one purpose say nothing of those for another."""
+"""Draws for different purposes are independent."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Links that come with the input: read, kept through shuffle and screen, refused where wrong."""
+"""Given links: read, kept through shuffle and screen, refused if invalid."""
 
 import gzip
 import io

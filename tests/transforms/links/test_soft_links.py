@@ -1,4 +1,4 @@
-"""Links keep what each direction gives them."""
+"""Links keep the probabilities of each direction."""
 
 import pyarrow as pa
 from hypothesis import given

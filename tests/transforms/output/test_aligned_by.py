@@ -1,4 +1,4 @@
-"""Which model aligned a shard, as its receipt says."""
+"""The model that aligned a shard, in its receipt."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The projection rules of Hanneman and Dinu (2020), one test a rule."""
+"""The projection rules of Hanneman and Dinu (2020), one test per rule."""
 
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.markup.markup import XLIFF, parse_markup

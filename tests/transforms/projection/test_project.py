@@ -1,4 +1,4 @@
-"""Projected tags: each of them once, the text untouched, nesting kept, real tags at their place."""
+"""Projected tags: each occurs once, the text is unchanged, nesting is kept."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""HTML entities and C1 controls: kept, made into what they stand for, or a reason to reject."""
+"""HTML entities and C1 controls: kept, decoded, or a reason to reject."""
 
 import html
 import json

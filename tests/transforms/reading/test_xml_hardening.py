@@ -1,4 +1,4 @@
-"""XML that attacks, lies or breaks off: a test for each way, by the plan, in TMX and XLIFF."""
+"""Malicious, wrong or truncated XML: a test for each case, by the plan, in TMX and XLIFF."""
 
 import gzip
 import tracemalloc

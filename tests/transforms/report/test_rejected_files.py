@@ -1,4 +1,4 @@
-"""Whoever names the wrong field is told, alone and beside good files."""
+"""Notices on a wrong field name, alone and with good files."""
 
 import json
 

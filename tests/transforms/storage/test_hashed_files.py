@@ -1,4 +1,4 @@
-"""A model's description names files of its own directory alone."""
+"""A model's description may list only files of its own directory."""
 
 import json
 

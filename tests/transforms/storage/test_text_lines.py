@@ -1,4 +1,4 @@
-"""Lines come back byte for byte, whatever ends them."""
+"""Lines are restored byte for byte with any line ending."""
 
 import gzip
 

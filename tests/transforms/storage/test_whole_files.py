@@ -1,4 +1,4 @@
-"""Output files that appear whole, and are not each other."""
+"""Output files appear completely, and must be distinct."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tags become symbols and come back, with the white space before them moved or not."""
+"""Tags are encoded as symbols and decoded, with or without the white-space shift."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whatever a model does to the symbols, every tag comes back once and nests as in the source."""
+"""Whatever a model does to symbols, every tag is restored once and nests as in the source."""
 
 import itertools
 import re

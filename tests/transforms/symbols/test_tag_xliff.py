@@ -1,4 +1,4 @@
-"""The elements that stand for tags in XLIFF."""
+"""The elements that represent tags in XLIFF."""
 
 import pytest
 

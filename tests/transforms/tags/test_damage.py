@@ -1,4 +1,4 @@
-"""What a run finds damaged it makes again, and what is not its own it leaves alone."""
+"""A run repeats its damaged parts and leaves other files alone."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a receipt says of tags, counted by hand."""
+"""A receipt's counts of tags, counted by hand."""
 
 import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Which class a tag is of, by its form and its place."""
+"""The class of a tag, by its form and its place."""
 
 import numpy as np
 import pyarrow as pa

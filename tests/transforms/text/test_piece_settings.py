@@ -1,4 +1,4 @@
-"""What a user is told of the settings of a SentencePiece model."""
+"""Advice on the settings of a SentencePiece model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Processes that share an encoder know each other by a key of their run."""
+"""Processes that share an encoder authenticate by a key of their run."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""What the engines need of Beam that Beam does not promise: an upgrade of Beam fails here first."""
+"""Undocumented behaviour of Beam that the engines need: an upgrade of Beam fails here first."""
 
 import ast
 import importlib

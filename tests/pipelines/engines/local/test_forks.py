@@ -1,4 +1,4 @@
-"""Processes forked on request: they say how they ended, and nothing outlives its parent."""
+"""Processes forked on request report how they ended, and none outlives its parent."""
 
 import os
 import signal

@@ -236,7 +236,7 @@ STARTS = pytest.mark.parametrize(
         pytest.param(("--forks",), id="forks"),
     ],
 )
-"""How worker processes come into being."""
+"""The start method of worker processes."""
 
 
 @STARTS

@@ -1,4 +1,4 @@
-"""How phrase pairs lie to one another, against sets of words."""
+"""Nesting of phrase pairs, against sets of words."""
 
 import numpy as np
 from hypothesis import given

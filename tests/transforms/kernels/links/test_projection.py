@@ -1,4 +1,4 @@
-"""The kernel that places elements does what its plain twin says."""
+"""The kernel that places elements agrees with its plain twin."""
 
 import numpy as np
 from hypothesis import example, given

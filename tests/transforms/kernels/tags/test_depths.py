@@ -1,4 +1,4 @@
-"""How elements lie in each other, against plain Python."""
+"""Nesting of elements, against plain Python."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Phrases hold elements of the text's own markup whole, or not at all."""
+"""Phrases contain elements of the text's own markup completely or not at all."""
 
 import numpy as np
 import pytest
