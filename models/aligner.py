@@ -23,8 +23,8 @@ Aligned = tuple[pa.Table, GivenUp]
 class Aligner(Protocol):
     """Aligns the tokens of sentence pairs.
 
-    An implementation must be weak-referenceable, and its links for a pair may depend on nothing
-    but the pair and the model.
+    An implementation must be weak-referenceable, and its links for a pair may depend only on the
+    pair and the model.
     """
 
     @property
@@ -46,7 +46,7 @@ class Aligner(Protocol):
 
 
 class LoadedAligner(Protocol):
-    """An aligner as a process holds it for a job."""
+    """An aligner that a process has loaded for a job."""
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
         """Turn TOKENS rows into LINKED rows, and give up those that the aligner cannot align."""
@@ -60,7 +60,7 @@ class LoadedAligner(Protocol):
 class AlignerReference:
     """The aligner of a job, as sent to workers.
 
-    A class and no protocol: Beam checks what a step is given against its annotation.
+    This is a class, not a protocol, because Beam checks arguments of steps against annotations.
     """
 
     if TYPE_CHECKING:

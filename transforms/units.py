@@ -22,10 +22,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
 class ReadLimitOptions(StepOptions):
-    """Limits that keep hostile or broken input from taking the machine.
+    """Limits that protect the machine from hostile or broken input.
 
     DEFLATE can expand 1032 times; text compresses 3 to 20 times. A block of lines must stay far
-    below the 2 GiB that 32-bit Arrow offsets can reach.
+    below the 2 GiB limit of 32-bit Arrow offsets.
     """
 
     max_line_bytes: int = Field(1 << 20, ge=1, le=256 << 20, description="longest line, in bytes")
@@ -46,7 +46,7 @@ class ReadLimits(ReadLimitOptions, Config):
     """Limits of the readers: a longer line, cell or message rejects its row.
 
     Attributes:
-        expansion_floor_bytes: Text below this size may expand as it likes.
+        expansion_floor_bytes: Text below this size may expand without limit.
     """
 
     expansion_floor_bytes: int = Field(16 << 20, ge=0, le=1 << 40)
@@ -54,19 +54,19 @@ class ReadLimits(ReadLimitOptions, Config):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CorpusInput:
-    """One corpus as the configuration names it.
+    """The input settings of one corpus.
 
     Attributes:
         source_lang: BCP 47; ``en`` if absent and every file is PO.
         target_lang: BCP 47.
-        name: Goes into the column ``corpus``; without it each file's own name does.
-        format: One of `transforms.formats.registry.input_names`; without it the extension decides.
-        input: Glob patterns of files that hold both sides.
+        name: Value of the column ``corpus``; by default each file's name.
+        format: One of `transforms.formats.registry.input_names`; by default from the extension.
+        input: Glob patterns of files with both sides.
         source_input: Glob patterns of line-parallel text; the files of each pattern sorted, the
             patterns in the order given.
         target_input: As many files as ``source_input`` has, paired by position.
         translation_input: None or as many files: machine translations of the source.
-        links: None or as many files of links in Pharaoh form, a line for each line of text.
+        links: None or as many files of links in Pharaoh form, one line per line of text.
         forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
         reverse_links: Likewise, of the other direction, as source-target too.
         attention: None or as many files of attention (`transforms.links.attention.Attention`).
@@ -74,23 +74,23 @@ class CorpusInput:
             a field. Default 1 or ``source``.
         target_field: Default 2 or ``target``.
         translation_field: TSV: read only if given. JSONL and Parquet: a field that every row must
-            have; if not given, ``translation`` is read where there is one.
-        score_field: TSV, JSONL and Parquet: a column of numbers that say how good a pair is; a pair
-            may have none.
+            have; if not given, ``translation`` is read if it exists.
+        score_field: TSV, JSONL and Parquet: a column of scores of pairs; a pair may have none.
         links_field: TSV, JSONL and Parquet: a column of links.
         field_count: TSV: fields in each line; by default those of the first line.
         format_options: Options of formats that are not as by default, by name
             (`transforms.formats.registry.Entry`).
-        inline_tags: What becomes of tags inside texts: ``raw`` leaves them as they stand,
-            ``strip`` takes them out, ``index`` takes them out and keeps them beside the pair,
-            ``reject`` rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
-        inline_syntax: What is a tag in a format whose tags are characters of its texts
+        inline_tags: Treatment of tags inside texts: ``raw`` leaves them unchanged, ``strip``
+            removes them, ``index`` removes them and keeps them beside the pair, ``reject``
+            rejects the pair. Default ``strip`` for TMX, XLIFF and LXM, else ``raw``.
+        inline_syntax: Syntax of tags in a format whose tags are characters of its texts
             (`transforms.markup.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
         tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
             other lacks, or kept.
-        html_entities: What becomes of ``&#39;`` and the like (`transforms.reading.characters`):
-            they are made characters by ``decode``, stay by ``keep``, or ``reject`` the pair.
-        c1_controls: What becomes of U+0080 to U+009F: ``mend`` reads them as windows-1252.
+        html_entities: Treatment of entities such as ``&#39;`` (`transforms.reading.characters`):
+            ``decode`` turns them into characters, ``keep`` leaves them, ``reject`` rejects the
+            pair.
+        c1_controls: Treatment of U+0080 to U+009F: ``mend`` reads them as windows-1252.
     """
 
     source_lang: str | None = None
@@ -209,7 +209,7 @@ class Columns:
         translation_required: A row without a translation is rejected.
         score: As ``source``; None if there is none to read.
         links: Likewise.
-        languages_in: A field that holds one text for each language (Hugging Face's
+        languages_in: A field with one text per language (Hugging Face's
             ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
             ``target``; for Parquet it serves the file.
         field_count: TSV: fields in each line.
@@ -235,7 +235,7 @@ class Part:
         compression: ``none``, ``gzip`` or ``zstd``.
         ranges: Half-open byte ranges of the file as stored, ascending.
         digest: xxh3-128 of those bytes, 32 hex.
-        role: What the file holds, as of `InputFile`.
+        role: Content of the file, as in `InputFile`.
     """
 
     name: str
@@ -256,18 +256,18 @@ class Unit:
         source_lang: BCP 47.
         target_lang: BCP 47.
         format: One of `transforms.formats.registry.input_names`.
-        parts: One for each file: source, target and perhaps translation and links of
-            line-parallel text, else one.
+        parts: One per file: source, target and possibly translation and links of line-parallel
+            text, else one.
         first_line: Line (Parquet: row) of the first row, from 1.
-        rows: Rows that the reader will make of it, rejected ones included.
-        columns: Where the texts are; None for line-parallel text and PO.
+        rows: Rows that the reader will make from it, including rejected ones.
+        columns: Locations of the texts; None for line-parallel text and PO.
         skip_lines: Lines before the first row (a header in a compressed file).
         row_group: Parquet's row group, else None.
         format_options: See `CorpusInput`.
         inline_tags: Likewise, one of `INLINE_TAGS`.
         inline_syntax: Likewise, the name of a syntax.
         tags_differ: Likewise.
-        attention: The whole file of attention that the rows' links are read off, if there is one.
+        attention: The whole file of attention for the rows' links, if any.
         html_entities: Likewise.
         c1_controls: Likewise.
     """
@@ -348,8 +348,8 @@ class InputFile:
         format: As of a unit, or ``pharaoh`` or ``attention``.
         bytes: Size as stored.
         sha256: Of the file as stored, hex.
-        rows: Rows that the readers will make of it, rejected ones included.
-        text_bytes: Size decompressed; of Parquet, of the wanted columns.
+        rows: Rows that the readers will make from it, including rejected ones.
+        text_bytes: Decompressed size; for Parquet, of the columns read.
     """
 
     name: str
@@ -371,8 +371,8 @@ class Notice:
         code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``,
             ``tags_stripped``, ``side_limit``, ``html_entities`` or ``c1_controls``.
         file: The file as the user named it; ``options`` of a notice on these.
-        count: How often; 1 where counting means nothing.
-        message: The notice in words.
+        count: Number of occurrences; 1 if it cannot occur more often.
+        message: The text of the notice.
     """
 
     code: str
@@ -386,7 +386,7 @@ class Notice:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a job will read: files and units in the order of the corpora, files and lines."""
+    """The files and units that a job reads, in the order of the corpora, files and lines."""
 
     files: tuple[InputFile, ...]
     units: tuple[Unit, ...]

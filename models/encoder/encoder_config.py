@@ -61,19 +61,19 @@ class HeadConfig:
         name: ``softmax`` and ``entmax15`` (Dou and Neubig 2021), ``argmax``, ``itermax`` and
             ``match`` (Jalili Sabet et al. 2020), ``ot``, ``unbalanced_ot`` and ``partial_ot``
             (Arase et al. 2023).
-        threshold: What a link's probability must be above: of ``softmax`` (0.001 in
-            awesome-align), or of a transport plan scaled to [0, 1] (0.3: the best of 0.1 to 0.9
+        threshold: A link's probability must exceed it, for ``softmax`` (0.001 in awesome-align)
+            and for transport plans scaled to [0, 1] (0.3: the best of 0.1 to 0.9
             over all three transports and both gold sets of ``tests/benchmarks/README.md``; Arase
-            et al. tune it for each data set). None takes the head's own.
-        distortion: How much similarity is lowered off the diagonal, for SimAlign's heads and the
+            et al. tune it for each data set). None for the head's default.
+        distortion: Reduction of similarity off the diagonal, for SimAlign's heads and the
             transports (``kappa`` in Jalili Sabet et al., section 3.2).
         cost: ``cosine`` or ``euclidean``, for the transports.
-        mass: ``uniform``, or ``norm``: a piece weighs as much as its vector is long.
+        mass: ``uniform``, or ``norm``: the mass of a piece is the length of its vector.
         regularization: Weight of the entropy (0.1 in OTAlign).
-        relaxation: How dearly ``unbalanced_ot`` pays for mass that stays (``tau``).
+        relaxation: Cost of mass that ``unbalanced_ot`` does not move (``tau``).
         moved_mass: Share of the lighter side's mass that ``partial_ot`` moves.
-        max_iterations: Rounds of scaling at most (1000 in OTAlign).
-        tolerance: Relative change of the scaling at which a transport is finished.
+        max_iterations: Maximum number of scaling rounds (1000 in OTAlign).
+        tolerance: Relative change of the scaling at which iteration ends.
     """
 
     name: str = "softmax"
@@ -128,17 +128,17 @@ class EncoderConfig:
             ``google-bert/bert-base-multilingual-cased``.
         layer: Layer whose output is used: 8 is the eighth, 0 the embeddings, -8 the eighth from
             the back (-1 is the last).
-        head: How links are read off.
+        head: Settings of extracting links.
         precision: ``fp32``, ``bf16``, ``fp16`` (GPU only) or ``int8`` (CPU only: linear layers
             with weights quantised ahead and activations on the way).
-        unit: What is compared: ``pieces`` of the encoder, or ``words``, each the mean of its
-            pieces.
-        tokens: What is linked: ``given`` tokens, which the pairs come with, or ``pieces``: the
-            pairs come without tokens, and the encoder's pieces are the tokens.
+        unit: Units that are compared: ``pieces`` of the encoder, or ``words``, each the mean of
+            its pieces.
+        tokens: Tokens that are linked: the pairs' own (``given``), or the encoder's ``pieces``, for
+            pairs without tokens.
         long_pairs: ``windows`` encodes a side over the encoder's limit in overlapping windows,
-            ``reject`` gives such pairs up as ``too_long_for_encoder``.
+            ``reject`` rejects such pairs as ``too_long_for_encoder``.
         window_overlap: Pieces that neighbouring windows share.
-        token_budget: Pieces in one batch, padding included; ``auto`` measures the device.
+        token_budget: Pieces in one batch, including padding; ``auto`` measures the device.
         device: ``auto`` (a GPU if there is one), ``cpu``, ``cuda`` or ``cuda:N``.
         revision: Branch, tag or commit of a hub model.
     """

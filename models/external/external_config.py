@@ -18,20 +18,20 @@ class About:
     """Facts about a program.
 
     Attributes:
-        way: ``fitted``: it learns from a sample, and what it learned aligns each shard alike.
-            ``pair by pair``: it learns nothing here. ``whole corpus``: its links for a pair depend
-            on all pairs that it is given with it, so that no shard can be aligned alone.
-        executable: What it is called on the search path; None where it is a package without one.
-        package: The Python package that holds it, if one does.
-        install: How a user gets it.
-        why_whole: Why it takes a whole corpus, for messages.
-        heads: Its own ways to read links off, the default first.
-        weights: The file of weights that it reads in an encoder's directory, where it knows but
-            one. It gets this file, made of safetensors, in a private directory
+        way: ``fitted``: it learns from a sample, and its trained model aligns all shards.
+            ``pair by pair``: it does not learn. ``whole corpus``: its links for a pair depend on
+            all pairs in its input, so that no shard can be aligned alone.
+        executable: Its name on the search path; None for a package without an executable.
+        package: Its Python package, if any.
+        install: Installation instructions.
+        why_whole: The reason that it needs a whole corpus, for messages.
+        heads: Its own methods of extracting links, the default first.
+        weights: The only file of weights that it reads in an encoder's directory, if it supports
+            just one. The file is made from safetensors in a private directory
             (`models.external.external_encoders`).
-        family: The ``model_type`` of the encoders that it can read, where it knows but one.
-        vocabulary: The file of the vocabulary that it reads, likewise.
-        module: What a Python that has the package runs in place of the executable.
+        family: The ``model_type`` of the encoders that it can read, if it supports just one.
+        vocabulary: The vocabulary file that it reads, likewise.
+        module: Module of the package that Python runs instead of the executable.
     """
 
     way: Way
@@ -95,16 +95,16 @@ PROGRAMS = tuple(ABOUT)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExternalConfig:
-    """Settings of someone else's aligner.
+    """Settings of an external aligner.
 
     Attributes:
         program: One of `PROGRAMS`.
-        path: Its executable, or the Python in which its package is; by default what the search
-            path or this Python has.
+        path: Its executable, or the Python that has its package; by default from the search path or
+            this Python.
         model: Directory of an encoder, for the programs that need one.
         layer: Layer of the encoder.
-        head: How links are read off an encoder; None for the program's own default.
-        timeout_seconds: How long one call may take.
+        head: Method of extracting links; None for the program's own default.
+        timeout_seconds: Time limit of one call.
     """
 
     program: str

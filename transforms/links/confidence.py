@@ -1,4 +1,4 @@
-"""Scores of phrase pairs: how certain an aligner is that no link leaves them."""
+"""Scores of phrase pairs: an aligner's confidence that no link leaves them."""
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +36,7 @@ def keep_likely(believed: pa.Table, threshold: float) -> pa.Table:
 
     Args:
         believed: Links with posteriors (`transforms.schemas.LINKED`).
-        threshold: The least posterior.
+        threshold: The minimum posterior.
 
     Returns:
         LINKED rows, in the same order.
@@ -69,7 +69,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
         table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
         believed: The same pairs with all probabilities that the aligner gives to their links
             (`transforms.schemas.LINKED`), also of links that were not kept.
-        config: The least score.
+        config: The minimum score.
 
     Returns:
         PHRASES rows, in the same order.

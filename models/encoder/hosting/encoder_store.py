@@ -1,6 +1,6 @@
-"""The neural aligner of a job: what is sent to workers, and how they load it.
+"""The neural aligner of a job: its reference, and how workers load it.
 
-Importable without torch, which is loaded when an encoder is looked for.
+Importable without torch, which is imported when an encoder is looked up.
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ class EncoderReference(LoadableReference):
 
     Attributes:
         config: Its settings; a local directory is absolute.
-        digest: The digest that the loaded aligner must have; None where the directory is watched
-            and every shard takes what is published there when the shard begins.
-        threads: Batches that a CPU works on at once; changes no byte.
+        digest: The digest that the loaded aligner must have; None if the directory is watched and
+            every shard uses the model published there when the shard begins.
+        threads: Number of batches that a CPU processes at once; does not change the output.
     """
 
     config: EncoderConfig
@@ -58,11 +58,11 @@ class EncoderReference(LoadableReference):
 
 
 def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
-    """Look for an encoder; its weights are hashed and not loaded.
+    """Find an encoder; its weights are hashed, not loaded.
 
     Args:
         config: Its settings.
-        watch: Whether another model may take its place during the run.
+        watch: Whether another model may replace it during the run.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed, a hub model is to be watched, or see
@@ -78,7 +78,7 @@ def find(config: EncoderConfig, *, watch: bool = False) -> EncoderReference:
 
 
 def check_device(reference: EncoderReference) -> None:
-    """Check that this machine can run an encoder as it is configured.
+    """Check that this machine can run an encoder with its settings.
 
     Raises:
         ConfigError: See `models.encoder.encoder.check_device`.
@@ -90,9 +90,9 @@ def check_device(reference: EncoderReference) -> None:
 
 
 def stamp(directory: str) -> Stamp:
-    """Return a value that changes with a directory's files, unread; empty if it is gone.
+    """Return a value that changes with a directory's files, without reading them; "" if missing.
 
-    A symbolic link to a directory stands for that directory.
+    A symbolic link to a directory counts as that directory.
     """
     try:
         found = [(entry.name, entry.stat()) for entry in os.scandir(directory) if entry.is_file()]

@@ -1,4 +1,4 @@
-"""An encoder as a worker holds it: loaded once, asked for one shard at a time."""
+"""The encoder of a worker, loaded once, which aligns one shard at a time."""
 
 import dataclasses
 import logging
@@ -25,7 +25,7 @@ class Alignment(NamedTuple):
     Attributes:
         linked: The LINKED rows (`transforms.schemas`), in order, without the rejected ones.
         rejected: Reason and detail of these, by row.
-        digest: The digest of the aligner that did it.
+        digest: The digest of the aligner.
     """
 
     linked: pa.Table
@@ -34,10 +34,10 @@ class Alignment(NamedTuple):
 
 
 class LoadedEncoder:
-    """The encoder of a worker; what Beam shares between threads, or by a proxy between processes.
+    """The encoder of a worker, which Beam shares between threads, or by proxy between processes.
 
-    One call at a time: the device's memory is planned for one. If the model's directory is watched,
-    a new model is loaded when a call begins, never during one.
+    Calls run one at a time, because the device's memory suffices for one. If the model's directory
+    is watched, a new model is loaded at the beginning of a call.
     """
 
     def __init__(self, reference: EncoderReference) -> None:
@@ -63,7 +63,7 @@ class LoadedEncoder:
             table: What `models.encoder.neural.EncoderAligner.align_or_reject` takes.
 
         Raises:
-            ConfigError: What is published in a watched directory cannot be used.
+            ConfigError: The model in a watched directory cannot be used.
             WorkerError: See `models.encoder.hosting.failing_pairs.align_isolated`.
         """
         with self._lock:
