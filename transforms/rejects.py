@@ -1,4 +1,4 @@
-"""Why a pair that was read was not kept: one enumeration of reasons for all jobs."""
+"""The reasons for rejecting pairs, in one enumeration for all jobs."""
 
 import enum
 

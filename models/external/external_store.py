@@ -1,4 +1,4 @@
-"""Someone else's aligner in a job: what travels to workers, and what a process has ready."""
+"""The external aligner of a job: its reference, and loading it once per process."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class ExternalReference(LoadableReference):
     Attributes:
         config: Its settings.
         digest: The digest that the aligner must have.
-        directory: Where what it learned lies; None if it learns nothing beforehand.
+        directory: The directory of its trained model; None if it has none.
     """
 
     config: ExternalConfig
@@ -39,19 +39,19 @@ class ExternalReference(LoadableReference):
 
 
 def find(config: ExternalConfig) -> ExternalReference:
-    """Look for a program that learns nothing beforehand; its encoder is hashed.
+    """Find a program that does not learn beforehand; its encoder is hashed.
 
     Raises:
-        ConfigError: The program or its encoder is not there.
+        ConfigError: The program or its encoder is missing.
     """
     return ExternalReference(config, find_digest(config, {}))
 
 
 def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
-    """Return what a program learned in an earlier run.
+    """Return the model that a program learned in an earlier run.
 
     Raises:
-        ConfigError: The directory holds no such thing, another program's, or a damaged one.
+        ConfigError: The directory has no such model, another program's, or a damaged one.
     """
     try:
         packed = hashed_files.read(directory)
@@ -82,13 +82,13 @@ def save(
     learned: Mapping[str, bytes],
     facts: Mapping[str, object],
 ) -> ExternalReference:
-    """Write what a program learned, ``about.json`` last.
+    """Write the model that a program learned, ``about.json`` last.
 
     Args:
         config: The program.
-        directory: Where to.
-        learned: What it learned, by file name.
-        facts: What else to say of it, such as languages and the number of pairs.
+        directory: The model's directory.
+        learned: The model's files, by name.
+        facts: Other metadata, such as languages and the number of pairs.
     """
     about = {
         "format": FORMAT,
@@ -102,7 +102,7 @@ def save(
 
 
 def load(reference: ExternalReference) -> ExternalAligner:
-    """Make an aligner ready, once in a process.
+    """Prepare an aligner, once per process.
 
     Raises:
         ConfigError: The program is not there, or is not the one that the run was planned with.

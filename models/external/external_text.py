@@ -1,8 +1,8 @@
-"""Tokens to lines of text that other people's programs can be given, and their links back.
+"""Convert tokens to lines of text for external programs, and their links back.
 
-A program must find as many tokens in a line as the pair has, so what is inside a token must part
-neither tokens nor sides. Links name tokens by number: what a token looks like to the program can
-change its links, never where they point.
+A program must find as many tokens in a line as the pair has, so a token must not contain separators
+of tokens or sides. Links name tokens by number, so the form of a token can change a program's links
+but not the numbering.
 """
 
 import dataclasses
@@ -31,12 +31,12 @@ _UNSAFE = re.compile(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Text:
-    """Sentence pairs as lines, tokens parted by one blank; no line is empty.
+    """Sentence pairs as lines, with tokens separated by one blank; no line is empty.
 
     Attributes:
         source: Lines of the source side.
         target: Lines of the target side.
-        rows: The row of each pair in the table that it is from, int64 ``[line]``.
+        rows: The row of each pair in its table, int64 ``[line]``.
     """
 
     source: list[str]
@@ -63,9 +63,9 @@ class Directions:
     """The output of a program for the pairs of a `Text`, line by line, as Pharaoh text.
 
     Attributes:
-        forward: Links of the forward direction as source-target, or the only ones there are.
-        reverse: Links of the other direction, as source-target too.
-        given_up: Reason and detail of the pairs that the program cannot take, by line; their links
+        forward: Links of the forward direction as source-target, or the only ones.
+        reverse: Links of the other direction, also as source-target.
+        given_up: Reason and detail of the pairs that the program cannot align, by line; their links
             are empty.
     """
 
@@ -90,7 +90,7 @@ def text_of(table: pa.Table) -> Text:
 
 
 def safe_token(token: str) -> str:
-    """Return what stands for a token: no white space, no separator, and not nothing.
+    """Return a token without white space and separators, and not empty.
 
     >>> [safe_token(token) for token in ("word", "a|||b", "New York", "<eps>")]
     ['word', 'a|_|_|b', 'New_York', '<eps>_']
@@ -110,21 +110,21 @@ def safe_token(token: str) -> str:
 def linked_table(
     table: pa.Table, text: Text, found: Directions, name: str
 ) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-    """Put a program's links beside the rows that they belong to.
+    """Add a program's links to their rows.
 
     Args:
         table: TOKENS rows.
-        text: Their text, as the program got it.
-        found: What it said.
-        name: What to call it in messages.
+        text: Their text, as given to the program.
+        found: Its output.
+        name: Its name in messages.
 
     Returns:
         LINKED rows in the same order, without those given up; and of these the reason and a
         detail, by row of ``table``.
 
     Raises:
-        WorkerError: It answered with more or fewer lines than it was given, with what is no link,
-            or with a link outside a pair's tokens.
+        WorkerError: Its output has another number of lines, an invalid link, or a link outside a
+            pair's tokens.
     """
     table = table.combine_chunks()
     columns = [_link_column(table, text, lines, name) for lines in (found.forward, found.reverse)]
@@ -143,7 +143,7 @@ def linked_table(
 
 
 def _lines(table: pa.Table, side: str) -> list[str]:
-    """Return each row's tokens parted by blanks; empty for a row without tokens."""
+    """Return each row's tokens separated by blanks; empty for a row without tokens."""
     offsets, fields = fields_of(table.column(f"{side}_tokens"))
     bounds = offsets.tolist()
     starts, ends = fields["start"].tolist(), fields["end"].tolist()

@@ -1,4 +1,4 @@
-"""A fitted model as a directory: its files, and ``about.json`` that names and seals them."""
+"""A fitted model as a directory: its files, and ``about.json`` with their hashes."""
 
 import dataclasses
 import hashlib
@@ -31,9 +31,9 @@ class FittedAligner:
     Attributes:
         model: The aligner.
         tokens: How text is cut for it.
-        digest: Hex SHA-256 of all that decides its links, tokens included.
-        about: What ``about.json`` says.
-        phrases: Its phrase table; None of a model of subwords.
+        digest: Hex SHA-256 of everything that determines its links, including tokens.
+        about: Content of ``about.json``.
+        phrases: Its phrase table; None for a model of subwords.
     """
 
     model: HmmModel
@@ -66,7 +66,7 @@ def pack(
     Args:
         model: The fitted model.
         tokens: How its text was cut.
-        facts: What else to say of it, such as languages and the number of pairs.
+        facts: Other metadata, such as languages and the number of pairs.
         phrases: Its phrase table, if it has one.
     """
     packed = dict(model.to_files())
@@ -90,7 +90,7 @@ def save(directory: str, packed: Mapping[str, bytes]) -> ModelReference:
 
 
 def find(directory: str) -> ModelReference | None:
-    """Return the model in a directory, or None where there is no finished one."""
+    """Return the model in a directory, or None if there is no complete one."""
     path = files.join(directory, ABOUT)
     if not files.exists(path):
         return None

@@ -34,9 +34,9 @@ class Rejection:
 class Translator(Protocol):
     """Translates texts, many at a time.
 
-    The translation of a text depends on the text, the languages and the model alone, as far as the
-    arithmetic allows: a text shares a batch with others of its call, and rounding may differ with
-    the size of a batch. The same call gives the same translations.
+    The translation of a text depends only on the text, the languages and the model, up to rounding:
+    a text shares a batch with others of its call, and rounding may depend on the size of the batch.
+    The same call gives the same translations.
     """
 
     @property
@@ -141,10 +141,9 @@ def parse_translator(text: str) -> tuple[str, str]:
 
 
 def digest_of(config: TranslatorConfig, version: int, files: Mapping[str, str]) -> str:
-    """Return the hex SHA-256 of all that decides translations.
+    """Return the hex SHA-256 of everything that determines translations.
 
-    Where and in what batches the model runs is left out: it moves a translation by no more than
-    rounding does.
+    The device and the batches are left out, because they affect translations by rounding only.
 
     Args:
         config: The settings.

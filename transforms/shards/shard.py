@@ -25,7 +25,7 @@ class Notes:
     Attributes:
         model: Digest of the model that aligned the shard; None if the plan or the run's files name
             the model.
-        agreement: How many links two aligners made and share; None if there was one aligner.
+        agreement: Counts of the links of two aligners; None if there is one aligner.
     """
 
     model: str | None = None
@@ -37,13 +37,13 @@ NO_NOTES = Notes()
 
 @dataclasses.dataclass(frozen=True)
 class Shard:
-    """A share of the corpus: what every step after the shuffle takes and returns.
+    """A share of the corpus, which every step after the shuffle takes and returns.
 
     Attributes:
         number: The shard's number, from 0.
         kept: Its kept rows (`schemas.ROWS`), sorted by id and place.
         rejected: Its rejected rows (`schemas.ROWS`), likewise.
-        table: What the steps work on: one row for each kept row, in the same order.
+        table: The working table of the steps: one row per kept row, in the same order.
         notes: What is recorded about the whole shard.
     """
 
@@ -77,7 +77,7 @@ class Shard:
         reason: Reject,
         details: list[str] | None = None,
     ) -> "Shard":
-        """Move marked rows from the kept to the rejected; the working table stays as it is.
+        """Move marked rows from the kept to the rejected; leave the working table unchanged.
 
         Args:
             marks: Booleans ``[kept row]``.

@@ -52,7 +52,7 @@ class SplitRows(beam.DoFn):
         self._bytes = 0
 
     def start_bundle(self) -> None:
-        """Forget what a failed bundle held."""
+        """Drop the rows of a failed bundle."""
         self._batches, self._bytes = [], 0
 
     def process(self, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Table]]:
