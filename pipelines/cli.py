@@ -58,6 +58,11 @@ COMMANDS = {
         "turn pairs into word links",
         "pairweave.pipelines.options.job_options:AlignOptions",
     ),
+    "filter": Command(
+        "pairweave.pipelines.jobs.filter",
+        "judge, score and select pairs",
+        "pairweave.pipelines.options.filter_options:FilterJobOptions",
+    ),
     "fit": Command(
         "pairweave.pipelines.jobs.fit",
         "fit the statistical aligner",
@@ -73,6 +78,9 @@ COMMANDS = {
         "fine-tune an encoder for alignment",
         "pairweave.pipelines.options.job_options:FinetuneOptions",
         beam=False,
+    ),
+    "filter_fit": Command(
+        "pairweave.pipelines.commands.filter_fit", "fit the score of filter to labelled pairs"
     ),
     "symmetrize": Command(
         "pairweave.pipelines.commands.links_commands", "combine two directions of links"

@@ -13,6 +13,7 @@ class Stage(enum.StrEnum):
     ALIGN = "align"
     TAG = "tag"
     SUGGEST = "suggest"
+    FILTER = "filter"
 
 
 class Reject(enum.StrEnum):
@@ -69,3 +70,22 @@ class Reject(enum.StrEnum):
     TOO_MANY_PLACEHOLDERS = "too_many_placeholders"
     NO_MASK = "no_mask"
     FILTERED = "filtered"
+    # filter
+    MOJIBAKE = "mojibake"
+    ENTITIES = "entities"
+    SOURCE_FOREIGN = "source_foreign"
+    TARGET_FOREIGN = "target_foreign"
+    SCRIPT = "script"
+    COPIED = "copied"
+    NUMBER_MISMATCH = "number_mismatch"
+    REPETITION = "repetition"
+    CHAR_RATIO = "char_ratio"
+    WORD_CHARS = "word_chars"
+    ADDRESS_MISMATCH = "address_mismatch"
+    PLACEHOLDER_MISMATCH = "placeholder_mismatch"
+    TAG_MISMATCH = "tag_mismatch"
+    BRACKET_MISMATCH = "bracket_mismatch"
+    END_MISMATCH = "end_mismatch"
+    SOURCE_LANGUAGE = "source_language"
+    TARGET_LANGUAGE = "target_language"
+    MASKED_DUPLICATE = "masked_duplicate"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -259,18 +259,19 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
         asked[hits] = False
         for row in hits.tolist():
             reasons[int(open_rows[row])] = (rule.reason, rule.detail(pairs, config, row))
-    return _with_reasons(batch, reasons) if reasons else batch
+    return with_reasons(batch, reasons, Stage.SCREEN) if reasons else batch
 
 
-def _with_reasons(
-    batch: pa.RecordBatch, reasons: dict[int, tuple[Reject, str | None]]
+def with_reasons(
+    batch: pa.RecordBatch, reasons: Mapping[int, tuple[Reject, str | None]], stage: Stage
 ) -> pa.RecordBatch:
+    """Return rows (`schemas.ROWS`) of which some have a reason and a detail, by row."""
     rows = np.array(sorted(reasons), dtype=np.int64)
     mask = np.zeros(batch.num_rows, dtype=np.bool_)
     mask[rows] = True
     said = [reasons[row] for row in rows.tolist()]
     news = {
-        "stage": [str(Stage.SCREEN)] * len(said),
+        "stage": [str(stage)] * len(said),
         "reason": [str(reason) for reason, _ in said],
         "detail": [detail for _, detail in said],
     }

@@ -13,8 +13,8 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.run import plan_text
-from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
@@ -23,15 +23,10 @@ from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.config import pick
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
-from pairweave.transforms.output.link_lines import check_copies, collect_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards
-from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig
-
-_LEADING = ("pairs", "source")
-"""Roles of the files whose lines a corpus' pairs are counted in."""
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -40,17 +35,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
         AlignOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
     run = prepare(name, options)
-    order = [(file.corpus, file.name) for file in run.plan.files if file.role in _LEADING]
-    if options.pharaoh is not None:
-        check_copies(run.plan.units, order)
-        inputs = [file.path for file in run.plan.files]
-        check_beside("pharaoh", options.pharaoh, options.output, inputs)
+    pharaoh = None if options.pharaoh is None else LineFile("pharaoh", options.pharaoh, run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
     execute(run, graph, extra, {})
-    if options.pharaoh is not None:
-        lines = collect_lines(files.absolute(options.output), run.shards, order)
-        files.write_bytes(options.pharaoh, lines)
+    if pharaoh is not None:
+        pharaoh.write()
     plan_text.say_where(options.output)
     return 0
 

@@ -50,6 +50,24 @@ class PhrasesOptions(PhraseOptions, Options):
     )
 
 
+class FilterFitOptions(Options):
+    """Options of ``filter_fit``."""
+
+    directory: str = Field(
+        description="a run of filter --annotate_only on the labelled pairs",
+        json_schema_extra={"at": 0},
+    )
+    labels: str = Field(
+        description="a label for each line of the run's input: 1, a translation; 0, not",
+        json_schema_extra={"at": 1},
+    )
+    output: str = Field(
+        min_length=1,
+        description="file for the weights, for filter --score_weights",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
 class EvaluateLinksOptions(Options):
     """Options of ``evaluate links``."""
 

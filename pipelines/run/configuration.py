@@ -11,11 +11,13 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import CorpusOptions, PlannedOptions, unsaid_options
 from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
+from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
@@ -26,6 +28,7 @@ _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
     *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
+    *("scores", "score_weights"),
     *CorpusOptions.model_fields,
     "corpora",
     *aligner_choice.PLACE,
@@ -82,6 +85,8 @@ def resolved_configuration(
     settings["exclude"] = plan_facts.files_facts(options.exclude)
     if isinstance(options, SuggestOptions):
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
+    if isinstance(options, FilterJobOptions):
+        settings["score_weights"] = read_weights(options.score_weights).digest
     if profile is not None:
         settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     return settings
@@ -98,6 +103,7 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         "reverse_scorer",
         "tag_profile",
         "glossary",
+        "score_weights",
     )
     for name in digests:
         if flat.get(name) is not None:

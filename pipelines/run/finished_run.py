@@ -8,7 +8,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import data_name
 from pairweave.transforms.storage import files
 
-JOBS = ("augment", "align", "suggest", "bitext")
+JOBS = ("augment", "align", "suggest", "filter", "bitext")
 """The jobs whose runs contain pairs to show."""
 
 

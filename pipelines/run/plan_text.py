@@ -14,7 +14,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import DATA
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.report.shown_counts import MAX_VALUES, split_counts
+from pairweave.transforms.report.shown_counts import MAX_VALUES, OF_COLUMN, split_counts
 from pairweave.transforms.storage import files
 
 MAX_LINES = 40
@@ -160,7 +160,7 @@ def _table(counts: Mapping[str, int]) -> list[str]:
     cells += [
         (f"{what} by {unit}", " · ".join(f"{value}: {found[value]:,}" for value in sorted(found)))
         for (what, unit), found in sorted(by_number.items())
-        if len(found) <= MAX_VALUES
+        if len(found) <= MAX_VALUES and not unit.startswith(OF_COLUMN)
     ]
     width = max((len(name) for name, _ in cells), default=0)
     return [f"  {name:<{width}}  {text}" for name, text in cells]

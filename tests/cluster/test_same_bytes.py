@@ -9,7 +9,7 @@ from tests.cluster.conftest import ready
 from tests.makers import corpora, documents, runs, suggesting
 
 COMMON = ("--source_lang", "en", "--target_lang", "de")
-PUBLISHED = ("augment", "suggest", "suggest_ter", "bitext")
+PUBLISHED = ("augment", "suggest", "suggest_ter", "filter", "bitext")
 SHARDS = 13
 
 pytestmark = pytest.mark.slow
@@ -58,6 +58,7 @@ def document_pairs(directory, count):
 
 
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2")
+ANNOTATED = ("--annotate_only", "--duplicates", "exact")
 GIVEN = (
     *("--tokens", "whitespace", "--aligner", "given"),
     *("--unit_rows", "50", "--shard_pairs", "40"),
@@ -66,6 +67,8 @@ JOBS = {
     "augment": (("augment", *LARGE), pairs, 1_200),
     "suggest": (("suggest", *LARGE, "--aligner", "hmm"), triples, 1_200),
     "suggest_ter": (("suggest", *LARGE, "--aligner", "ter", "--deletions"), triples, 1_200),
+    "filter": (("filter", *LARGE[:4], "--select_words", "5000"), pairs, 1_200),
+    "filter_share": (("filter", *LARGE[:4], "--select_share", "0.3", *ANNOTATED), pairs, 600),
     "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
     "bitext": (("bitext", "--shard_pairs", "30"), document_pairs, 160),
     "given_align": (("align", *GIVEN), linked_pairs, 240),

@@ -27,7 +27,7 @@ _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 
 _ALL = Selection()
 
-_STEMS = {"suggest": "suggestions", "augment": "tagged"}
+_STEMS = {"suggest": "suggestions", "augment": "tagged", "filter": "filtered"}
 """Stems of the files' names, by job."""
 
 Rows: TypeAlias = pa.RecordBatch

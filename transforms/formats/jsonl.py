@@ -235,4 +235,4 @@ def _write(rows: pa.RecordBatch) -> list[bytes]:
 
 
 INPUT = InputFormat("jsonl", _scan, read_jsonl, (".jsonl",), columns=True)
-EXPORT = RowExport("jsonl", ("suggest", "augment"), (".jsonl",), (), "", _write)
+EXPORT = RowExport("jsonl", ("suggest", "augment", "filter"), (".jsonl",), (), "", _write)

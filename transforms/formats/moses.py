@@ -86,7 +86,7 @@ def _write_linked(rows: pa.RecordBatch) -> list[bytes]:
 INPUT = InputFormat("moses", scan_lines, read_moses, sides=True)
 EXPORT = RowExport(
     "moses",
-    ("augment",),
+    ("augment", "filter"),
     (".src", ".tgt"),
     _SIDES,
     IN_LINE,

@@ -179,4 +179,6 @@ def _header(names: Sequence[str]) -> bytes:
 
 
 INPUT = InputFormat("tsv", _scan, read_tsv, (".tsv",), columns=True)
-EXPORT = RowExport("tsv", ("suggest", "augment"), (".tsv",), (), IN_FIELD, _write, header=_header)
+EXPORT = RowExport(
+    "tsv", ("suggest", "augment", "filter"), (".tsv",), (), IN_FIELD, _write, header=_header
+)

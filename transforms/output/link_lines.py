@@ -1,8 +1,8 @@
-"""Links in input order: one Pharaoh line per input line."""
+"""Links or scores in input order: one line of text per input line."""
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,9 @@ from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import Unit
 
-_PLACE = ["id", "corpus", "file", "line"]
+PLACE = ["id", "corpus", "file", "line"]
 # Large strings, because the text of all shards may exceed the 2 GiB of 32-bit offsets.
-_LINES = pa.schema(
+LINES = pa.schema(
     [
         pa.field("id", pa.large_string()),
         pa.field("corpus", pa.string()),
@@ -28,8 +28,13 @@ _LINES = pa.schema(
 )
 
 
-def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) -> bytes:
-    """Return the links of each input line, in input order, as Pharaoh text.
+LinesOf = Callable[[str, int, int], list[pa.Table]]
+
+
+def collect_lines(
+    output: str, shards: int, order: Sequence[tuple[str, str]], lines_of: LinesOf | None = None
+) -> bytes:
+    """Return the links of each input line, in input order, as Pharaoh text; or another text.
 
     A duplicate has the links of the pair that it repeats; any other rejected pair has an empty
     line. Entries of one line (a PO plural) are in the order of their ids.
@@ -39,13 +44,15 @@ def collect_lines(output: str, shards: int, order: Sequence[tuple[str, str]]) ->
         shards: Its number of shards.
         order: Corpus and name of each input file with lines, in input order; a file occurs as often
             as it was given, regardless of its number of units.
+        lines_of: Returns the lines of a shard's pairs and of its rejects (`LINES`), given the
+            run's directory, the shard's number and the number of shards; None for links.
 
     Raises:
         ConfigError: See `check_copies`.
     """
     parts: list[pa.Table] = []
     for shard in range(shards):
-        parts.extend(_shard_lines(output, shard, shards))
+        parts.extend((lines_of or _shard_lines)(output, shard, shards))
     rows = pa.concat_tables(parts)
     positions: dict[tuple[str, str], list[int]] = {}
     for position, place in enumerate(order):
@@ -135,17 +142,18 @@ def _part_copies(
 
 def _shard_lines(output: str, shard: int, shards: int) -> list[pa.Table]:
     """Return the lines of a shard's pairs and of its rejects."""
-    kept = _read(files.join(output, data_name(shard, shards)), [*_PLACE, "links"])
-    rejected = _read(files.join(output, rejects_name(shard, shards)), [*_PLACE, "reason"])
+    kept = read_columns(files.join(output, data_name(shard, shards)), [*PLACE, "links"])
+    rejected = read_columns(files.join(output, rejects_name(shard, shards)), [*PLACE, "reason"])
     texts = format_links(kept.column("links"))
     repeats = pa.compute.equal(rejected.column("reason"), str(Reject.DUPLICATE))
     original = pa.compute.index_in(rejected.column("id"), value_set=kept.column("id"))
     links = pa.compute.if_else(repeats, texts.take(original), "")
     return [
-        rows.select(_PLACE).append_column("links", column).cast(_LINES)
+        rows.select(PLACE).append_column("links", column).cast(LINES)
         for rows, column in ((kept, texts), (rejected, pa.compute.fill_null(links, "")))
     ]
 
 
-def _read(path: str, columns: list[str]) -> pa.Table:
+def read_columns(path: str, columns: list[str]) -> pa.Table:
+    """Read some columns of a shard."""
     return pq.read_table(io.BytesIO(files.read_bytes(path)), columns=columns)

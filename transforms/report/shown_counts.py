@@ -7,6 +7,9 @@ from collections.abc import Mapping
 MAX_VALUES = 12
 """Values of a distribution that are listed in full outside the report."""
 
+OF_COLUMN = ("% of ", "times ")
+"""How the unit begins where the values of a column are counted."""
+
 _BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
 
 
@@ -33,9 +36,15 @@ def split_counts(
 
 
 def short_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by name, without distributions of more than `MAX_VALUES` values."""
+    """Return counts by name, without distributions that only the report shows.
+
+    Those are of more than `MAX_VALUES` values, or of a column's values (`OF_COLUMN`).
+
+    >>> short_counts({"rows with 1 tags": 2, "pairs with 5 % of score": 3})
+    {'rows with 1 tags': 2}
+    """
     single, by_number = split_counts(counts)
     for (what, unit), found in by_number.items():
-        if len(found) <= MAX_VALUES:
+        if len(found) <= MAX_VALUES and not unit.startswith(OF_COLUMN):
             single |= {f"{what} with {value} {unit}": found[value] for value in found}
     return dict(sorted(single.items()))

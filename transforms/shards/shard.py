@@ -4,7 +4,7 @@ Importing this module registers its coder.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import apache_beam as beam
 import numpy as np
@@ -93,6 +93,22 @@ class Shard:
             kept=self.kept.filter(pa.array(~marks)),
             rejected=join_rejected(self.rejected, moved),
         )
+
+    def reject_each(
+        self, reasons: Sequence[tuple[Stage, Reject, np.ndarray, list[str]]]
+    ) -> "Shard":
+        """Move marked rows for several reasons; the working table stays as it is.
+
+        Args:
+            reasons: Stage, reason, booleans ``[kept row]`` and a detail for each marked row; no row
+                is marked twice.
+        """
+        shard = self
+        left = np.ones(self.kept.num_rows, np.bool_)
+        for stage, reason, marks, details in reasons:
+            shard = shard.reject(marks[left], stage, reason, details)
+            left &= ~marks
+        return shard
 
     def give_up(self, failures: Mapping[int, tuple[str, str]]) -> "Shard":
         """Move rows that an aligner cannot take from the kept to the rejected.

@@ -1,6 +1,6 @@
 """The shuffle: row batches become shards."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import apache_beam as beam
 import numpy as np
@@ -19,8 +19,15 @@ BUFFER_BYTES = 128 << 20
 """Rows collected before they are split, so that a part of a shard is not a handful of rows."""
 
 
+ShardNumbers = Callable[[pa.RecordBatch, int], np.ndarray]
+"""Returns the shard of each row, given their number; the same for rows with one id."""
+
+
 def split_rows(
-    batches: list[pa.RecordBatch], shards: int, wanted: frozenset[int] | None
+    batches: list[pa.RecordBatch],
+    shards: int,
+    wanted: frozenset[int] | None,
+    numbers_of: ShardNumbers = ids.shard_numbers,
 ) -> Iterator[tuple[int, pa.Table]]:
     """Split rows by shard.
 
@@ -28,11 +35,12 @@ def split_rows(
         batches: Rows (`schemas.ROWS`).
         shards: Number of shards.
         wanted: Shards to make; None for all.
+        numbers_of: Which shard a row falls into.
 
     Yields:
         A shard's number and its rows among these, in their order.
     """
-    numbers = np.concatenate([ids.shard_numbers(batch, shards) for batch in batches])
+    numbers = np.concatenate([numbers_of(batch, shards) for batch in batches])
     order = np.argsort(numbers, kind="stable")
     rows = pa.Table.from_batches(batches).unify_dictionaries().take(pa.array(order))
     bounds = np.searchsorted(numbers[order], np.arange(shards + 1))
@@ -45,9 +53,15 @@ def split_rows(
 class SplitRows(beam.DoFn):
     """Splits a bundle's row batches by shard; an empty batch gives every shard."""
 
-    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
+    def __init__(
+        self,
+        shards: int,
+        wanted: frozenset[int],
+        numbers_of: ShardNumbers = ids.shard_numbers,
+    ) -> None:
         self._shards = shards
         self._wanted = wanted
+        self._numbers_of = numbers_of
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
 
@@ -75,7 +89,7 @@ class SplitRows(beam.DoFn):
     def _emit(self) -> Iterator[tuple[int, pa.Table]]:
         batches, self._batches, self._bytes = self._batches, [], 0
         if batches:
-            yield from split_rows(batches, self._shards, self._wanted)
+            yield from split_rows(batches, self._shards, self._wanted, self._numbers_of)
 
 
 def make_shard(element: tuple[int, Iterable[pa.Table]]) -> Shard:
@@ -93,17 +107,23 @@ class MakeShards(beam.PTransform[Batches, Shards]):
     collections instead costs some runners a copy of all shuffled data.)
     """
 
-    def __init__(self, shards: int, wanted: frozenset[int]) -> None:
+    def __init__(
+        self,
+        shards: int,
+        wanted: frozenset[int],
+        numbers_of: ShardNumbers = ids.shard_numbers,
+    ) -> None:
         super().__init__()
         self.shards = shards
         self.wanted = wanted
+        self.numbers_of = numbers_of
 
     def expand(self, batches: Batches) -> Shards:
         """Split, group and merge."""
         return (
             batches
             | "Split"
-            >> beam.ParDo(SplitRows(self.shards, self.wanted)).with_output_types(
+            >> beam.ParDo(SplitRows(self.shards, self.wanted, self.numbers_of)).with_output_types(
                 tuple[int, pa.Table]
             )
             | "Group" >> beam.GroupByKey()

@@ -274,6 +274,13 @@ def delete(path: str) -> None:
     Path(path).unlink(missing_ok=True)
 
 
+def delete_empty(directory: str) -> None:
+    """Delete a directory if nothing is in it; an object store has none."""
+    if not is_uri(directory):
+        with contextlib.suppress(OSError):  # it is not empty, or not there
+            Path(directory).rmdir()
+
+
 def delete_temporary(directory: str) -> None:
     """Delete the files that dead writers left in a local directory; those of living ones stay."""
     if is_uri(directory):

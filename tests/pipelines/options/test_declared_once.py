@@ -34,6 +34,7 @@ RESOLVED = {
 OWN_DEFAULTS = {
     "AlignOptions": {"max_tokens", "max_ratio", "max_token_chars"},
     "SuggestOptions": {"max_tokens", "max_ratio"},
+    "FilterJobOptions": {"max_ratio"},
     "FragmentOptions": {"max_tags"},
     "FinetuneConfig": {"threads"},
 }

@@ -1,0 +1,48 @@
+"""What a fitted aligner says of whole pairs: how likely, how covered, in which order."""
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.evidence import HMM_COLUMNS
+from pairweave.transforms.kernels.hmm import pair_scores as kernel
+
+
+def score_pairs(model: HmmModel, table: pa.Table) -> dict[str, np.ndarray]:
+    """Score pairs by both directions of a fitted aligner.
+
+    Args:
+        model: The aligner.
+        table: Pairs with the tokens that it was fitted on (`transforms.schemas.TOKENS`).
+
+    Returns:
+        float32 ``[pair]`` by the names of `transforms.filtering.evidence.HMM_COLUMNS`:
+        ``forward_likelihood`` and ``reverse_likelihood``, the natural logarithm of the likelihood
+        of the target given the source, and the other way round, each divided by the words;
+        ``target_coverage`` and ``source_coverage``, the share of a side's words that have a
+        partner, each by its rarity; ``gap``, the heaviest run of words of either side without a
+        partner, as a share of that side; ``order``, how far partners of consecutive words are from
+        following each other, on the worse side. `transforms.kernels.hmm.pair_scores` says more.
+
+    Raises:
+        ConfigError: The model has no HMM, since it was fitted by Model 1 alone.
+    """
+    schemas.require(table, schemas.TOKENS)
+    parts = model.parts
+    if not len(parts.jumps):
+        raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
+    found = [np.zeros((2, kernel.COLUMNS, 0), np.float32)]
+    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+        sides = parts.source.side(*source), parts.target.side(*target)
+        found.append(kernel.score_pairs(*sides, parts.model))
+    scores = np.concatenate(found, axis=2)
+    columns = (
+        *scores[:, kernel.LIKELIHOOD],
+        *scores[:, kernel.COVERAGE],
+        scores[:, kernel.GAP].max(axis=0),
+        scores[:, kernel.ORDER].max(axis=0),
+    )
+    return dict(zip(HMM_COLUMNS, columns, strict=True))

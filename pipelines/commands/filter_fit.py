@@ -1,0 +1,96 @@
+"""The command ``filter_fit``: weights of the score of ``filter``, fitted on labelled pairs."""
+
+import io
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import FilterFitOptions
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.evidence import COLUMNS
+from pairweave.transforms.filtering.score import fit_weights, score
+from pairweave.transforms.metrics.ranking import area_under_curve
+from pairweave.transforms.output.file_names import data_name
+from pairweave.transforms.storage import files
+from pairweave.transforms.storage.text_lines import read_text_lines
+
+_LABELS = {"1": True, "0": False}
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Fit weights from the command line."""
+    options, _ = flags.parse(
+        FilterFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    rows = read_rows(options.directory)
+    labels = read_labels(options.labels)
+    lines = rows.column("line").to_numpy()
+    if len(lines) and lines.max() > len(labels):
+        raise ConfigError(
+            f"{options.labels}: has {len(labels)} labels, but {options.directory} has a pair of "
+            f"line {lines.max()}; give one label for each line of the input"
+        )
+    good = labels[lines - 1]
+    values = {column: rows.column(column).to_numpy() for column in COLUMNS}
+    weights = fit_weights(values, good)
+    files.write_bytes(options.output, weights.to_json())
+    area = area_under_curve(score(values, weights), good)
+    sys.stdout.write(
+        f"{len(good)} of {len(labels)} labelled pairs, {int(good.sum())} of them good; area under "
+        f"the ROC curve {area:.4f} on the pairs fitted on; {options.output} is for "
+        "filter --score_weights\n"
+    )
+    return 0
+
+
+def read_rows(directory: str) -> pa.Table:
+    """Return the rows of a run of ``filter --annotate_only`` on one file.
+
+    Raises:
+        ConfigError: It is another run.
+    """
+    manifest = finished_run.open_manifest(directory)
+    if not manifest["configuration"].get("annotate_only"):
+        raise ConfigError(
+            f"{directory}: is no run of filter --annotate_only, whose rows are all pairs with "
+            "what the score looks at; label the input of such a run"
+        )
+    names = {entry["name"] for entry in manifest["inputs"] if entry["role"] != "target"}
+    if len(names) != 1:
+        raise ConfigError(
+            f"{directory}: was made of {len(names)} files, so a line has no one label; run "
+            "filter --annotate_only on one file, or one source file and one target file"
+        )
+    shards = manifest["shards"]
+    paths = (files.join(directory, data_name(shard, shards)) for shard in range(shards))
+    return pa.concat_tables(
+        pq.read_table(io.BytesIO(files.read_bytes(path)), columns=["line", *COLUMNS])
+        for path in paths
+    )
+
+
+def read_labels(path: str) -> np.ndarray:
+    """Read labels, one a line: 1 for a good pair, 0 for a bad one.
+
+    Returns:
+        Booleans ``[line]``.
+
+    Raises:
+        ConfigError: A line holds something else.
+    """
+    found = []
+    for number, line in enumerate(read_text_lines(path), 1):
+        label = _LABELS.get(line.strip())
+        if label is None:
+            raise ConfigError(
+                f"{path} line {number}: {line.strip()[:40]!r} is no label; write 1 for a pair that "
+                "is a translation, 0 for any other"
+            )
+        found.append(label)
+    return np.array(found, np.bool_)

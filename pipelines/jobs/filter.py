@@ -1,0 +1,136 @@
+"""The job ``filter``: pairs are judged by rules, scored, and the best are selected."""
+
+from collections.abc import Sequence
+
+import apache_beam as beam
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.line_file import LineFile
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.scoring_pairs import (
+    FindBorder,
+    ReadScored,
+    RejectByRules,
+    WriteScored,
+    judge_and_score,
+    reject_low_scores,
+)
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
+from pairweave.transforms.config import pick
+from pairweave.transforms.filtering import filtered, languages, rules, scored_shards
+from pairweave.transforms.filtering.duplicates import masked_shard_numbers
+from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.filtering.score import read_weights
+from pairweave.transforms.filtering.scored_shards import Place
+from pairweave.transforms.filtering.selection import Aim
+from pairweave.transforms.output import receipts
+from pairweave.transforms.output.score_lines import score_lines
+from pairweave.transforms.output.write import ShardOutput
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.shards.shuffle import MakeShards
+from pairweave.transforms.storage import files
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run the job from its command line."""
+    options, extra = flags.parse(
+        FilterJobOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    if options.detector != "none":
+        languages.load()  # now, not on a worker
+    run = prepare(name, options)
+    scores = None if options.scores is None else LineFile("scores", options.scores, run)
+    if options.plan_only:
+        return plan_text.show(run, graph, extra)
+    execute(run, graph, extra, {})
+    scored_shards.delete(files.absolute(options.output))
+    if scores is not None:
+        scores.write(score_lines)
+    plan_text.say_where(options.output)
+    return 0
+
+
+def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+    """Read, screen, fit, shuffle, tokenize, judge and score; select, write, commit.
+
+    A selection by rank needs the scores of all shards: they are written, and read again once the
+    border of the selection is known. What an earlier attempt scored is not scored again.
+    """
+    options, config = run.options, run.write_config
+    assert isinstance(options, FilterJobOptions)
+    aim = Aim(options.select_words, options.select_share)
+    if aim == Aim():
+        found = scored(pipeline, run, wanted)
+        if options.select_score is not None:
+            good = MapShards(reject_low_scores, least=options.select_score)
+            found = found | "Select" >> good
+    else:
+        place = Place(config.output, config.plan)
+        border = scored_shards.read_border(place)
+        whole = scored_shards.finished(place, run.shards)
+        missing = (frozenset(range(run.shards)) if border is None else wanted) - whole
+        unread = receipts.unread_units(config.output, config.plan, len(run.plan.units))
+        if missing or unread:
+            numbers = scored(pipeline, run, missing) | "Scored" >> WriteScored(place)
+        else:
+            numbers = pipeline | "Scored" >> beam.Create([], reshuffle=False)
+        if border is None:
+            search = numbers | "FindBorder" >> FindBorder(place, run.shards, aim)
+            end = beam.pvalue.AsSingleton(search)
+        else:
+            kept = beam.Map(lambda _, border, __: border, border, beam.pvalue.AsList(numbers))
+            once = pipeline | "Border" >> beam.Create([0])
+            end = beam.pvalue.AsSingleton(once | "AfterScoring" >> kept)
+        found = pipeline | "Selected" >> ReadScored(wanted, place, end)
+    reasons = rules.reasons(pick(RuleConfig, options))
+    write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
+    written = found | "Write" >> write
+    _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+
+
+def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
+    """Return the wanted shards, whose working tables are SCORED rows."""
+    options, aligner = run.options, run.aligner
+    assert isinstance(options, FilterJobOptions)
+    config = pick(RuleConfig, options)
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    sampled = rows
+    if run.model is None and aligner.find_fitted(options, run.model_directory) is None:
+        sampled = rows | "Reject" >> RejectByRules(config)
+    model = aligner.model(sampled, run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+    tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
+    return tokens | "Score" >> MapShards(
+        judge_and_score,
+        model,
+        config=config,
+        copies=pick(DuplicateConfig, options),
+        weights=read_weights(options.score_weights),
+    )
+
+
+def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:
+    """Reject the pairs with a reason, unless all are only annotated, and count.
+
+    Args:
+        shard: A shard whose working table is SCORED rows, of which those with a reason are not
+            kept.
+        annotate: Whether all pairs stay.
+        reasons: Of the rules, in their order.
+    """
+    rows = shard.table
+    counts = filtered.counts_of(rows, reasons)
+    data = filtered.data_of(rows, annotate=annotate)
+    if not annotate:
+        shard = shard.reject_each(filtered.reasons_of(rows))
+    return ShardOutput(shard, data, counts)

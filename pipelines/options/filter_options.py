@@ -1,0 +1,49 @@
+"""The options of the job ``filter``."""
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import JobOptions
+from pairweave.transforms.config import StepOptions
+from pairweave.transforms.filtering.rule_options import (
+    DuplicateOptions,
+    RuleOptions,
+    SelectionOptions,
+)
+from pairweave.transforms.screen_options import MaxRatio
+
+
+class ScoreOptions(StepOptions):
+    """How pairs are scored."""
+
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="directory of a fitted hmm (default: fit one on the pairs that pass the rules)",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    score_weights: str | None = Field(
+        None,
+        min_length=1,
+        description="weights of the score, as filter_fit makes them (default: those that ship)",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    scores: str | None = Field(
+        None,
+        min_length=1,
+        description="file for the score of each input line, in input order; 0 for a pair that was "
+        "rejected before the selection",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class FilterJobOptions(SelectionOptions, DuplicateOptions, RuleOptions, ScoreOptions, JobOptions):
+    """Options of ``filter``."""
+
+    max_ratio: MaxRatio = Field(
+        3.0, description="largest ratio of the sides' token counts; inf for none"
+    )
+
+    @property
+    def given_model(self) -> str | None:
+        """Return the directory of the fitted aligner, if one is given."""
+        return self.model

@@ -1,0 +1,38 @@
+"""A file that a job writes after its run, with a line for each line that was read."""
+
+from pairweave.pipelines.run.beside_output import check_beside
+from pairweave.pipelines.run.run import Run
+from pairweave.transforms.output.link_lines import LinesOf, check_copies, collect_lines
+from pairweave.transforms.storage import files
+
+_LEADING = ("pairs", "source")
+"""Roles of the files whose lines a corpus' pairs are counted in."""
+
+
+class LineFile:
+    """The file that an option names."""
+
+    def __init__(self, option: str, path: str, run: Run) -> None:
+        """Check, before the run, that the file can be written after it.
+
+        Args:
+            option: The option that names it.
+            path: The file.
+            run: The planned run.
+
+        Raises:
+            ConfigError: It cannot be written, or lines of files given several times could not be
+                told apart.
+        """
+        self._path, self._run = path, run
+        plan = run.plan
+        self._order = [(file.corpus, file.name) for file in plan.files if file.role in _LEADING]
+        check_copies(plan.units, self._order)
+        check_beside(option, path, run.options.output, [file.path for file in plan.files])
+
+    def write(self, lines_of: LinesOf | None = None) -> None:
+        """Write the file of the finished run; see `collect_lines`."""
+        output = files.absolute(self._run.options.output)
+        files.write_bytes(
+            self._path, collect_lines(output, self._run.shards, self._order, lines_of)
+        )

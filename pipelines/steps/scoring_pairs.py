@@ -1,0 +1,156 @@
+"""The steps of the job ``filter``: scoring pairs, and selecting the best of all shards."""
+
+import functools
+from collections.abc import Iterable
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.aligner import NOTHING
+from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm.pair_scores import score_pairs
+from pairweave.transforms import schemas
+from pairweave.transforms.filtering import filtered, rules, scored_shards, selection
+from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.filtering.score import Weights
+from pairweave.transforms.filtering.scored_shards import Place
+from pairweave.transforms.filtering.selection import Aim, Border
+from pairweave.transforms.rejects import Stage
+from pairweave.transforms.screen import with_reasons
+from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
+
+Numbers = beam.PCollection[int]
+
+
+class RejectByRules(beam.PTransform[Batches, Batches]):
+    """Row batches in, row batches out, with reasons on the rows that a rule rejects.
+
+    It stands before the sample that an aligner is fitted on; the shards have the same rules again.
+    """
+
+    def __init__(self, config: RuleConfig) -> None:
+        super().__init__()
+        self._reject = functools.partial(reject_by_rules, config=config)
+
+    def expand(self, batches: Batches) -> Batches:
+        """Apply the rules to each batch."""
+        return batches | "Rules" >> beam.Map(self._reject).with_output_types(pa.RecordBatch)
+
+
+def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch:
+    """Give a reason to each row (`schemas.ROWS`) that has none and that a rule rejects."""
+    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
+    if not len(open_rows):
+        return batch
+    judged = rules.judge(batch.take(pa.array(open_rows)), config)
+    first, reasons = judged.first(), list(judged.hits)
+    found = {
+        int(open_rows[row]): (reasons[first[row]], judged.details[reasons[first[row]]](row))
+        for row in np.flatnonzero(first >= 0).tolist()
+    }
+    return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
+
+
+def judge_and_score(
+    table: pa.Table,
+    reference: hmm_store.ModelReference,
+    config: RuleConfig,
+    copies: DuplicateConfig,
+    weights: Weights,
+) -> pa.Table:
+    """Turn TOKENS rows into SCORED rows (`transforms.filtering.filtered`).
+
+    Args:
+        table: All pairs of a shard, with the tokens of the aligner.
+        reference: The fitted aligner.
+        config: The rules.
+        copies: What counts as a duplicate.
+        weights: Of the score.
+    """
+    if reference.digest == NOTHING:
+        return filtered.SCORED.empty_table()  # `cut` has checked that there is no pair
+    schemas.require(table, schemas.TOKENS)
+    judged = rules.judge(table, config)
+    hmm = score_pairs(hmm_store.load(reference).model, table)
+    return filtered.reject_copies(filtered.scored(table, judged, hmm, weights), copies)
+
+
+class WriteScored(beam.PTransform[Shards, Numbers]):
+    """Writes every scored shard; the numbers of the shards come out."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place = place
+
+    def expand(self, shards: Shards) -> Numbers:
+        """Write each shard."""
+        return shards | "Write" >> beam.Map(scored_shards.write, self._place).with_output_types(int)
+
+
+class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
+    """Finds where the selection ends, digit by digit, once all shards are scored."""
+
+    def __init__(self, place: Place, shards: int, aim: Aim) -> None:
+        """Say where the scored shards lie, how many there are, and how much is selected."""
+        super().__init__()
+        self._place, self._shards, self._aim = place, shards, aim
+
+    def expand(self, scored: Numbers) -> beam.PCollection[Border]:
+        """Count all shards once for each digit."""
+        pipeline = scored.pipeline
+        waited = beam.pvalue.AsList(scored)
+        border = pipeline | "Begin" >> beam.Create([Border()])
+        for digit in range(selection.ROUNDS):
+            known = beam.pvalue.AsSingleton(border)
+            numbers = pipeline | f"Shards{digit}" >> beam.Create(
+                list(range(self._shards)), reshuffle=True
+            )
+            count = beam.Map(_histogram, self._place, known, waited)
+            added = beam.CombineGlobally(selection.add_histograms)
+            counts = numbers | f"Count{digit}" >> count | f"Add{digit}" >> added
+            narrow = beam.Map(selection.narrow, beam.pvalue.AsSingleton(counts), self._aim)
+            border = border | f"Narrow{digit}" >> narrow
+        return border | "Write" >> beam.Map(scored_shards.write_border, self._place)
+
+
+def _histogram(
+    number: int,
+    place: Place,
+    border: Border,
+    _scored: Iterable[int],
+) -> np.ndarray:
+    return selection.histogram(*scored_shards.read_ranks(place, number), border)
+
+
+class ReadScored(beam.PTransform[beam.pvalue.PBegin, Shards]):
+    """Reads scored shards, and gives a reason to the pairs behind the border of the selection."""
+
+    def __init__(
+        self, numbers: Iterable[int], place: Place, border: Border | beam.pvalue.AsSingleton
+    ) -> None:
+        super().__init__()
+        self._numbers, self._place, self._border = sorted(numbers), place, border
+
+    def expand(self, pipeline: beam.pvalue.PBegin) -> Shards:
+        """Read each shard."""
+        numbers = pipeline | "Numbers" >> beam.Create(self._numbers, reshuffle=True)
+        read = beam.Map(read_selected, self._place, self._border)
+        return numbers | "Read" >> read.with_output_types(Shard)
+
+
+def read_selected(number: int, place: Place, border: Border) -> Shard:
+    """Read a scored shard whose pairs behind a border have a reason."""
+    shard = scored_shards.read(place, number)
+    ranked = selection.ranks(shard.table.column("score").to_numpy(), shard.table.column("id"))
+    return shard.with_table(
+        filtered.reject_unselected(shard.table, selection.selected(ranked, border))
+    )
+
+
+def reject_low_scores(table: pa.Table, least: float) -> pa.Table:
+    """Give a reason to the SCORED rows with a lower score than a least one."""
+    scores = table.column("score").to_numpy()
+    return filtered.reject_unselected(table, scores >= np.float32(least))

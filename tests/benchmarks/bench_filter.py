@@ -1,0 +1,127 @@
+"""The job ``filter``: how well its score tells good pairs from bad, how fast rules and score are.
+
+``PAIRWEAVE_WEIGHTS=FILE`` writes the weights that are fitted here; those that ship were made so.
+No text is both fitted on and tested on, and no pair that people judged is fitted on.
+"""
+
+import gzip
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.hmm.pair_scores import score_pairs
+from pairweave.transforms import schemas
+from pairweave.transforms.filtering import rules, score
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.metrics.ranking import area_under_curve
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens
+from tests.makers.damage import KINDS, damage
+from tests.makers.rows import pair
+
+pytestmark = pytest.mark.bench
+
+FITTED = ((0, 17_000), (0, 8_000))
+"""Lines of newstest and multi30k that the aligner is fitted on."""
+WEIGHED = (((17_000, 20_500), (8_000, 9_500)), ((0, 2_500), (0, 1_000)))
+"""Lines that are damaged and weighed; of the second part the aligner knows the undamaged text."""
+TESTED = ((21_000, 24_000), (20_000, 21_500))
+"""Lines that are damaged and tested."""
+
+
+def tokens(pairs, target_lang):
+    rows = [pair(number, *texts, target_lang=target_lang) for number, texts in enumerate(pairs)]
+    return add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig("words"))
+
+
+def values(model, pairs, target_lang):
+    table = tokens([texts[:2] for texts in pairs], target_lang)
+    return {**rules.judge(table, RuleConfig()).values, **score_pairs(model, table)}
+
+
+@pytest.fixture(scope="module")
+def text(shared_data):
+    def read(name):
+        with gzip.open(shared_data / "parallel" / f"{name}.gz", "rt", encoding="utf-8") as file:
+            return file.read().split("\n")[:-1]
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def german(text):
+    """Return a function that gives lines of newstest and of multi30k with a French sentence."""
+    news = list(
+        zip(
+            text("newstest.en-de.en"),
+            text("newstest.en-de.de"),
+            (text("newstest.en-fr.fr") * 2)[: len(text("newstest.en-de.en"))],
+            strict=True,
+        )
+    )
+    captions = list(zip(*(text(f"multi30k.{lang}") for lang in ("en", "de", "fr")), strict=True))
+    return lambda parts: [*news[slice(*parts[0])], *captions[slice(*parts[1])]]
+
+
+@pytest.fixture(scope="module")
+def german_model(german):
+    return fit(tokens([row[:2] for row in german(FITTED)], "de"), HmmConfig(), os.cpu_count())
+
+
+@pytest.fixture(scope="module")
+def weights(german, german_model):
+    made = [row for seed, part in enumerate(WEIGHED, 1) for row in damage(german(part), seed=seed)]
+    good = np.array([row[2] == "good" for row in made])
+    found = score.fit_weights(values(german_model, made, "de"), good)
+    if "PAIRWEAVE_WEIGHTS" in os.environ:
+        Path(os.environ["PAIRWEAVE_WEIGHTS"]).write_bytes(found.to_json())
+    return found
+
+
+def test_damage_is_told_from_other_text(german, german_model, weights):
+    made = damage(german(TESTED), seed=3)
+    kinds = np.array([row[2] for row in made])
+    found = values(german_model, made, "de")
+    scores = score.score(found, weights)
+    for kind in KINDS:
+        some = (kinds == kind) | (kinds == "good")
+        print(f"{kind:16} {area_under_curve(scores[some], kinds[some] == 'good'):.3f}")
+    whole = area_under_curve(scores, kinds == "good")
+    shipped = area_under_curve(score.score(found, score.read_weights()), kinds == "good")
+    print(f"{'all':16} {whole:.4f}; by the weights that ship {shipped:.4f}")
+    assert whole > 0.95
+
+
+def test_pairs_that_people_judged(text, shared_data):
+    sides = [
+        text(f"{name}.{lang}") for lang in ("en", "fr") for name in ("newstest.en-fr", "multi30k")
+    ]
+    pairs = list(zip(sides[0] + sides[1], sides[2] + sides[3], strict=True))
+    model = fit(tokens(pairs, "fr"), HmmConfig(), os.cpu_count())
+    lines = (shared_data / "filter" / "refresd-dev.tsv").read_text(encoding="utf-8").splitlines()
+    judged = [line.split("\t") for line in lines]
+    scores = score.score(values(model, [row[2:] for row in judged], "fr"), score.read_weights())
+    labels = np.array([row[1] for row in judged])
+    for worse in ("unrelated", "some_meaning_difference"):
+        some = (labels == worse) | (labels == "no_meaning_difference")
+        area = area_under_curve(scores[some], labels[some] == "no_meaning_difference")
+        print(f"no difference against {worse}: {area:.4f} of {some.sum()} pairs")
+
+
+def test_speed(german, german_model):
+    table = tokens([row[:2] for row in german(TESTED)], "de")
+    for name, work in (
+        ("rules", lambda: rules.judge(table, RuleConfig())),
+        ("score of the aligner", lambda: score_pairs(german_model, table)),
+    ):
+        work()
+        started = time.process_time()
+        for _ in range(5):
+            work()
+        print(
+            f"{name}: {5 * len(table) / (time.process_time() - started):,.0f} pairs/s of CPU time"
+        )

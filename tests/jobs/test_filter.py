@@ -1,0 +1,217 @@
+"""The job `filter`: rules, duplicates, scores and the selection, from the command line."""
+
+import hashlib
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.makers import corpora, runs
+
+LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
+SMALL = ("--shard_pairs", "40", "--unit_rows", "50")
+PAIRS = 200
+SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
+
+BAD = {
+    "copied": ("the cat sat on the mat", "the cat sat on the mat"),
+    "number_mismatch": ("It happened in 1999", "Es geschah 1998"),
+    "mojibake": ("The old house", "Das alte HÃ¤uschen"),
+}
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a directory with a corpus, its faults at the end, and what was fitted on it."""
+    directory = tmp_path_factory.mktemp("filter")
+    corpora.write_corpus(directory, PAIRS)
+    shuffled = [
+        (source, re.sub(r"\d+", re.search(r"\d+", source)[0], corpora.sentence(number + 7)[1]))
+        for number in range(500, 540)
+        for source in [corpora.sentence(number)[0]]
+    ]
+    same = [text.replace(", ", ", 1") for text in corpora.sentence(3)]
+    for side, name in enumerate(("corpus.en", "corpus.de")):
+        with (directory / name).open("a") as file:
+            for pair in (*BAD.values(), *shuffled, same):
+                file.write(pair[side] + "\n")
+    runs.run_well_here("fit", *SIDES, *LANGS, "--output", "model", cwd=directory)
+    return directory
+
+
+def run(directory, name, *options, model=("--model", "model")):
+    runs.run_well_here(
+        *("filter", *SIDES, *LANGS, *SMALL, *model, "--output", name, *options), cwd=directory
+    )
+    return json.loads((directory / name / "_manifest.json").read_text())
+
+
+def rows(directory, name, part="data"):
+    return pq.read_table(directory / name / part).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def annotated(directory):
+    """Return the rows of a run that keeps all."""
+    run(directory, "annotated", "--annotate_only", "--scores", "annotated.txt")
+    return {row["id"]: row for row in rows(directory, "annotated")}
+
+
+def test_each_rejected_pair_has_the_rule_and_its_value(directory):
+    manifest = run(directory, "plain")
+    found = {row["reason"]: row for row in rows(directory, "plain", "rejects")}
+    for reason, (source, _) in BAD.items():
+        assert manifest["rejected"][reason] == 1
+        assert (found[reason]["stage"], found[reason]["source"]) == ("filter", source)
+    assert found["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
+    assert manifest["counts"]["pairs that only copied would reject"] == 1
+    assert manifest["rows"]["kept"] == len(rows(directory, "plain"))
+
+
+def test_of_masked_duplicates_the_best_stays(directory, annotated):
+    copies = [r for r in rows(directory, "plain", "rejects") if r["reason"] == "masked_duplicate"]
+    assert copies
+    kept = {(row["file"], row["line"]): row for row in rows(directory, "plain")}
+    for copy in copies:
+        place = copy["detail"].rpartition(" line ")
+        better = kept["corpus.en", int(place[2])]
+        assert copy["detail"] == f"of corpus.en corpus.en line {better['line']}"
+        assert annotated[copy["id"]]["score"] <= better["score"]
+
+
+def test_annotated_rows_say_what_a_run_would_keep(directory, annotated):
+    assert not (directory / "annotated" / "_scored").exists()
+    kept = {row["id"] for row in rows(directory, "plain")}
+    assert {name for name, row in annotated.items() if row["keep"]} == kept
+    reasons = {row["id"]: row["reason"] for row in rows(directory, "plain", "rejects")}
+    for name, row in annotated.items():
+        assert row["reason"] == (None if row["keep"] else reasons[name])
+
+
+def test_shuffled_pairs_score_lower(annotated):
+    good = [row["score"] for row in annotated.values() if row["line"] <= PAIRS and row["keep"]]
+    bad = [r["score"] for r in annotated.values() if PAIRS + 12 < r["line"] <= PAIRS + 50]
+    assert sum(one > other for one in good for other in bad) > 0.95 * len(good) * len(bad)
+
+
+@pytest.mark.parametrize("words", [1, 100, 1_000, 1_000_000])
+def test_the_best_words_are_selected_in_the_order_of_scores_and_ids(directory, annotated, words):
+    name = f"words{words}"
+    run(directory, name, "--select_words", str(words), "--allow_empty")
+    wanted, used = set(), 0
+    ranked = sorted(annotated.values(), key=lambda row: (-row["score"], row["id"]))
+    for row in (row for row in ranked if row["keep"]):
+        used += len(row["target"].split())
+        if used > words:
+            break
+        wanted.add(row["id"])
+    assert {row["id"] for row in rows(directory, name)} == wanted
+    assert not (directory / name / "_scored").exists()
+
+
+def test_a_share_and_a_score_select_what_they_say(directory, annotated):
+    kept = [row for row in annotated.values() if row["keep"]]
+    run(directory, "share", "--select_share", "0.25")
+    assert len(rows(directory, "share")) == len(kept) // 4
+    run(directory, "score", "--select_score", "0.5")
+    assert {row["id"] for row in rows(directory, "score")} == {
+        row["id"] for row in kept if row["score"] >= 0.5
+    }
+
+
+def test_scores_are_written_in_input_order_and_do_not_depend_on_the_selection(directory):
+    run(directory, "selected", "--select_words", "100", "--scores", "selected.txt")
+    lines = (directory / "selected.txt").read_text().splitlines()
+    run(directory, "again", "--annotate_only", "--scores", "annotated.txt")
+    assert lines == (directory / "annotated.txt").read_text().splitlines()
+    by_line = {row["line"]: row for row in rows(directory, "again")}
+    assert len(lines) == len((directory / "corpus.en").read_bytes().splitlines())
+    for number, line in enumerate(lines, 1):
+        row = by_line.get(number)
+        keeps = row is not None and row["keep"]
+        assert float(line) == (pytest.approx(row["score"], rel=1e-6) if keeps else 0)
+
+
+def test_an_aligner_is_fitted_on_what_passes_the_rules(directory):
+    manifest = run(directory, "fitted", "--select_score", "0.1", model=())
+    about = json.loads((directory / "fitted" / "models" / "hmm" / "about.json").read_text())
+    assert about["pairs"] == manifest["rows"]["read"] - sum(
+        count
+        for reason, count in manifest["rejected"].items()
+        if reason not in ("low_score", "masked_duplicate")
+    )
+
+
+def test_a_killed_selection_scores_no_shard_again(directory):
+    """Shards that were scored, and the border that was found, are used by the next attempt."""
+    command = ("filter", *SIDES, *LANGS, *SMALL, "--model", "model", "--select_words", "500")
+    runs.run_well_here(*command, "--output", "whole", cwd=directory)
+    for pattern, count in (("_scored/receipt-*.json", 2), ("_receipts/shard-*.json", 2)):
+        output = directory / pattern.partition("/")[0].strip("_")
+        words = [str(directory / word) if (directory / word).exists() else word for word in command]
+        killed = runs.kill_when(pattern, output, *words, "--output", output, count=count)
+        assert killed
+        scored = {path: path.stat().st_mtime_ns for path in output.glob("_scored/ranks-*")}
+        assert len(scored) >= count
+        runs.run_well_here(*command, "--output", str(output), cwd=directory)
+        assert runs.tree_digest(output) == runs.tree_digest(directory / "whole")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--select_words", "5", "--select_share", "0.5"), "give one of --select_words, --select_"),
+        (("--select_words", "0"), "select_words"),
+        (("--select_share", "1.5"), "select_share"),
+        (("--score_weights", "nowhere.json"), "nowhere.json: no such file"),
+        (("--scores", "corpus.de"), "is an input and would be overwritten"),
+        (("--model", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_run(directory, options, message):
+    status, _, errors = runs.run_here(
+        *("filter", *SIDES, *LANGS, "--output", "refused", *options), cwd=directory
+    )
+    assert status == 2
+    assert message in errors
+    assert len(errors.splitlines()) == 1
+    assert not (directory / "refused").exists()
+
+
+def test_weights_fitted_on_labels_are_those_of_the_next_run(directory, annotated):
+    size = len((directory / "corpus.en").read_bytes().splitlines())
+    good = [line <= PAIRS or line > PAIRS + 50 for line in range(1, size + 1)]
+    (directory / "labels").write_text("".join(f"{label:d}\n" for label in good))
+    status, out, errors = runs.run_here(
+        *("filter_fit", "annotated", "labels", "--output", "w.json"), cwd=directory
+    )
+    assert status == 0, errors
+    assert f"{len(annotated)} of {size} labelled pairs" in out
+    manifest = run(directory, "weighed", "--annotate_only", "--score_weights", "w.json")
+    digest = hashlib.sha256((directory / "w.json").read_bytes()).hexdigest()
+    assert manifest["configuration"]["score_weights"] == digest
+    again = {row["id"]: row["score"] for row in rows(directory, "weighed")}
+    assert again.keys() == annotated.keys()
+    assert again != {name: row["score"] for name, row in annotated.items()}
+
+
+@pytest.mark.parametrize(
+    ("run_name", "labels", "message"),
+    [
+        ("plain", "1\n0\n", "plain: is no run of filter --annotate_only"),
+        ("annotated", "1\n0\n", "has 2 labels, but annotated has a pair of line"),
+        ("annotated", "1\ngood\n", "line 2: 'good' is no label"),
+    ],
+)
+@pytest.mark.usefixtures("annotated")
+def test_labels_that_do_not_fit_are_refused(directory, run_name, labels, message):
+    if run_name == "plain" and not (directory / "plain").exists():
+        run(directory, "plain")
+    (directory / "wrong").write_text(labels)
+    status, _, errors = runs.run_here(
+        *("filter_fit", run_name, "wrong", "--output", "refused.json"), cwd=directory
+    )
+    assert status == 2
+    assert message in errors
+    assert not (directory / "refused.json").exists()

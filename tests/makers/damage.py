@@ -1,0 +1,138 @@
+"""Parallel text damaged in known ways: what the weights of the default score are fitted on."""
+
+import re
+
+import numpy as np
+
+BOILERPLATE = (
+    ("Posted on {} at {} in General", "Veröffentlicht am {} um {} in Allgemein"),
+    ("Page {} of {}", "Seite {} von {}"),
+    ("Copyright {} - all rights reserved, version {}", "Copyright {} - Version {}"),
+    ("Showing {} results on {} pages", "{} Treffer werden auf {} Seiten angezeigt"),
+)
+"""Lines of web pages that are the same but for their numbers; the sides are rarely aligned."""
+
+
+def neighbour(rows, row, _draw):
+    """The target of the next line."""
+    return rows[row][0], rows[(row + 1) % len(rows)][1]
+
+
+def shuffled(rows, row, draw):
+    """The target of any line."""
+    return rows[row][0], rows[draw.integers(len(rows))][1]
+
+
+def wrong_language(rows, row, _draw):
+    """A target in a third language; see `damage`."""
+    return rows[row][0], rows[row][2]
+
+
+def copy(rows, row, _draw):
+    """The source as its own translation."""
+    return rows[row][0], rows[row][0]
+
+
+def truncated(rows, row, draw):
+    """Half of one side is missing; sometimes the full stop has been put back."""
+    sides = list(rows[row][:2])
+    side = draw.integers(2)
+    kept = sides[side].split()
+    sides[side] = " ".join(kept[: max(1, len(kept) // 2)]) + ("." if draw.integers(2) else "")
+    return tuple(sides)
+
+
+def number(rows, row, draw):
+    """One number of the target is another one; where there is none, both sides get one."""
+    source, target = rows[row][:2]
+    found = [match.span() for match in re.finditer(r"\d+", target)]
+    news, other = map(str, draw.integers(2, 5000, 2))
+    if not found:
+        return f"{source} {other}", f"{target} {news}"
+    start, end = found[draw.integers(len(found))]
+    return source, target[:start] + news + target[end:]
+
+
+def words(rows, row, draw):
+    """The words of the target in another order."""
+    shaken = rows[row][1].split()
+    draw.shuffle(shaken)
+    return rows[row][0], " ".join(shaken)
+
+
+def boilerplate(_rows, _row, draw):
+    """Lines of a web page with numbers of their own."""
+    one, other = (BOILERPLATE[draw.integers(len(BOILERPLATE))] for _ in range(2))
+    numbers = draw.integers(1, 3000, 4).tolist()
+    return one[0].format(*numbers[:2]), other[1].format(*numbers[2:])
+
+
+def dropped(rows, row, draw):
+    """A run of words from inside one side is missing."""
+    sides = [side.split() for side in rows[row][:2]]
+    side = sides[draw.integers(2)]
+    start, end = _run(side, draw)
+    del side[start:end]
+    return tuple(" ".join(side) for side in sides)
+
+
+def grafted(rows, row, draw):
+    """A run of words of the target is replaced by as many of another line."""
+    source, target = rows[row][0], rows[row][1].split()
+    start, end = _run(target, draw)
+    other = rows[draw.integers(len(rows))][1].split()
+    target[start:end] = other[: end - start]
+    return source, " ".join(target)
+
+
+def _run(side, draw):
+    """Return a run of a quarter to half of a side's words."""
+    size = max(1, int(len(side) * draw.uniform(0.25, 0.5)))
+    start = draw.integers(max(1, len(side) - size))
+    return start, start + size
+
+
+KINDS = {
+    "neighbour": neighbour,
+    "shuffled": shuffled,
+    "wrong_language": wrong_language,
+    "copy": copy,
+    "truncated": truncated,
+    "number": number,
+    "words": words,
+    "boilerplate": boilerplate,
+    "dropped": dropped,
+    "grafted": grafted,
+}
+
+
+def spared(rows, row, draw):
+    """A good pair; one in five lacks the punctuation at one end, as on web pages."""
+    sides = list(rows[row][:2])
+    if draw.random() < 0.2:
+        side = draw.integers(2)
+        sides[side] = sides[side].rstrip(".!?") or sides[side]
+    return tuple(sides)
+
+
+def damage(rows, share=0.5, seed=1):
+    """Damage a share of pairs, each in one way, all ways equally often.
+
+    Args:
+        rows: Source, target, and a sentence in a third language.
+        share: Share of the pairs that are damaged.
+        seed: Another seed draws others.
+
+    Returns:
+        Rows of source, target and kind; ``good`` for a pair that is still a translation.
+    """
+    draw = np.random.default_rng(seed)
+    kinds = list(KINDS)
+    made = []
+    for row in range(len(rows)):
+        if draw.random() >= share:
+            made.append((*spared(rows, row, draw), "good"))
+            continue
+        kind = kinds[draw.integers(len(kinds))]
+        made.append((*KINDS[kind](rows, row, draw), kind))
+    return made

@@ -1,0 +1,143 @@
+"""The rules at their borders, by hand, and what they say of pairs of several scripts."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pairweave.transforms import schemas
+from pairweave.transforms.filtering import rules, scripts
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.rejects import Reject
+from tests.makers.rows import pair
+
+
+def table(*pairs, source_lang="en", target_lang="de"):
+    languages = {"source_lang": source_lang, "target_lang": target_lang}
+    rows = [pair(number, *texts, **languages) for number, texts in enumerate(pairs)]
+    return pa.Table.from_pylist(rows, schema=schemas.PAIRS)
+
+
+def reason(source, target, *, source_lang="en", target_lang="de", **limits):
+    """Return the first rule that rejects a pair, and what is said of it."""
+    pairs = table((source, target), source_lang=source_lang, target_lang=target_lang)
+    judged = rules.judge(pairs, RuleConfig(**limits))
+    first = judged.first()[0]
+    if first < 0:
+        return None, None
+    found = list(judged.hits)[first]
+    return found, judged.details[found](0)
+
+
+GOOD = ("The house has 3 doors.", "Das Haus hat 3 Türen.")
+
+
+def test_a_good_pair_passes_every_rule():
+    assert reason(*GOOD) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "wanted"),
+    [
+        ("In 1999 and 2000 it was", "Es war 1999 und 2001", None),  # two of four
+        ("In 1999 it was", "Es war 1998", Reject.NUMBER_MISMATCH),
+        ("It costs 1,000 euros", "Es kostet 1.000 Euro", None),
+        ("Call us at 555 1234 9", "Rufen Sie uns an", Reject.NUMBER_MISMATCH),
+        ("abcd ----", "Das sind vier Zeichen", None),  # half is not over half
+        ("abcd -----", "Das sind vier Zeichen", Reject.SOURCE_FOREIGN),
+        ("four letters it is", "abcd -----", Reject.TARGET_FOREIGN),
+        ("Привет, как дела там", "Wie geht es euch denn", Reject.SCRIPT),
+        ("how are you doing", "Привет, как дела", Reject.SCRIPT),
+        ("the cat sat on the mat", "the cat sat on the mat", Reject.COPIED),
+        ("the cat sat on", "the cat saß auf der", None),
+        ("Barack Obama met Angela Merkel", "Barack Obama traf Angela Merkel", None),
+        ("Barack Obama", "Barack Obama", None),
+        ("buy it now", "kauf es kauf es kauf es kauf es", Reject.REPETITION),
+        ("no no no no", "nein nein nein nein", None),  # as on the other side
+        ("See www.a.de for more of it", "Mehr davon finden Sie hier", Reject.ADDRESS_MISMATCH),
+        ("See www.a.de/en for more", "Mehr unter www.a.de/de", None),
+        ("Hello {name}, how are you", "Hallo, wie geht es Ihnen", Reject.PLACEHOLDER_MISMATCH),
+        ("Hello {name}, how are you", "Hallo {name}, wie geht es", None),
+        ("a <b>bold</b> word here", "ein fettes Wort hier drin", Reject.TAG_MISMATCH),
+        ("a <b>bold</b> word", "ein <b>fettes</b> Wort", None),
+        ("coffee is good here", "CafÃ© ist gut hier", Reject.MOJIBAKE),
+        ("bed &amp; breakfast", "Bett und Frühstück", Reject.ENTITIES),
+        ("yes", "ja das ist aber lang", None),
+        ("yes", "ja das ist aber viel zu lang", Reject.CHAR_RATIO),
+        ("antidisestablishmentarianism", "Gegenstaatsentkirchlichung", Reject.WORD_CHARS),
+    ],
+)
+def test_each_rule_on_both_sides_of_its_border(source, target, wanted):
+    assert reason(source, target)[0] == wanted
+
+
+def test_a_rule_says_the_value_and_the_limit():
+    assert reason("In 1999 it was", "Es war 1998")[1] == "number_mismatch 1 > 0.5"
+    assert reason("how are you doing", "Привет, как дела")[1] == (
+        "source_script 1, target_script 0 < 0.5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "texts", "wanted"),
+    [
+        ("max_number_mismatch", 1.0, ("In 1999 it was", "Es war 1998"), None),
+        ("max_mojibake", np.inf, ("coffee is good here", "CafÃ© ist gut hier"), None),
+        ("max_end_mismatch", 0.5, ("Is it so?", "Es ist so."), Reject.END_MISMATCH),
+        ("max_end_mismatch", 0.4, ("It is so", "Es ist so."), Reject.END_MISMATCH),
+        ("max_end_mismatch", 0.5, ("It is so", "Es ist so."), None),
+        ("max_bracket_mismatch", 0.5, ("It (is) so", "Es ist so"), Reject.BRACKET_MISMATCH),
+        ("max_copied", 1.0, ("the cat sat on", "the cat sat on"), None),
+        ("min_script", 0.0, ("how are you doing", "Привет, как дела"), None),
+    ],
+)
+def test_a_limit_moves_the_border(option, value, texts, wanted):
+    assert reason(*texts, **{option: float(value)})[0] == wanted
+
+
+def test_a_source_in_the_target_s_script_is_foreign_only_if_the_scripts_differ():
+    khmer = {"source_lang": "km", "target_lang": "en"}
+    assert reason("this is English text", "this is a target", **khmer)[0] == Reject.SOURCE_FOREIGN
+    assert reason("this is English text", "das ist ein Ziel")[0] is None
+
+
+def test_names_count_as_copied_where_no_script_is_common():
+    khmer = {"source_lang": "km", "target_lang": "en", "max_source_foreign": 1.0, "min_script": 0.0}
+    assert reason("Barack Obama ជា", "Barack Obama", **khmer)[0] == Reject.COPIED
+
+
+def test_the_first_rule_gives_the_reason_and_all_are_known():
+    judged = rules.judge(table(("abcd ----- 5 6", "eins &amp; zwei drei")), RuleConfig())
+    assert [str(reason) for reason, mask in judged.hits.items() if mask[0]] == [
+        *("entities", "source_foreign", "number_mismatch")
+    ]
+    assert list(judged.hits)[judged.first()[0]] == Reject.ENTITIES
+
+
+def test_every_column_of_the_rules_is_measured_and_a_share_where_it_should_be():
+    judged = rules.judge(table(GOOD, ("", ""), ("...", "( 5")), RuleConfig())
+    assert set(judged.values) == set(rules.COLUMNS)
+    for name, values in judged.values.items():
+        assert values.dtype == np.float32, name
+        assert len(values) == 3
+        if name not in ("mojibake", "entities", "char_ratio", "word_chars"):
+            assert (values >= 0).all(), name
+            assert (values <= 1).all(), name
+
+
+@pytest.mark.parametrize(
+    ("tag", "wanted"),
+    [
+        ("en-GB", ("Latin",)),
+        ("zh-Hant-TW", ("Han",)),
+        ("sr", ("Cyrillic", "Latin")),
+        ("und", ()),
+        ("ps", ("Arabic",)),
+    ],
+)
+def test_scripts_of_languages(tag, wanted):
+    assert scripts.scripts_of(tag) == wanted
+
+
+def test_a_class_holds_the_number_of_every_script():
+    assert len(scripts.SCRIPTS) < 64
+    assert scripts.classes()[ord("ក")] & 0x3F == scripts.SCRIPTS.index("Khmer") + 1

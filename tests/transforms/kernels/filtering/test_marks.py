@@ -1,0 +1,91 @@
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.filtering import scripts
+from pairweave.transforms.kernels.filtering import marks
+from tests.makers.text_strategies import texts
+from tests.oracles import slow_filtering
+
+
+def found(text):
+    flat = texts_of(pa.array([text]))
+    made = marks.find_marks(*flat, scripts.classes())
+    data = flat.data.tobytes()
+    spans = zip(made.kinds.tolist(), made.starts.tolist(), made.ends.tolist(), strict=True)
+    return [(kind, data[start:end].decode()) for kind, start, end in spans], made
+
+
+def masked(text):
+    flat = texts_of(pa.array([text]))
+    return marks.mask_texts(*flat, found(text)[1])[0].tobytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "marked"),
+    [
+        ("see http://x.de/a?b=1).", marks.ADDRESS, ["http://x.de/a?b=1"]),
+        ("WWW.X.DE and xwww.y.de", marks.ADDRESS, ["WWW.X.DE"]),
+        ("http:// alone", marks.ADDRESS, []),
+        ("a.b+c@d-e.co.uk.", marks.EMAIL, ["a.b+c@d-e.co.uk"]),
+        ("a@b and @home.de", marks.EMAIL, []),
+        ("<b>x</B> 1 < 2 > 1 <br/>", marks.TAG, ["<b>", "</B>", "<br/>"]),
+        ("%s of %1$d, 5 %safe {name} {{ x }} {{x}} ${v}", marks.PLACEHOLDER, None),
+        ("&amp; &#39; &#x27; & co; &;", marks.ENTITY, ["&amp;", "&#39;", "&#x27;"]),
+        ("1,000.50 3rd 10:30 ٣٤ 1\u202f000", marks.NUMBER, None),
+    ],
+)
+def test_marks_by_hand(text, kind, marked):
+    wanted = {
+        marks.PLACEHOLDER: ["%s", "%1$d", "{name}", "{{x}}", "${v}"],
+        marks.NUMBER: ["1,000.50", "3", "10", "30", "٣٤", "1\u202f000"],
+    }
+    assert [mark for one, mark in found(text)[0] if one == kind] == (marked or wanted.get(kind, []))
+
+
+@given(texts())
+def test_marks_are_those_of_the_patterns(text):
+    slow, rest = slow_filtering.find_marks(text)
+    assert found(text)[0] == slow
+    assert masked(text) == rest
+
+
+@given(texts(), texts())
+def test_unmatched_marks_are_those_left_over_when_equal_ones_are_paired(source, target):
+    sides = [found(text)[1] for text in (source, target)]
+    for kind in range(marks.KINDS):
+        fast = marks.unmatched(*sides, kind)[:, 0].tolist()
+        assert fast == list(slow_filtering.unmatched(source, target, kind))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "unmatched"),
+    [
+        ("1,000 and 3.5", "1.000 und 3,5", (0, 0, 4)),
+        ("in 1999", "in 1998", (1, 1, 2)),
+        ("5 5", "5", (1, 0, 3)),
+        ("٣٤", "34", (0, 0, 2)),
+        ("\U0001d7db \U0001d7e1", "3 9", (0, 0, 4)),
+    ],
+)
+def test_numbers_are_equal_by_their_digits(source, target, unmatched):
+    sides = [found(text)[1] for text in (source, target)]
+    assert tuple(marks.unmatched(*sides, marks.NUMBER)[:, 0]) == unmatched
+
+
+@pytest.mark.parametrize(
+    ("text", "traces"),
+    [
+        ("CafÃ© â€™ \ufffd \x93", 4),
+        ("\u00d0\u00bf\u00d1\u20ac\u00d0\u00b8", 2),
+        ("Café “quoted” Ñandú Âge Ðan €5 â", 0),
+    ],
+)
+def test_traces_of_a_wrong_encoding(text, traces):
+    assert marks.count_signs(*texts_of(pa.array([text])))[marks.MOJIBAKE, 0] == traces
+
+
+def test_brackets_are_counted_by_shape_whatever_their_width():
+    signs = marks.count_signs(*texts_of(pa.array(["(a) [b]] {c \uff08d\uff09", ""])))
+    assert signs[: marks.MOJIBAKE].T.tolist() == [[4, 3, 1], [0, 0, 0]]

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from pairweave.transforms.kernels.hmm import pair_scores
+from pairweave.transforms.kernels.hmm.agreement import Model
+from pairweave.transforms.kernels.hmm.emissions import describe, emissions
+from tests.oracles import slow_filtering
+from tests.transforms.kernels.hmm.test_agreement import P_NULL, PAIRS, heads, model, sides
+
+__all__ = ["model"]  # the fixture
+
+
+def test_scores_of_pairs_are_those_of_the_formulas(model):
+    source, target = sides()
+    fast = pair_scores.score_pairs(source, target, Model(*model, P_NULL))
+    assert fast.shape == (2, pair_scores.COLUMNS, len(PAIRS))
+    assert not fast[:, :, 2].any()  # one side has no word
+    for pair in (0, 1, 3, 4):
+        forward, _, null, reverse, _, back_null, _ = emissions(
+            source, target, pair, *model[:3], *heads(model)
+        )
+        unigrams = (
+            describe(target, pair, model[1]).unigram,
+            describe(source, pair, model[0]).unigram,
+        )
+        slow = slow_filtering.pair_scores(
+            forward.tolist(),
+            reverse.tolist(),
+            (null.tolist(), back_null.tolist()),
+            model[3],
+            P_NULL,
+            [one.tolist() for one in unigrams],
+        )
+        for direction in (0, 1):
+            assert fast[direction, :, pair] == pytest.approx(slow[direction], rel=1e-3, abs=1e-4)
+
+
+def test_a_pair_is_scored_alike_whatever_stands_beside_it(model):
+    whole = pair_scores.score_pairs(*sides(), Model(*model, P_NULL))
+    for pair in range(len(PAIRS)):
+        alone = pair_scores.score_pairs(*sides(PAIRS[pair : pair + 1]), Model(*model, P_NULL))
+        np.testing.assert_array_equal(alone[:, :, 0], whole[:, :, pair])

@@ -1,0 +1,1 @@
+"""Filtering pairs: rules and what they measure, the default score, duplicates, selection."""

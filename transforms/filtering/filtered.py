@@ -1,0 +1,204 @@
+"""Scored pairs: their columns, which of them are rejected and why, and what is counted of them."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.transforms import schemas
+from pairweave.transforms.config import Config
+from pairweave.transforms.filtering import duplicates, score
+from pairweave.transforms.filtering.evidence import HMM_COLUMNS, Values
+from pairweave.transforms.filtering.rule_options import DuplicateOptions
+from pairweave.transforms.filtering.rules import COLUMNS, Judged
+from pairweave.transforms.rejects import Reject, Stage
+
+MEASURES = (*COLUMNS, *HMM_COLUMNS)
+"""The columns that the rules and the aligner fill, float32."""
+
+_DETECTED = ("source_detected", "target_detected")
+
+# A pair with a reason is not kept; the bits of `hits` are the rules that would reject it.
+SCORED = pa.schema(
+    [
+        *(field for field in schemas.PAIRS if field.name != "translation"),
+        pa.field("score", pa.float32(), nullable=False),
+        *(pa.field(name, pa.float32(), nullable=False) for name in MEASURES),
+        pa.field("source_detected", pa.string()),
+        pa.field("target_detected", pa.string()),
+        pa.field("target_words", pa.int32(), nullable=False),
+        pa.field("hits", pa.int32(), nullable=False),
+        pa.field("reason", pa.string()),
+        pa.field("detail", pa.string()),
+    ]
+)
+
+_ORDER = ("id", "source", "target", "score", "keep", "reason")
+_PLACE = ("source_lang", "target_lang", "corpus", "file", "line")
+
+_COUNTS = ("mojibake", "entities", "char_ratio", "word_chars")
+_LIKELIHOODS = ("forward_likelihood", "reverse_likelihood")
+
+_STEP = 5
+"""Percent that share one bar of a histogram."""
+
+
+class DuplicateConfig(DuplicateOptions, Config):
+    """What counts as a duplicate."""
+
+
+def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights) -> pa.Table:
+    """Return SCORED rows.
+
+    Args:
+        pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
+        judged: What the rules say of them.
+        hmm: What the aligner says, by `evidence.HMM_COLUMNS`.
+        weights: How the score weighs it.
+    """
+    values = {**judged.values, **hmm}
+    first = judged.first()
+    reasons = list(judged.hits)
+    rejected = np.flatnonzero(first >= 0)
+    details = {row: judged.details[reasons[first[row]]](row) for row in rejected.tolist()}
+    hits = np.zeros(pairs.num_rows, np.int32)
+    for bit, mask in enumerate(judged.hits.values()):
+        hits |= mask.astype(np.int32) << bit
+    columns = {
+        **{name: pairs.column(name) for name in schemas.PAIRS.names if name != "translation"},
+        **values,
+        "score": score.score(values, weights),
+        "target_words": judged.target_words.astype(np.int32),
+        "hits": hits,
+        "reason": [None if place < 0 else str(reasons[place]) for place in first.tolist()],
+        "detail": [details.get(row) for row in range(pairs.num_rows)],
+        **{name: judged.detected.get(name) for name in _DETECTED},
+    }
+    arrays = [
+        pa.nulls(pairs.num_rows, field.type)
+        if columns[field.name] is None
+        else columns[field.name]
+        if isinstance(columns[field.name], pa.ChunkedArray)
+        else pa.array(columns[field.name], field.type)
+        for field in SCORED
+    ]
+    return pa.Table.from_arrays(arrays, schema=SCORED)
+
+
+def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
+    """Give a reason to pairs of which a better copy is there (`duplicates.worse_copies`).
+
+    Args:
+        rows: All SCORED rows of a shard.
+        config: What counts as a duplicate.
+    """
+    schemas.require(rows, SCORED)
+    if config.duplicates == "exact":
+        return rows
+    open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
+    pairs = rows.take(pa.array(open_rows))
+    stays = duplicates.worse_copies(pairs, pairs.column("score").to_numpy())
+    copies = np.flatnonzero(stays >= 0)
+    kept = pairs.select(["corpus", "file", "line"]).take(pa.array(stays[copies])).to_pylist()
+    details = [f"of {row['corpus']} {row['file']} line {row['line']}" for row in kept]
+    return with_reason(rows, open_rows[copies], Reject.MASKED_DUPLICATE, details)
+
+
+def reject_unselected(rows: pa.Table, keep: np.ndarray) -> pa.Table:
+    """Give a reason to pairs that passed the rules and are not among the selected.
+
+    Args:
+        rows: SCORED rows.
+        keep: Which rows' scores are good enough, bool ``[row]``.
+    """
+    left = np.flatnonzero(rows.column("reason").is_null().to_numpy() & ~keep)
+    scores = rows.column("score").to_numpy()[left]
+    return with_reason(rows, left, Reject.LOW_SCORE, [f"score {score_text(one)}" for one in scores])
+
+
+def score_text(value: np.float32) -> str:
+    """Return the shortest text that reads as the same float32.
+
+    >>> score_text(np.float32(0.1))
+    '0.1'
+    """
+    return str(np.float32(value))
+
+
+def with_reason(rows: pa.Table, places: np.ndarray, reason: Reject, details: list[str]) -> pa.Table:
+    """Return SCORED rows of which some have a reason and a detail."""
+    mask = np.zeros(rows.num_rows, np.bool_)
+    mask[places] = True
+    for name, news in (("reason", [str(reason)] * len(details)), ("detail", details)):
+        column = rows.column(name).combine_chunks()
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        new = pc.replace_with_mask(column, pa.array(mask), pa.array(news, pa.string()))
+        place = rows.schema.get_field_index(name)
+        rows = rows.set_column(place, SCORED.field(name), new)
+    return rows
+
+
+def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
+    """Return SCORED rows as the job writes them.
+
+    Args:
+        rows: SCORED rows.
+        annotate: Whether pairs with a reason are written too, with the columns ``keep`` and
+            ``reason``; if not, only the others are.
+    """
+    open_rows = rows.column("reason").is_null()
+    rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
+    names = [name for name in _ORDER if annotate or name not in ("keep", "reason")]
+    names += [*MEASURES, "target_words"]
+    names += [name for name in _DETECTED if rows.column(name).null_count < rows.num_rows]
+    rows = rows.select([*names, *_PLACE])
+    return rows if annotate else rows.filter(open_rows)
+
+
+def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str]]]:
+    """Return each reason with the rows that have it and their details, in the order of reasons."""
+    reasons = rows.column("reason").combine_chunks().fill_null("")
+    found = []
+    for reason in Reject:
+        mask = pc.equal(reasons, str(reason)).to_numpy(zero_copy_only=False)
+        if mask.any():
+            details = rows.column("detail").filter(pa.array(mask)).to_pylist()
+            found.append((Stage.FILTER, reason, mask, details))
+    return found
+
+
+def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
+    """Count what the rules would do, and the values of every column.
+
+    Args:
+        rows: SCORED rows.
+        reasons: Of the rules, in the order of the bits of ``hits``.
+    """
+    hits = rows.column("hits").to_numpy()
+    kept = rows.column("reason").is_null().to_numpy()
+    counts = {
+        "pairs kept": int(kept.sum()),
+        "target words kept": int(rows.column("target_words").to_numpy()[kept].sum()),
+    }
+    for bit, reason in enumerate(reasons):
+        alone = int((hits >> bit & 1).sum())
+        if alone:
+            counts[f"pairs that {reason} would reject"] = alone
+            counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
+    for name in ("score", *MEASURES):
+        if name not in _LIKELIHOODS:
+            counts |= _histogram(name, rows.column(name).to_numpy())
+    return counts
+
+
+def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
+    """Count the values of a column, shares by 5 percent, in the form that reports draw."""
+    if name in _COUNTS:
+        unit, floors = f"times {name}", np.floor(np.minimum(values, 100)).astype(np.int64)
+    else:
+        unit = f"% of {name}"
+        floors = np.floor(values.astype(np.float64) * (100 / _STEP) + 1e-6).astype(np.int64) * _STEP
+    found, times = np.unique(floors, return_counts=True)
+    return {
+        f"pairs with {value} {unit}": count
+        for value, count in zip(found.tolist(), times.tolist(), strict=True)
+    }

@@ -1,0 +1,110 @@
+"""Options of the rules, of duplicates and of the selection; the rules are in ``rules.py``."""
+
+from typing import Annotated, Literal
+
+import pydantic
+from pydantic import Field
+
+from pairweave.transforms.config import Share, StepOptions
+
+AtLeastZero = Annotated[float, Field(ge=0)]
+
+
+class RuleOptions(StepOptions):
+    """Where each rule draws its line: a pair is rejected whose value is over a max or under a min.
+
+    A share of 1 as a maximum, 0 as a minimum and inf for what is counted switch a rule off.
+    """
+
+    max_number_mismatch: Share = Field(
+        0.5, description="largest share of both sides' numbers without a counterpart"
+    )
+    max_source_foreign: Share = Field(
+        0.5,
+        description="largest share of the source's characters that are not alphabetical or are "
+        "letters of a script that only the target's language has",
+    )
+    max_target_foreign: Share = Field(
+        0.5, description="largest share of the target's characters that are not alphabetical"
+    )
+    max_copied: Share = Field(
+        0.5,
+        description="largest share of the target copied from the source, in words and in "
+        "characters; where both languages share a script, capitalized words do not count",
+    )
+    min_script: Share = Field(
+        0.5, description="least share of a side's letters in a script of its language"
+    )
+    max_repetition: Share = Field(
+        0.5, description="largest share of a side's words that repeat one block of words"
+    )
+    max_end_mismatch: Share = Field(
+        1.0,
+        description="how far the ends of both sides may differ: 0.5, one side lacks a full stop; "
+        "1, such as a question and a statement (never rejected by default)",
+    )
+    max_address_mismatch: Share = Field(
+        0.5,
+        description="largest share of both sides' web and e-mail addresses without a counterpart",
+    )
+    max_placeholder_mismatch: Share = Field(
+        0.5, description="largest share of placeholders (%%s, {name}) without a counterpart"
+    )
+    max_tag_mismatch: Share = Field(
+        0.5, description="largest share of tags (<b>) without a counterpart"
+    )
+    max_bracket_mismatch: Share = Field(
+        1.0,
+        description="largest share of brackets without a counterpart (none rejected by default)",
+    )
+    max_mojibake: AtLeastZero = Field(
+        0.0, description="most traces of text read in a wrong encoding; inf for any number"
+    )
+    max_entities: AtLeastZero = Field(0.0, description="most HTML entities; inf for any number")
+    max_char_ratio: Annotated[float, Field(ge=1)] = Field(
+        6.0, description="largest ratio of the sides' characters; inf for none"
+    )
+    max_word_chars: Annotated[float, Field(ge=1)] = Field(
+        20.0, description="largest mean length of a side's words, in characters; inf for none"
+    )
+    detector: Literal["none", "cld2"] = Field(
+        "none",
+        description="what detects each side's language: cld2 (pip install 'pairweave[lang]'); a "
+        "side is rejected if it is reliably in another language",
+    )
+
+
+class DuplicateOptions(StepOptions):
+    """What counts as a duplicate beside equal pairs."""
+
+    duplicates: Literal["masked", "exact"] = Field(
+        "masked",
+        description="masked: pairs that are equal but for web addresses, e-mail addresses and "
+        "numbers are duplicates too, of which the best stays; exact: equal pairs only",
+    )
+
+
+class SelectionOptions(StepOptions):
+    """Which of the scored pairs are kept."""
+
+    select_words: int | None = Field(
+        None, ge=1, description="keep the best pairs, up to this many target words"
+    )
+    select_share: float | None = Field(
+        None, gt=0, le=1, description="keep this share of the pairs that pass the rules, the best"
+    )
+    select_score: Share | None = Field(None, description="keep pairs with at least this score")
+    annotate_only: bool = Field(
+        default=False,
+        description="reject nothing by rule, duplicate or score: columns keep and reason tell "
+        "what would be kept",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _one_selection(self) -> "SelectionOptions":
+        """Refuse two selections at once."""
+        names = ("select_words", "select_share", "select_score")
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"give one of {', '.join(f'--{name}' for name in given)}")
+        return self

@@ -1,0 +1,363 @@
+"""The rules of the job ``filter``: what each measures of a pair, and where it draws the line.
+
+The first five are those of the NRC's systems for WMT20 (Lo and Joanis 2020, section 2.2); where
+the paper is silent, a docstring says what is decided here.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.config import Config
+from pairweave.transforms.filtering import languages, scripts
+from pairweave.transforms.filtering.rule_options import RuleOptions
+from pairweave.transforms.kernels.filtering import characters, marks
+from pairweave.transforms.kernels.filtering.characters import Characters, Words
+from pairweave.transforms.kernels.filtering.marks import Marks
+from pairweave.transforms.rejects import Reject
+
+Values = Mapping[str, np.ndarray]
+Mask = np.ndarray
+
+FULL_STOPS = ".\u3002\uff0e\uff61\u0964\u06d4\u2026"
+QUESTIONS = "?\uff1f\u061f\u2e2e"
+EXCLAMATIONS = "!\uff01"
+PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b"
+"""Characters that end sentences, in classes; a Greek question mark counts as a pause."""
+
+
+class RuleConfig(RuleOptions, Config):
+    """Where each rule draws its line."""
+
+
+class Sides:
+    """What is found in both sides of some pairs, before any rule looks at it.
+
+    Attributes:
+        texts: Source and target texts.
+        characters: What their characters are.
+        words: Their words.
+        marks: Their numbers, addresses, placeholders, tags and entities.
+        signs: Their brackets and traces of a wrong encoding.
+        same_script: Which pairs' languages share a script, or are not known ``[pair]``.
+        known: Which sides' languages have a known script ``[2][pair]``.
+    """
+
+    def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
+        """Scan the texts of pairs (with the columns of `transforms.schemas.PAIRS`)."""
+        classes = scripts.classes()
+        bits = [_script_bits(pairs.column(f"{side}_lang")) for side in ("source", "target")]
+        unknown = (bits[0] == 0) | (bits[1] == 0)
+        self.same_script: Mask = unknown | ((bits[0] & bits[1]) != 0)
+        self.known = [each != 0 for each in bits]
+        foreign = np.where(unknown, np.uint64(0), bits[1] & ~bits[0])
+        none = np.zeros_like(foreign)
+        self.texts = [texts_of(pairs.column(side)) for side in ("source", "target")]
+        scans: list[tuple[Characters, Words]] = [
+            characters.scan(*texts, classes, expected, other)
+            for texts, expected, other in zip(self.texts, bits, (foreign, none), strict=True)
+        ]
+        self.characters = [scan[0] for scan in scans]
+        self.words = [scan[1] for scan in scans]
+        self.marks: list[Marks] = [marks.find_marks(*texts, classes) for texts in self.texts]
+        self.signs = [marks.count_signs(*texts) for texts in self.texts]
+
+
+def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Return the scripts of each text's language as bits, uint64 ``[text]``; 0 if unknown."""
+    encoded = column.cast(pa.string()).dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    found = [scripts.script_bits(scripts.scripts_of(tag)) for tag in encoded.dictionary.to_pylist()]
+    return np.array(found or [0], np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return shares, float32; 0 of nothing."""
+    return (part / np.maximum(whole, 1)).astype(np.float32)
+
+
+def number_mismatch(sides: Sides) -> Values:
+    """Measure the share of both sides' numbers that have no counterpart on the other.
+
+    Numbers are equal if their digits are (`transforms.kernels.filtering.marks`). "A majority of
+    number mismatches" is read as over half of all numbers of both sides; a pair without numbers
+    has 0. A number written as a word on one side has no counterpart. The share of numbers that
+    contradict each other, since each side has one that the other lacks, is a column beside it.
+    """
+    source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], marks.NUMBER)
+    conflict = 2 * np.minimum(source, target)
+    return {
+        "number_mismatch": _share(source + target, every),
+        "number_conflict": _share(conflict, every),
+    }
+
+
+def _unmatched(sides: Sides, kind: int) -> np.ndarray:
+    """Return the share of both sides' marks of a kind that have no equal on the other."""
+    source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], kind)
+    return _share(source + target, every)
+
+
+def source_foreign(sides: Sides) -> Values:
+    """Measure the share of the source that is not alphabetical or in the target's script.
+
+    White space does not count; combining marks are alphabetical. Letters of the target's language
+    count where no script is common to both languages: else every source would consist of them.
+    """
+    found = sides.characters[0]
+    other = found.visible - found.letters + found.other
+    return {"source_foreign": _share(other, found.visible)}
+
+
+def target_foreign(sides: Sides) -> Values:
+    """Measure the share of the target's characters, without white space, that are no letters."""
+    found = sides.characters[1]
+    return {"target_foreign": _share(found.visible - found.letters, found.visible)}
+
+
+def copied(sides: Sides) -> Values:
+    """Measure the share of the target that stands in the source, in words and in characters.
+
+    A word of the source accounts for one equal word of the target. Both shares must be over the
+    limit. Languages with a common script rightly share names and figures: there, words that begin
+    with a capital letter or a digit do not count, and a target of nothing else has 0.
+    """
+    by_word, by_character = characters.copied(sides.words[0], sides.words[1], sides.same_script)
+    return {"copied_words": by_word, "copied_characters": by_character}
+
+
+def script(sides: Sides) -> Values:
+    """Measure each side's share of letters in a script of its language.
+
+    Letters of no script of their own count as right; a side without letters, or in a language
+    whose script is not known, has 1.
+    """
+    return {
+        f"{side}_script": np.where(
+            known & (found.bases > 0), _share(found.expected, found.bases), np.float32(1)
+        )
+        for side, known, found in zip(
+            ("source", "target"), sides.known, sides.characters, strict=True
+        )
+    }
+
+
+def repetition(sides: Sides) -> Values:
+    """Measure the share of a side's words that repeat a block of words three times or more.
+
+    Where both sides repeat as much, as songs do, nothing is wrong: the value is how much larger
+    the larger share is than the smaller.
+    """
+    source, target = (characters.repetition(words) for words in sides.words)
+    return {"repetition": np.abs(source - target)}
+
+
+def end_mismatch(sides: Sides) -> Values:
+    """Measure how far the sides' last characters differ, behind which closing marks may stand.
+
+    0: both end with a full stop, a question mark, an exclamation mark, a pause, or none of these;
+    0.5: one has a full stop and the other nothing; 1: anything else.
+    """
+    source, target = (
+        _END_CLASSES[characters.last_characters(*texts, scripts.classes())] for texts in sides.texts
+    )
+    half = (source + target == 1) & (source != target)
+    values = np.where(source == target, 0.0, np.where(half, 0.5, 1.0))
+    return {"end_mismatch": values.astype(np.float32)}
+
+
+def _end_classes() -> np.ndarray:
+    table = np.zeros(0x110000, np.int8)
+    for number, members in enumerate((FULL_STOPS, QUESTIONS, EXCLAMATIONS, PAUSES), 1):
+        table[[ord(member) for member in members]] = number
+    return table
+
+
+_END_CLASSES = _end_classes()
+
+
+def address_mismatch(sides: Sides) -> Values:
+    """Measure the share of web and e-mail addresses without one of their kind on the other side."""
+    web, mail = (_unmatched(sides, kind) for kind in (marks.ADDRESS, marks.EMAIL))
+    return {"address_mismatch": np.maximum(web, mail)}
+
+
+def placeholder_mismatch(sides: Sides) -> Values:
+    """Measure the share of placeholders without an equal one on the other side."""
+    return {"placeholder_mismatch": _unmatched(sides, marks.PLACEHOLDER)}
+
+
+def tag_mismatch(sides: Sides) -> Values:
+    """Measure the share of tags without one of the same name on the other side."""
+    return {"tag_mismatch": _unmatched(sides, marks.TAG)}
+
+
+def bracket_mismatch(sides: Sides) -> Values:
+    """Measure the share of brackets without one of their shape on the other side."""
+    source, target = (signs[: marks.MOJIBAKE] for signs in sides.signs)
+    unmatched = np.abs(source - target).sum(axis=0)
+    return {"bracket_mismatch": _share(unmatched, (source + target).sum(axis=0))}
+
+
+def mojibake(sides: Sides) -> Values:
+    """Count traces of a wrong encoding on both sides (`transforms.kernels.filtering.marks`)."""
+    source, target = (signs[marks.MOJIBAKE] for signs in sides.signs)
+    return {"mojibake": (source + target).astype(np.float32)}
+
+
+def entities(sides: Sides) -> Values:
+    """Count HTML entities on both sides."""
+    source, target = (marks.count_kind(each, marks.ENTITY) for each in sides.marks)
+    return {"entities": (source + target).astype(np.float32)}
+
+
+def char_ratio(sides: Sides) -> Values:
+    """Measure how many times as many characters, without white space, the longer side has."""
+    source, target = (np.maximum(found.visible, 1) for found in sides.characters)
+    ratio = np.maximum(source, target) / np.minimum(source, target)
+    return {"char_ratio": ratio.astype(np.float32)}
+
+
+def word_chars(sides: Sides) -> Values:
+    """Measure the larger mean length of a side's words; letters of unspaced scripts are words."""
+    source, target = (characters.mean_lengths(words) for words in sides.words)
+    return {"word_chars": np.maximum(source, target)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+        reason: What it rejects pairs for.
+        measure: Returns its columns, float32 ``[pair]``.
+        columns: The names of those that it looks at.
+        option: Its limit among `RuleOptions`.
+        least: Whether the limit is the least that is right, not the most.
+        beside: Columns that are measured with them, for the score.
+    """
+
+    reason: Reject
+    measure: Callable[[Sides], Values]
+    columns: tuple[str, ...]
+    option: str
+    least: bool = False
+    beside: tuple[str, ...] = ()
+
+    def hits(self, values: Values, config: RuleConfig) -> Mask:
+        """Tell which pairs it rejects: where every column is on the wrong side of the limit.
+
+        A rule on both sides' shares of letters rejects a pair for one of them.
+        """
+        limit = np.float32(getattr(config, self.option))
+        if self.least:
+            return np.logical_or.reduce([values[name] < limit for name in self.columns])
+        return np.logical_and.reduce([values[name] > limit for name in self.columns])
+
+    def detail(self, values: Values, row: int, config: RuleConfig) -> str:
+        """Return what is said of a rejected pair: its values and the limit."""
+        found = ", ".join(f"{name} {values[name][row]:.3g}" for name in self.columns)
+        return f"{found} {'<' if self.least else '>'} {getattr(config, self.option):g}"
+
+
+RULES = (
+    Rule(Reject.MOJIBAKE, mojibake, ("mojibake",), "max_mojibake"),
+    Rule(Reject.ENTITIES, entities, ("entities",), "max_entities"),
+    Rule(Reject.SOURCE_FOREIGN, source_foreign, ("source_foreign",), "max_source_foreign"),
+    Rule(Reject.TARGET_FOREIGN, target_foreign, ("target_foreign",), "max_target_foreign"),
+    Rule(Reject.SCRIPT, script, ("source_script", "target_script"), "min_script", least=True),
+    Rule(Reject.COPIED, copied, ("copied_words", "copied_characters"), "max_copied"),
+    Rule(
+        Reject.NUMBER_MISMATCH,
+        number_mismatch,
+        ("number_mismatch",),
+        "max_number_mismatch",
+        beside=("number_conflict",),
+    ),
+    Rule(Reject.REPETITION, repetition, ("repetition",), "max_repetition"),
+    Rule(Reject.CHAR_RATIO, char_ratio, ("char_ratio",), "max_char_ratio"),
+    Rule(Reject.WORD_CHARS, word_chars, ("word_chars",), "max_word_chars"),
+    Rule(Reject.ADDRESS_MISMATCH, address_mismatch, ("address_mismatch",), "max_address_mismatch"),
+    Rule(
+        Reject.PLACEHOLDER_MISMATCH,
+        placeholder_mismatch,
+        ("placeholder_mismatch",),
+        "max_placeholder_mismatch",
+    ),
+    Rule(Reject.TAG_MISMATCH, tag_mismatch, ("tag_mismatch",), "max_tag_mismatch"),
+    Rule(Reject.BRACKET_MISMATCH, bracket_mismatch, ("bracket_mismatch",), "max_bracket_mismatch"),
+    Rule(Reject.END_MISMATCH, end_mismatch, ("end_mismatch",), "max_end_mismatch"),
+)
+"""The rules in the order in which they are asked; the first that says yes gives the reason."""
+
+COLUMNS = tuple(column for rule in RULES for column in (*rule.columns, *rule.beside))
+"""The columns of all rules, float32."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """What the rules say of some pairs.
+
+    Attributes:
+        values: The columns of the rules, float32 ``[pair]``.
+        hits: Which pairs each reason would reject, in the rules' order, bool ``[pair]``.
+        details: Say more of a rejected pair, by reason.
+        target_words: Words of each target: what white space parts, and each letter of a script
+            without spaces, int64 ``[pair]``.
+        detected: The language of each side, by the names ``source_detected`` and
+            ``target_detected``, if a detector was asked; None where it is not sure.
+    """
+
+    values: Values
+    hits: Mapping[Reject, Mask]
+    details: Mapping[Reject, Callable[[int], str]]
+    target_words: np.ndarray
+    detected: Mapping[str, list[str | None]]
+
+    def first(self) -> np.ndarray:
+        """Return the place of the first rule that rejects each pair, -1 for none ``[pair]``."""
+        found = np.full(len(next(iter(self.hits.values()))), -1, np.int64)
+        for place, mask in reversed(list(enumerate(self.hits.values()))):
+            found[mask] = place
+        return found
+
+
+def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
+    """Apply all rules to pairs.
+
+    Args:
+        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        config: Where the rules draw their lines.
+
+    Raises:
+        ConfigError: The language detector is not installed.
+    """
+    sides = Sides(pairs)
+    values: dict[str, np.ndarray] = {}
+    for rule in RULES:
+        values |= rule.measure(sides)
+    hits = {rule.reason: rule.hits(values, config) for rule in RULES}
+    details: dict[Reject, Callable[[int], str]] = {
+        rule.reason: lambda row, rule=rule: rule.detail(values, row, config)  # type: ignore[misc]
+        for rule in RULES
+    }
+    detected: dict[str, list[str | None]] = {}
+    for side, reason in languages.REASONS.items() if config.detector != "none" else ():
+        found = languages.detect(pairs.column(side))
+        expected = pairs.column(f"{side}_lang").cast(pa.string()).to_pylist()
+        hits[reason] = languages.other(found, expected)
+        detected[f"{side}_detected"] = found
+        details[reason] = lambda row, found=found, expected=expected: (  # type: ignore[misc]
+            f"{found[row]}, expected {expected[row]}"
+        )
+    return Judged(values, hits, details, sides.characters[1].written, detected)
+
+
+def reasons(config: RuleConfig) -> tuple[Reject, ...]:
+    """Return the reasons of all rules that are asked, in their order."""
+    detected = tuple(languages.REASONS.values()) if config.detector != "none" else ()
+    return (*(rule.reason for rule in RULES), *detected)

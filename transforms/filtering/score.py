@@ -1,0 +1,125 @@
+"""The default score of a pair: how likely its sides are translations, by logistic regression.
+
+It needs no download: its evidence is what the statistical aligner says of the pair, and what the
+rules measure. The weights that ship were fitted on parallel text damaged by a script
+(``tests/makers/damage.py``); `fit_weights` fits others on pairs that people labelled.
+"""
+
+import dataclasses
+import functools
+import hashlib
+from importlib import resources
+
+import numpy as np
+import orjson
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.evidence import EVIDENCE, Values, evidence_of
+from pairweave.transforms.kernels.filtering.logistic import probabilities
+from pairweave.transforms.storage import files
+
+FORMAT = 1
+_SHIPPED = "weights.json"
+
+_PRIOR = 1.0
+"""Strength of the normal prior on weights of evidence scaled to a deviation of 1."""
+
+_MOST_ROUNDS = 50
+_CONVERGED = 1e-9
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """A fitted logistic regression.
+
+    Attributes:
+        weights: One for each of `EVIDENCE`.
+        bias: Added to the weighted sum.
+    """
+
+    weights: tuple[float, ...]
+    bias: float
+
+    def to_json(self) -> bytes:
+        """Return the file that `read_weights` reads."""
+        named = dict(zip(EVIDENCE, self.weights, strict=True))
+        document = {"format": FORMAT, "bias": self.bias, "weights": named}
+        return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+    @property
+    def digest(self) -> str:
+        """Return the hex SHA-256 of the file."""
+        return hashlib.sha256(self.to_json()).hexdigest()
+
+
+def score(values: Values, weights: Weights) -> np.ndarray:
+    """Return the score of pairs, float32 ``[pair]`` in [0, 1]; higher is better."""
+    return probabilities(evidence_of(values), np.array(weights.weights), weights.bias)
+
+
+def fit_weights(values: Values, good: np.ndarray) -> Weights:
+    """Fit weights to labelled pairs, by Newton's method with a normal prior on the weights.
+
+    Args:
+        values: As for `evidence.evidence_of`.
+        good: Which pairs are translations, bool ``[pair]``.
+
+    Raises:
+        ConfigError: All labels are equal.
+    """
+    if good.all() or not good.any():
+        raise ConfigError(f"all {len(good)} pairs have one label; give good and bad pairs")
+    evidence = evidence_of(values).astype(np.float64)
+    mean, deviation = evidence.mean(axis=1), evidence.std(axis=1)
+    deviation[deviation == 0] = 1.0
+    scaled = (evidence - mean[:, None]) / deviation[:, None]
+    design = np.concatenate([np.ones((1, len(good))), scaled])
+    prior = np.full(len(design), _PRIOR)
+    prior[0] = 0.0
+    found = np.zeros(len(design))
+    for _ in range(_MOST_ROUNDS):
+        likely = 1.0 / (1.0 + np.exp(-(found @ design)))
+        slope = design @ (good - likely) - prior * found
+        curve = (design * (likely * (1.0 - likely))) @ design.T + np.diag(prior)
+        step = np.linalg.solve(curve, slope)
+        found = found + step
+        if np.abs(step).max() < _CONVERGED:
+            break
+    weights = found[1:] / deviation
+    bias = found[0] - float(weights @ mean)
+    return Weights(tuple(float(f"{weight:.6g}") for weight in weights), float(f"{bias:.6g}"))
+
+
+@functools.lru_cache(maxsize=4)
+def read_weights(path: str | None = None) -> Weights:
+    """Read weights.
+
+    Args:
+        path: A file that `Weights.to_json` made; None for the weights that ship.
+
+    Raises:
+        ConfigError: It is no such file.
+    """
+    if path is None:
+        return _parse(_SHIPPED, (resources.files(__package__) / _SHIPPED).read_bytes())
+    if not files.exists(path):
+        raise ConfigError(f"--score_weights {path}: no such file; filter_fit makes one")
+    return _parse(f"--score_weights {path}", files.read_bytes(path))
+
+
+def _parse(name: str, data: bytes) -> Weights:
+    try:
+        document = orjson.loads(data)
+        if document["format"] != FORMAT:
+            raise ValueError(f"format {document['format']}, expected {FORMAT}")
+        named = document["weights"]
+        if set(named) != set(EVIDENCE):
+            raise ValueError(f"weights of {', '.join(named)}, expected {', '.join(EVIDENCE)}")
+        numbers = [float(document["bias"]), *(float(named[column]) for column in EVIDENCE)]
+        if not np.isfinite(numbers).all():
+            raise ValueError("a weight is not finite")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(
+            f"{name}: is no file of weights ({error}); make one with filter_fit"
+        ) from error
+    return Weights(tuple(numbers[1:]), numbers[0])

@@ -1,0 +1,173 @@
+"""Scored shards in files, between scoring and selecting: what a resumed run does not score again.
+
+A selection by rank needs the ranks of all shards. So each shard is written when it is scored, with
+a receipt; the border of the selection is found from the ranks in these files, and is written as
+well; then each shard is read again, and selected. The files go when the run is committed.
+"""
+
+import dataclasses
+import hashlib
+import io
+import struct
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from pairweave.transforms.arrow.arrow_streams import from_stream
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.filtering.filtered import SCORED
+from pairweave.transforms.filtering.selection import ROUNDS, Border, ranks
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.storage import files
+
+DIRECTORY = "_scored"
+BORDER = "border.json"
+
+_LENGTHS = struct.Struct("<QQQ")
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where the scored shards of a run lie.
+
+    Attributes:
+        output: The run's directory or URI.
+        plan: Digest of its plan.
+    """
+
+    output: str
+    plan: str
+
+    def path(self, name: str) -> str:
+        """Return the path of a file."""
+        return files.join(self.output, DIRECTORY, name)
+
+
+def write(shard: Shard, place: Place) -> int:
+    """Write a scored shard, its ranks, and last the receipt of both.
+
+    Args:
+        shard: Its working table is SCORED rows.
+        place: Where to.
+
+    Returns:
+        Its number.
+    """
+    streams = [_stream(table) for table in (shard.kept, shard.rejected, shard.table)]
+    data = _LENGTHS.pack(*map(len, streams)) + b"".join(streams)
+    open_rows = shard.table.filter(shard.table.column("reason").is_null())
+    ranked = ranks(open_rows.column("score").to_numpy(), open_rows.column("id"))
+    words = open_rows.column("target_words").to_numpy()
+    buffer = io.BytesIO()
+    np.savez(buffer, ranks=ranked, words=words)
+    digests = {}
+    for name, content in ((_shard(shard.number), data), (_ranks(shard.number), buffer.getvalue())):
+        files.write_bytes(place.path(name), content)
+        digests[name] = hashlib.sha256(content).hexdigest()
+    receipt = orjson.dumps({"plan": place.plan, "files": digests}, option=orjson.OPT_SORT_KEYS)
+    files.write_bytes(place.path(_receipt(shard.number)), receipt)
+    return shard.number
+
+
+def finished(place: Place, shards: int) -> frozenset[int]:
+    """Return the shards that need not be scored again: their files are whole."""
+    present = set(files.list_names(files.join(place.output, DIRECTORY)))
+    return frozenset(
+        shard for shard in range(shards) if _receipt(shard) in present and _is_whole(place, shard)
+    )
+
+
+def _is_whole(place: Place, shard: int) -> bool:
+    try:
+        receipt = orjson.loads(files.read_bytes(place.path(_receipt(shard))))
+        return bool(receipt["plan"] == place.plan) and all(
+            hashlib.sha256(files.read_bytes(place.path(name))).hexdigest() == receipt["files"][name]
+            for name in (_shard(shard), _ranks(shard))
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def read(place: Place, number: int) -> Shard:
+    """Read a scored shard.
+
+    Raises:
+        WorkerError: It is not there, or cut short.
+    """
+    data = _read(place, _shard(number))
+    lengths = _LENGTHS.unpack_from(data)
+    if len(data) != _LENGTHS.size + sum(lengths):
+        raise WorkerError(f"{DIRECTORY}/{_shard(number)}: is cut short")
+    tables, at = [], _LENGTHS.size
+    for length in lengths:
+        tables.append(from_stream(data[at : at + length]))
+        at += length
+    kept, rejected, table = tables
+    return Shard(number, kept, rejected, table.cast(SCORED))
+
+
+def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranks of a scored shard's open pairs, and their target words.
+
+    Raises:
+        WorkerError: They are not there.
+    """
+    with np.load(io.BytesIO(_read(place, _ranks(number)))) as arrays:
+        return arrays["ranks"], arrays["words"]
+
+
+def write_border(border: Border, place: Place) -> Border:
+    """Write the border of the selection."""
+    found = {"plan": place.plan, **dataclasses.asdict(border)}
+    files.write_bytes(place.path(BORDER), orjson.dumps(found, option=orjson.OPT_SORT_KEYS))
+    return border
+
+
+def read_border(place: Place) -> Border | None:
+    """Return the border that an earlier attempt found; None if there is none of this plan."""
+    path = place.path(BORDER)
+    if not files.exists(path):
+        return None
+    try:
+        found = orjson.loads(files.read_bytes(path))
+        border = Border(tuple(found["digits"]), found["left"], found["whole"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    complete = border.whole or len(border.digits) == ROUNDS
+    return border if found.get("plan") == place.plan and complete else None
+
+
+def delete(output: str) -> None:
+    """Delete the files of a committed run."""
+    directory = files.join(output, DIRECTORY)
+    for name in files.list_names(directory):
+        files.delete(files.join(directory, name))
+    files.delete_empty(directory)
+
+
+def _stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _read(place: Place, name: str) -> bytes:
+    try:
+        return files.read_bytes(place.path(name))
+    except OSError as error:
+        raise WorkerError(f"{DIRECTORY}/{name}: cannot be read: {error}") from error
+
+
+def _shard(number: int) -> str:
+    return f"shard-{number:05d}.arrows"
+
+
+def _ranks(number: int) -> str:
+    return f"ranks-{number:05d}.npz"
+
+
+def _receipt(number: int) -> str:
+    return f"receipt-{number:05d}.json"

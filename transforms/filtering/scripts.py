@@ -1,0 +1,135 @@
+"""The scripts of languages, and the class of every code point as the rules see it."""
+
+import functools
+
+import numpy as np
+import regex
+
+from pairweave.transforms.kernels.filtering import characters
+from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
+
+SCRIPTS = (
+    *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Thaana"),
+    *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada"),
+    *("Malayalam", "Sinhala", "Thai", "Lao", "Tibetan", "Myanmar", "Georgian", "Hangul"),
+    *("Ethiopic", "Cherokee", "Canadian_Aboriginal", "Khmer", "Mongolian", "Hiragana"),
+    *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki"),
+)
+"""Scripts by their Unicode names; a script's number is its place, from 1."""
+
+_UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
+
+_LANGUAGES = {
+    "Greek": "el",
+    "Cyrillic": "ru uk be bg mk kk ky tg tt ba cv ce os ab mn sah tyv",
+    "Armenian": "hy",
+    "Hebrew": "he iw yi",
+    "Arabic": "ar fa ps ur sd ug ckb arz pnb",
+    "Thaana": "dv",
+    "Devanagari": "hi mr ne sa mai bho kok brx doi",
+    "Bengali": "bn as mni",
+    "Gujarati": "gu",
+    "Gurmukhi": "pa",
+    "Oriya": "or",
+    "Tamil": "ta",
+    "Telugu": "te",
+    "Kannada": "kn",
+    "Malayalam": "ml",
+    "Sinhala": "si",
+    "Thai": "th",
+    "Lao": "lo",
+    "Tibetan": "bo dz",
+    "Myanmar": "my shn",
+    "Georgian": "ka",
+    "Hangul Han": "ko",
+    "Ethiopic": "am ti",
+    "Cherokee": "chr",
+    "Canadian_Aboriginal": "iu",
+    "Khmer": "km",
+    "Han": "zh yue wuu lzh",
+    "Han Hiragana Katakana": "ja",
+    "Ol_Chiki": "sat",
+    "Cyrillic Latin": "sr uz az tk bs sh",
+    "Latin": "en de fr es it pt nl sv da no nb nn is fo fi et lv lt pl cs sk sl hr hu ro sq mt"
+    " ga gd cy br eu ca gl oc af fy lb tr vi id ms jv su tl fil ceb mg sw so ha yo ig zu xh st tn"
+    " rw ny sn eo la ht mi sm haw ku",
+}
+"""Languages (ISO 639) by the scripts that they are usually written in, as CLDR lists them."""
+
+_OF_LANGUAGE = {
+    language: tuple(scripts.split())
+    for scripts, languages in _LANGUAGES.items()
+    for language in languages.split()
+}
+
+_SUBTAGS = {
+    "arab": "Arabic",
+    "cans": "Canadian_Aboriginal",
+    "cyrl": "Cyrillic",
+    "deva": "Devanagari",
+    "grek": "Greek",
+    "hans": "Han",
+    "hant": "Han",
+    "hebr": "Hebrew",
+    "latn": "Latin",
+    "mong": "Mongolian",
+    "tfng": "Tifinagh",
+}
+"""Scripts by the subtag of BCP 47 that names them (ISO 15924)."""
+
+_FLAGS = (
+    (r"\p{Alphabetic}\p{M}", characters.LETTER),
+    (r"\p{M}", characters.MARK),
+    (r"\p{Nd}", characters.DIGIT),
+    (r"\p{White_Space}", characters.WHITE),
+    (r"\p{Lu}\p{Lt}", characters.CAPITAL),
+    (r"\p{Pe}\p{Pf}\p{Pi}\"'", characters.CLOSING),
+)
+
+
+@functools.cache
+def classes() -> np.ndarray:
+    """Return the class of every code point (`transforms.kernels.filtering.characters`).
+
+    Returns:
+        uint16 ``[1114112]``, read-only.
+    """
+    points = np.arange(CODE_POINTS, dtype=np.uint32)
+    everything = points.tobytes().decode("utf-32-le", "surrogatepass")
+    table = np.zeros(CODE_POINTS, np.uint16)
+    for number, script in enumerate(SCRIPTS, 1):
+        unspaced = characters.UNSPACED if script in _UNSPACED else 0
+        for start, end in _runs(rf"\p{{Script={script}}}", everything):
+            table[start:end] = number | unspaced
+    for members, flag in _FLAGS:
+        for start, end in _runs(members, everything):
+            table[start:end] |= flag
+    # Marks, and digits and signs of a script, do not make a text one of that script.
+    table[(table & characters.LETTER) == 0] &= ~np.uint16(characters.UNSPACED | characters.SCRIPT)
+    table.flags.writeable = False
+    return table
+
+
+def _runs(members: str, everything: str) -> list[tuple[int, int]]:
+    pattern = regex.compile(rf"[{members}]+", regex.V1)
+    return [match.span() for match in pattern.finditer(everything)]
+
+
+def scripts_of(language: str) -> tuple[str, ...]:
+    """Return the scripts that a language is written in; none where that is not known.
+
+    >>> scripts_of("ja")
+    ('Han', 'Hiragana', 'Katakana')
+    >>> scripts_of("sr-Latn-RS")
+    ('Latin',)
+    """
+    first, *others = language.lower().split("-")
+    for subtag in others:
+        if subtag in _SUBTAGS:
+            return (_SUBTAGS[subtag],)
+    return _OF_LANGUAGE.get(first, ())
+
+
+def script_bits(scripts: tuple[str, ...]) -> int:
+    """Return scripts as bits, each at its number."""
+    return sum(1 << (SCRIPTS.index(script) + 1) for script in scripts)

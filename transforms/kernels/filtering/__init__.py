@@ -1,0 +1,1 @@
+"""What the rules of the job ``filter`` measure: characters, words, marks and their overlap."""

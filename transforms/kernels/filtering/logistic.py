@@ -1,0 +1,31 @@
+"""Logistic regression: the probability of a pair, added up in one order on every machine."""
+
+import math
+
+import numba
+import numpy as np
+
+MOST_LOGIT = 80.0
+"""Keeps the exponential finite."""
+
+
+@numba.njit(nogil=True, cache=True)
+def probabilities(evidence: np.ndarray, weights: np.ndarray, bias: float) -> np.ndarray:
+    """Return logistic probabilities.
+
+    Args:
+        evidence: float32 ``[column, pair]``.
+        weights: float64 ``[column]``.
+        bias: Added to the weighted sum.
+
+    Returns:
+        float32 ``[pair]``, in [0, 1].
+    """
+    columns, pairs = evidence.shape
+    found = np.empty(pairs, np.float32)
+    for pair in range(pairs):
+        logit = bias
+        for column in range(columns):
+            logit += weights[column] * np.float64(evidence[column, pair])
+        found[pair] = 1.0 / (1.0 + math.exp(-min(max(logit, -MOST_LOGIT), MOST_LOGIT)))
+    return found

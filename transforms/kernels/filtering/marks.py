@@ -1,0 +1,566 @@
+"""Marks in texts: numbers, web and e-mail addresses, placeholders, tags and HTML entities.
+
+At each position the first of these that begins there is taken, in this order. Letters are ASCII,
+of any case; lengths are limited, so that no text takes quadratic time.
+
+- web address: ``http://``, ``https://``, ``ftp://`` or ``www.``, not behind a letter or digit, up
+  to white space or one of ``<>"``, less punctuation at its end;
+- tag: ``<`` or ``</``, a letter, then anything but ``<>`` up to ``>``;
+- placeholder: ``{{x}}``, ``{x}``, ``${x}``, ``%s``, ``%1$s``, ``%(x)s`` and the like;
+- entity: ``&amp;``, ``&#39;``, ``&#x27;``;
+- e-mail address: a local part, ``@``, and names of which the last follows a full stop;
+- number: digits of any script, in groups parted by a comma, full stop, apostrophe or no-break
+  space.
+
+Marks of one kind are equal where their hashes are: numbers by their digits alone, so that 1,000,
+1.000 and 1000 are one number (and 3.5 is 35: which mark is decimal, a text does not say); tags by
+name and whether they close; placeholders and entities by their text; addresses are all equal, since
+translations often name the page of their own language.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.filtering.characters import DIGIT, LETTER, WHITE
+from pairweave.transforms.kernels.integers import Integer
+from pairweave.transforms.kernels.text.utf8 import decode, step_back
+
+ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER = range(6)
+KINDS = 6
+
+MOST_TAG = 256
+MOST_NAME = 64
+MOST_LOCAL = 64
+
+_OFFSET = np.uint64(0xCBF29CE484222325)
+_PRIME = np.uint64(0x100000001B3)
+
+_ALNUM = np.zeros(256, np.bool_)
+_ALNUM[[*range(48, 58), *range(65, 91), *range(97, 123)]] = True
+_ALPHA = _ALNUM.copy()
+_ALPHA[48:58] = False
+_LOCAL = _ALNUM.copy()
+_LOCAL[[ord(mark) for mark in "._%+-"]] = True
+_NAME = _ALNUM.copy()
+_NAME[[ord(mark) for mark in "_.:-"]] = True
+_FINAL = np.zeros(256, np.bool_)
+_FINAL[[ord(mark) for mark in ".,;:!?)]}'"]] = True
+_LEADS = np.zeros(256, np.bool_)
+_LEADS[[ord(mark) for mark in "{$%"]] = True
+_SCHEMES = np.zeros(256, np.bool_)
+_SCHEMES[[ord(mark) for mark in "hHfFwW"]] = True
+_BEGINNINGS = _LEADS | _SCHEMES
+_BEGINNINGS[[*range(48, 58), 60, 38]] = True
+_HTTP, _HTTPS, _FTP, _WWW = (
+    np.frombuffer(word, np.uint8) for word in (b"http://", b"https://", b"ftp://", b"www.")
+)
+
+
+class Marks(NamedTuple):
+    """The marks of texts, in order.
+
+    Attributes:
+        offsets: Where each text's marks begin, int64 ``[text + 1]``.
+        kinds: `ADDRESS` to `NUMBER`, int8 ``[mark]``.
+        hashes: Equal for equal marks of a kind, uint64 ``[mark]``.
+        starts: First byte in the data, int64 ``[mark]``.
+        ends: Byte behind the last, int64 ``[mark]``.
+    """
+
+    offsets: np.ndarray
+    kinds: np.ndarray
+    hashes: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+@numba.njit(nogil=True, cache=True)
+def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Marks:
+    """Find the marks of texts.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        classes: Of every code point, uint16 (`transforms.kernels.filtering.characters`).
+    """
+    texts = len(offsets) - 1
+    mark_offsets = np.zeros(texts + 1, np.int64)
+    room = 1024
+    kinds = np.empty(room, np.int8)
+    hashes = np.empty(room, np.uint64)
+    places = np.empty((2, room), np.int64)
+    marks = 0
+    for text in range(texts):
+        at = offsets[text]
+        end = offsets[text + 1]
+        mails = _holds(data, at, end, 64)
+        behind_word = False
+        inside_local = False
+        while at < end:
+            lead = data[at]
+            if lead < 0x80 and not mails:
+                # Nearly all of a text: no mark begins here.
+                quick = not _BEGINNINGS[lead]
+                if _SCHEMES[lead]:
+                    second = data[at + 1] | 32 if at + 1 < end else 0
+                    quick = behind_word or (second != 116 and second != 119)
+                if quick:
+                    behind_word = _ALNUM[lead]
+                    inside_local = _LOCAL[lead]
+                    at += 1
+                    continue
+            stop: Integer = at
+            kind = -1
+            digest = np.uint64(0)
+            if lead < 0x80:
+                if not behind_word and _SCHEMES[lead]:
+                    stop = _address(data, at, end, classes)
+                    kind = ADDRESS
+                elif lead == 60:
+                    stop, digest = _tag(data, at, end)
+                    kind = TAG
+                elif lead == 38:
+                    stop = _entity(data, at, end)
+                    kind = ENTITY
+                elif _LEADS[lead]:
+                    stop = _placeholder(data, at, end)
+                    kind = PLACEHOLDER
+                if stop > at and kind in (ENTITY, PLACEHOLDER):
+                    digest = _hash(data, at, stop)
+                if stop == at and mails and not inside_local and _LOCAL[lead]:
+                    stop = _email(data, at, end)
+                    kind = EMAIL
+                if stop == at and 48 <= lead <= 57:
+                    stop, digest = _number(data, at, end, classes)
+                    kind = NUMBER
+            else:
+                point, width = decode(data, at, end)
+                if classes[point] & DIGIT:
+                    stop, digest = _number(data, at, end, classes)
+                    kind = NUMBER
+            if stop > at:
+                if marks == room:
+                    room *= 2
+                    kinds = _grown(kinds, room)
+                    hashes = _grown(hashes, room)
+                    wider = np.empty((2, room), np.int64)
+                    wider[:, :marks] = places
+                    places = wider
+                kinds[marks] = kind
+                hashes[marks] = digest
+                places[0, marks] = at
+                places[1, marks] = stop
+                marks += 1
+                at = step_back(data, stop, at)  # what is next looks at the last character
+            point, width = decode(data, at, end)
+            behind_word = classes[point] & (LETTER | DIGIT) != 0
+            inside_local = bool(point < 0x80 and _LOCAL[point])
+            at += width
+        mark_offsets[text + 1] = marks
+    return Marks(
+        mark_offsets,
+        kinds[:marks].copy(),
+        hashes[:marks].copy(),
+        places[0, :marks].copy(),
+        places[1, :marks].copy(),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def _grown(values: np.ndarray, room: Integer) -> np.ndarray:
+    wider = np.empty(room, values.dtype)
+    wider[: len(values)] = values
+    return wider
+
+
+@numba.njit(nogil=True, cache=True)
+def _holds(data: np.ndarray, at: Integer, end: Integer, byte: Integer) -> bool:
+    times = 0
+    for place in range(at, end):
+        times += data[place] == byte
+    return times > 0
+
+
+@numba.njit(nogil=True, cache=True)
+def _hash(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
+    digest = _OFFSET
+    for place in range(at, end):
+        digest = (digest ^ np.uint64(data[place])) * _PRIME
+    return digest
+
+
+@numba.njit(nogil=True, cache=True)
+def _begins(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bool:
+    """Tell whether a lower-case ASCII word stands at a place, whatever its case there."""
+    if at + len(word) > end:
+        return False
+    for place in range(len(word)):
+        byte = data[at + place]
+        if 65 <= byte <= 90:
+            byte |= 32
+        if byte != word[place]:
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _address(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
+    """Return where a web address ends; its own start where none begins."""
+    if _begins(data, at, end, _HTTP) or _begins(data, at, end, _FTP):
+        begin = at + (7 if data[at] | 32 == 104 else 6)
+    elif _begins(data, at, end, _HTTPS):
+        begin = at + 8
+    elif _begins(data, at, end, _WWW):
+        begin = at + 4
+    else:
+        return at
+    stop: Integer = begin
+    while stop < end:
+        byte = data[stop]
+        if byte == 60 or byte == 62 or byte == 34:
+            break
+        point, width = decode(data, stop, end)
+        if classes[point] & WHITE:
+            break
+        stop += width
+    while stop > begin and _FINAL[data[stop - 1]]:
+        stop -= 1
+    return stop if stop > begin else at
+
+
+@numba.njit(nogil=True, cache=True)
+def _email(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where an e-mail address ends; its own start where none begins."""
+    place: Integer = at
+    while place < end and _LOCAL[data[place]] and place - at < MOST_LOCAL:
+        place += 1
+    if place == at or place >= end or data[place] != 64:
+        return at
+    place += 1
+    stop: Integer = at
+    labels = 0
+    while True:
+        begin = place
+        while place < end and (_ALNUM[data[place]] or data[place] == 45):
+            place += 1
+        if place == begin:
+            break
+        labels += 1
+        if labels > 1:
+            stop = place
+        if place >= end or data[place] != 46:
+            break
+        place += 1
+    return stop
+
+
+@numba.njit(nogil=True, cache=True)
+def _tag(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint64]:
+    """Return where a tag ends and what it is hashed to; its own start where none begins."""
+    place: Integer = at + 1
+    digest = _OFFSET
+    if place < end and data[place] == 47:
+        digest = (digest ^ np.uint64(47)) * _PRIME
+        place += 1
+    if place >= end or not _ALPHA[data[place]]:
+        return at, digest
+    while place < end and _NAME[data[place]]:
+        byte = np.uint64(data[place])
+        if 65 <= byte <= 90:
+            byte |= np.uint64(32)
+        digest = (digest ^ byte) * _PRIME
+        place += 1
+    while place < end and place - at < MOST_TAG:
+        if data[place] == 62:
+            return place + 1, digest
+        if data[place] == 60:
+            break
+        place += 1
+    return at, digest
+
+
+@numba.njit(nogil=True, cache=True)
+def _name_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return the end of a run of name characters of at most `MOST_NAME`."""
+    place: Integer = at
+    while place < end and _NAME[data[place]] and place - at < MOST_NAME:
+        place += 1
+    return place
+
+
+@numba.njit(nogil=True, cache=True)
+def _placeholder(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where a placeholder ends; its own start where none begins."""
+    if data[at] == 37:
+        place: Integer = at + 1
+        if place < end and data[place] == 40:
+            place = _name_end(data, at + 2, end)
+            if place == at + 2 or place >= end or data[place] != 41:
+                return at
+            place += 1
+        else:
+            begin = place
+            while place < end and 48 <= data[place] <= 57 and place - begin < 2:
+                place += 1
+            if place > begin:
+                if place >= end or data[place] != 36:
+                    return at
+                place += 1
+        if place >= end or not _is_conversion(data[place]):
+            return at
+        place += 1
+        return at if place < end and _ALPHA[data[place]] else place
+    begin = at + 1 if data[at] == 36 else at
+    if begin >= end or data[begin] != 123:
+        return at
+    braces = 2 if begin == at and begin + 1 < end and data[begin + 1] == 123 else 1
+    place = _name_end(data, begin + braces, end)
+    if braces == 2 and place == begin + braces:
+        return at
+    for brace in range(braces):
+        if place + brace >= end or data[place + brace] != 125:
+            return at
+    return place + braces
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_conversion(byte: Integer) -> bool:
+    """Tell whether a byte is one of ``sdifux@``."""
+    return (
+        byte == 115
+        or byte == 100
+        or byte == 105
+        or byte == 102
+        or byte == 117
+        or (byte == 120 or byte == 64)
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
+    """Return where an HTML entity ends; its own start where none begins."""
+    place: Integer = at + 1
+    if place < end and data[place] == 35:
+        place += 1
+        hexadecimal = place < end and data[place] | 32 == 120
+        place += 1 if hexadecimal else 0
+        begin = place
+        while place < end and place - begin < 7:
+            byte = data[place]
+            if not (48 <= byte <= 57 or (hexadecimal and 97 <= (byte | 32) <= 102)):
+                break
+            place += 1
+    else:
+        begin = place
+        if place < end and not _ALPHA[data[place]]:
+            return at
+        while place < end and place - begin < 32 and _ALNUM[data[place]]:
+            place += 1
+    if place == begin or place >= end or data[place] != 59:
+        return at
+    return place + 1
+
+
+@numba.njit(nogil=True, cache=True)
+def _number(
+    data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray
+) -> tuple[Integer, np.uint64]:
+    """Return where a number ends, and the hash of its digits."""
+    digest = _OFFSET
+    stop: Integer = at
+    place: Integer = at
+    while place < end:
+        point, width = decode(data, place, end)
+        if not classes[point] & DIGIT:
+            # One mark between two digits parts groups.
+            if not _parts_groups(point) or place + width >= end:
+                break
+            following, _ = decode(data, place + width, end)
+            if not classes[following] & DIGIT:
+                break
+            place += width
+            continue
+        value = np.uint64(point - _zero_of(point, classes))
+        digest = (digest ^ (value + np.uint64(48))) * _PRIME
+        place += width
+        stop = place
+    return stop, digest
+
+
+@numba.njit(nogil=True, cache=True)
+def _parts_groups(point: Integer) -> bool:
+    """Tell whether a mark may stand between groups of digits."""
+    return (
+        point == 0x2C
+        or point == 0x2E
+        or point == 0x27
+        or point == 0x2019
+        or point == 0xA0
+        or point == 0x202F
+        or point == 0x2009
+        or point == 0x66B
+        or point == 0x66C
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
+    """Return the zero of a decimal digit's ten: they are contiguous (Unicode Standard, 4.6)."""
+    if point < 0x80:
+        return 48
+    if 0x1D7CE <= point <= 0x1D7FF:  # five mathematical sets, one behind the other
+        return point - (point - 0x1D7CE) % 10
+    zero: Integer = point
+    while classes[zero - 1] & DIGIT and point - zero < 9:
+        zero -= 1
+    return zero
+
+
+@numba.njit(nogil=True, cache=True)
+def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
+    """Count the marks of a kind that have no equal on the other side.
+
+    Args:
+        source: Marks of the sources.
+        target: Marks of the targets.
+        kind: The kind.
+
+    Returns:
+        Those of the source, those of the target, and all marks of the kind on both sides, int64
+        ``[3, pair]``.
+    """
+    pairs = len(source.offsets) - 1
+    counts = np.zeros((3, pairs), np.int64)
+    for pair in range(pairs):
+        if source.offsets[pair] == source.offsets[pair + 1] and (
+            target.offsets[pair] == target.offsets[pair + 1]
+        ):
+            continue
+        ours = _of_kind(source, pair, kind)
+        theirs = _of_kind(target, pair, kind)
+        common = 0
+        at = 0
+        for digest in ours:
+            while at < len(theirs) and theirs[at] < digest:
+                at += 1
+            if at < len(theirs) and theirs[at] == digest:
+                common += 1
+                at += 1
+        counts[0, pair] = len(ours) - common
+        counts[1, pair] = len(theirs) - common
+        counts[2, pair] = len(ours) + len(theirs)
+    return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def _of_kind(marks: Marks, text: Integer, kind: Integer) -> np.ndarray:
+    """Return the sorted hashes of a text's marks of one kind."""
+    found = np.empty(marks.offsets[text + 1] - marks.offsets[text], np.uint64)
+    count = 0
+    for mark in range(marks.offsets[text], marks.offsets[text + 1]):
+        if marks.kinds[mark] == kind:
+            found[count] = marks.hashes[mark]
+            count += 1
+    return np.sort(found[:count])
+
+
+@numba.njit(nogil=True, cache=True)
+def count_kind(marks: Marks, kind: Integer) -> np.ndarray:
+    """Return how many marks of a kind each text has, int64 ``[text]``."""
+    texts = len(marks.offsets) - 1
+    counts = np.zeros(texts, np.int64)
+    for text in range(texts):
+        for mark in range(marks.offsets[text], marks.offsets[text + 1]):
+            counts[text] += marks.kinds[mark] == kind
+    return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def mask_texts(
+    data: np.ndarray, offsets: np.ndarray, marks: Marks
+) -> tuple[np.ndarray, np.ndarray]:
+    """Replace addresses, e-mail addresses and numbers by one control character for each kind.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        marks: Their marks.
+
+    Returns:
+        UTF-8 of the masked texts, and where each begins from 0, int64 ``[text + 1]``.
+    """
+    texts = len(offsets) - 1
+    masked = np.empty(offsets[texts] - offsets[0], np.uint8)
+    masked_offsets = np.zeros(texts + 1, np.int64)
+    used = 0
+    for text in range(texts):
+        at = offsets[text]
+        for mark in range(marks.offsets[text], marks.offsets[text + 1]):
+            kind = marks.kinds[mark]
+            if kind in (ADDRESS, EMAIL, NUMBER):
+                for place in range(at, marks.starts[mark]):
+                    masked[used] = data[place]
+                    used += 1
+                masked[used] = kind + 1
+                used += 1
+                at = marks.ends[mark]
+        for place in range(at, offsets[text + 1]):
+            masked[used] = data[place]
+            used += 1
+        masked_offsets[text + 1] = used
+    return masked[:used].copy(), masked_offsets
+
+
+MOJIBAKE = 3
+"""The row of `count_signs` for traces of a wrong encoding; those before it are of brackets."""
+
+
+@numba.njit(nogil=True, cache=True)
+def count_signs(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Count brackets by shape, and traces of text read in a wrong encoding.
+
+    Such traces are U+FFFD, C1 controls other than U+0085, and what UTF-8 read as Latin-1 or
+    windows-1252 leaves: one of ``Â Ã Ð Ñ`` before U+0080 to U+00BF, ``â`` before U+20AC,
+    U+201A or U+201E.
+
+    Returns:
+        Round, square and curly brackets (ASCII and full-width), then traces, int64 ``[4, text]``.
+    """
+    texts = len(offsets) - 1
+    counts = np.zeros((4, texts), np.int64)
+    for text in range(texts):
+        at = offsets[text]
+        end = offsets[text + 1]
+        last: Integer = 0
+        while at < end:
+            lead = data[at]
+            if lead < 0x80:
+                point: Integer = np.int64(lead)
+                width: Integer = 1
+            else:
+                point, width = decode(data, at, end)
+                if 0xFF08 <= point <= 0xFF5D:
+                    point -= 0xFEE0
+                elif _is_trace(last, point):
+                    counts[MOJIBAKE, text] += 1
+            if point == 40 or point == 41:
+                counts[0, text] += 1
+            elif point == 91 or point == 93:
+                counts[1, text] += 1
+            elif point == 123 or point == 125:
+                counts[2, text] += 1
+            last = point
+            at += width
+    return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_trace(last: Integer, point: Integer) -> bool:
+    """Tell whether a character behind another one shows that text was read in a wrong encoding."""
+    if point == 0xFFFD or (point < 0xA0 and point != 0x85):
+        return True
+    if point < 0xC0:
+        return bool(0xC2 <= last <= 0xC3 or 0xD0 <= last <= 0xD1)
+    return bool(last == 0xE2 and (point == 0x20AC or point == 0x201A or point == 0x201E))

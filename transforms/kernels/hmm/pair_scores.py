@@ -1,0 +1,136 @@
+"""What a fitted HMM says of whole pairs: likelihoods in both directions and covered words."""
+
+import numba
+import numpy as np
+
+from pairweave.transforms.kernels.hmm.agreement import Model, inside
+from pairweave.transforms.kernels.hmm.emissions import Side, describe, emissions
+from pairweave.transforms.kernels.hmm.hmm import lay_out, posteriors
+from pairweave.transforms.kernels.integers import Integer
+
+LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
+"""Columns of `score_pairs` for one direction."""
+
+COLUMNS = 4
+
+FARTHEST = 6
+"""A longer way between the partners of consecutive words counts as this one."""
+
+UNCOVERED = np.float32(0.1)
+"""A word with less agreed posterior than this has no partner (flat from 0.05 to 0.3)."""
+
+
+@numba.njit(nogil=True, cache=True)
+def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
+    """Score pairs by both HMMs.
+
+    Args:
+        source: The source side.
+        target: The target side, of as many pairs.
+        model: Both HMMs; not of Model 1 alone.
+
+    Returns:
+        float32 ``[direction, column, pair]``. Direction 0 is of the target given the source, 1 of
+        the source given the target. A word's coverage is the sum, over the words of the other
+        side, of the smaller of both directions' posteriors of the link, at most 1; its weight is
+        ``-log`` of its unigram probability. The columns, all about the words of the side that is
+        given the other:
+
+        - `LIKELIHOOD`: natural logarithm of the likelihood, divided by the words;
+        - `GAIN`: the same less that of all words given nothing: what the other side tells;
+        - `COVERAGE`: mean coverage of the words;
+        - `WEIGHTED`: the same, weighted, so that rare words count more;
+        - `GAP`: the heaviest run of words without a partner, as a share of all weight;
+    - `ORDER`: how far partners of consecutive words that have one are from following each other,
+      on average, in words, at most `FARTHEST`, divided by that.
+
+        A pair with a side without words has 0 everywhere.
+    """
+    source_words, target_words, lexicon, jumps, p_null = model
+    pairs = len(source.offsets) - 1
+    heads = np.full(len(target_words.mass), -1, dtype=np.int32)
+    stem_heads = np.full(len(target_words.stem_mass), -1, dtype=np.int32)
+    none = np.empty(0, dtype=np.float64)
+    scores = np.zeros((2, COLUMNS, pairs), dtype=np.float32)
+    for pair in range(pairs):
+        states = source.offsets[pair + 1] - source.offsets[pair]
+        words = target.offsets[pair + 1] - target.offsets[pair]
+        if states == 0 or words == 0:
+            continue
+        forward, low, null, reverse, back_low, back_null, _ = emissions(
+            source, target, pair, source_words, target_words, lexicon, heads, stem_heads
+        )
+        p_forward = np.empty_like(forward)
+        p_reverse = np.empty_like(reverse)
+        layout = lay_out(jumps[0], forward.shape[1], p_null)
+        back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
+        likely = posteriors(forward, low, null, layout, p_null, p_forward, none)
+        back_likely = posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
+        covered = np.zeros(words, dtype=np.float32)
+        back_covered = np.zeros(states, dtype=np.float32)
+        partner = np.zeros(words, dtype=np.int64)
+        back_partner = np.zeros(states, dtype=np.int64)
+        best = np.zeros(words, dtype=np.float32)
+        back_best = np.zeros(states, dtype=np.float32)
+        for state in range(states):
+            for at in range(p_reverse.shape[1]):
+                word = back_low[state] + at
+                both = min(p_reverse[state, at], inside(p_forward, low, word, state))
+                covered[word] += both
+                back_covered[state] += both
+                if both > best[word]:
+                    best[word] = both
+                    partner[word] = state
+                if both > back_best[state]:
+                    back_best[state] = both
+                    back_partner[state] = word
+        known = describe(target, pair, target_words).unigram
+        judge(scores[0, :, pair], likely, covered, partner, known)
+        known = describe(source, pair, source_words).unigram
+        judge(scores[1, :, pair], back_likely, back_covered, back_partner, known)
+    return scores
+
+
+@numba.njit(nogil=True, cache=True)
+def judge(
+    scores: np.ndarray,
+    likelihood: float,
+    covered: np.ndarray,
+    partner: np.ndarray,
+    unigram: np.ndarray,
+) -> None:
+    """Fill in the columns of one direction of a pair.
+
+    Args:
+        scores: Receives them, float32 ``[column]``.
+        likelihood: Natural logarithm of the likelihood.
+        covered: Agreed posterior of each word, float32 ``[word]``.
+        partner: Likeliest partner of each word, int64 ``[word]``.
+        unigram: Probability of each word, float32 ``[word]``.
+    """
+    words: Integer = len(covered)
+    weight = 0.0
+    weighted = 0.0
+    run = 0.0
+    longest = 0.0
+    last = -1
+    steps = 0
+    way = 0
+    for word in range(words):
+        cover = min(np.float64(covered[word]), 1.0)
+        heavy = -np.log(np.float64(unigram[word]))
+        weight += heavy
+        weighted += heavy * cover
+        run = run + heavy if covered[word] < UNCOVERED else 0.0
+        longest = max(longest, run)
+        if covered[word] >= UNCOVERED:
+            if last >= 0:
+                # In the order of the other side the partner is the same word or the next.
+                step = partner[word] - partner[last]
+                way += min(abs(step - 1) if step != 0 else 0, FARTHEST)
+                steps += 1
+            last = word
+    scores[LIKELIHOOD] = likelihood / words
+    scores[COVERAGE] = weighted / weight
+    scores[GAP] = longest / weight
+    scores[ORDER] = way / (FARTHEST * steps) if steps else 0.0
