@@ -1,6 +1,14 @@
-"""The reasons for rejecting pairs, in one enumeration for all jobs."""
+"""The reasons for rejecting pairs.
+
+The reasons of the screen are beside its rules (`transforms.screen.ScreenReject`), so that a rule is
+an addition to one file; all others are here.
+"""
 
 import enum
+from typing import TypeAlias
+
+Reason: TypeAlias = enum.StrEnum
+"""A reason code: a member of `Reject` or of `transforms.screen.ScreenReject`."""
 
 
 class Stage(enum.StrEnum):
@@ -38,15 +46,6 @@ class Reject(enum.StrEnum):
     INLINE_TAGS = "inline_tags"
     TAGS_DIFFER = "tags_differ"
     INVALID_LINK = "invalid_link"
-    # screen
-    EMPTY_SOURCE = "empty_source"
-    EMPTY_TARGET = "empty_target"
-    TOO_LONG = "too_long"
-    LENGTH_RATIO = "length_ratio"
-    LONG_TOKEN = "long_token"
-    IDENTICAL = "identical"
-    EXCLUDED = "excluded"
-    RESERVED_TOKEN = "reserved_token"
     # shuffle
     DUPLICATE = "duplicate"
     # translate

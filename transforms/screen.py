@@ -1,6 +1,7 @@
 """The screen: cheap rules that turn pairs away before anything costly is done."""
 
 import dataclasses
+import enum
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
@@ -16,7 +17,7 @@ from pairweave.transforms.config import Config
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.kernels.text.utf8 import any_visible
-from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.storage import files
@@ -27,6 +28,31 @@ from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token
 
 RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
 """Text reserved for a job's output, which input must not contain (RE2)."""
+
+
+class ScreenReject(enum.StrEnum):
+    """The reason codes of the screen; values are part of the output format."""
+
+    EMPTY_SOURCE = "empty_source"
+    EMPTY_TARGET = "empty_target"
+    TOO_LONG = "too_long"
+    LENGTH_RATIO = "length_ratio"
+    LONG_TOKEN = "long_token"
+    IDENTICAL = "identical"
+    EXCLUDED = "excluded"
+    RESERVED_TOKEN = "reserved_token"
+
+
+def reason_of(code: str) -> Reason:
+    """Return the reason that a code names: one of the screen, or any other.
+
+    >>> reason_of("too_long"), reason_of("duplicate")
+    (<ScreenReject.TOO_LONG: 'too_long'>, <Reject.DUPLICATE: 'duplicate'>)
+
+    Raises:
+        ValueError: There is no such reason.
+    """
+    return ScreenReject(code) if code in set(ScreenReject) else Reject(code)
 
 
 class ScreenConfig(ScreenLimits, Config):
@@ -134,7 +160,7 @@ class Rule:
         detail: Returns what the reject says of one of them beside the reason, by row.
     """
 
-    reason: Reject
+    reason: Reason
     finds: Callable[[Pairs, ScreenConfig], Mask]
     detail: Callable[[Pairs, ScreenConfig, int], str | None] = lambda _pairs, _config, _row: None
 
@@ -218,15 +244,15 @@ def _ratio_over(pairs: Pairs, config: ScreenConfig, row: int) -> str:
 
 
 RULES = (
-    Rule(Reject.EMPTY_SOURCE, blank_source),
-    Rule(Reject.EMPTY_TARGET, blank_target),
+    Rule(ScreenReject.EMPTY_SOURCE, blank_source),
+    Rule(ScreenReject.EMPTY_TARGET, blank_target),
     Rule(Reject.EMPTY_TRANSLATION, blank_translation),
-    Rule(Reject.RESERVED_TOKEN, reserved_token),
-    Rule(Reject.TOO_LONG, too_long, _tokens_over),
-    Rule(Reject.LONG_TOKEN, long_token, _characters_over),
-    Rule(Reject.LENGTH_RATIO, unbalanced, _ratio_over),
-    Rule(Reject.IDENTICAL, identical),
-    Rule(Reject.EXCLUDED, excluded),
+    Rule(ScreenReject.RESERVED_TOKEN, reserved_token),
+    Rule(ScreenReject.TOO_LONG, too_long, _tokens_over),
+    Rule(ScreenReject.LONG_TOKEN, long_token, _characters_over),
+    Rule(ScreenReject.LENGTH_RATIO, unbalanced, _ratio_over),
+    Rule(ScreenReject.IDENTICAL, identical),
+    Rule(ScreenReject.EXCLUDED, excluded),
 )
 """The rules in the order in which they are checked; the first that flags a pair is its reason."""
 
@@ -252,7 +278,7 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
         return batch
     whole = len(open_rows) == batch.num_rows
     pairs = Pairs(batch if whole else batch.take(pa.array(open_rows)), config)
-    reasons: dict[int, tuple[Reject, str | None]] = {}
+    reasons: dict[int, tuple[Reason, str | None]] = {}
     asked = np.ones(len(open_rows), dtype=np.bool_)
     for rule in RULES:
         hits = np.flatnonzero(rule.finds(pairs, config) & asked)
@@ -263,7 +289,7 @@ def _judge(batch: pa.RecordBatch, config: ScreenConfig) -> pa.RecordBatch:
 
 
 def with_reasons(
-    batch: pa.RecordBatch, reasons: Mapping[int, tuple[Reject, str | None]], stage: Stage
+    batch: pa.RecordBatch, reasons: Mapping[int, tuple[Reason, str | None]], stage: Stage
 ) -> pa.RecordBatch:
     """Return rows (`schemas.ROWS`) of which some have a reason and a detail, by row."""
     rows = np.array(sorted(reasons), dtype=np.int64)

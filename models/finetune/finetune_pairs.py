@@ -15,13 +15,13 @@ from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow import flat_lists
 from pairweave.transforms.kernels.sampling import STEP_NEGATIVE, STEP_TRAINING_ORDER
 from pairweave.transforms.kernels.training_draws import draw_each, mask_pieces
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.screen import ScreenReject
 
 _CHUNK_PAIRS = 8192
 _WINDOW_UPDATES = 64
 """Updates in one window; pairs of similar length within it are grouped."""
 
-_NO_PIECES = {"source": str(Reject.EMPTY_SOURCE), "target": str(Reject.EMPTY_TARGET)}
+_NO_PIECES = {"source": str(ScreenReject.EMPTY_SOURCE), "target": str(ScreenReject.EMPTY_TARGET)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from pairweave.transforms.output.character_counts import character_notices, coun
 from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.output.file_names import REJECTS, rejects_name
 from pairweave.transforms.output.write import encode_parquet, rejects_of
-from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.screen import screen
+from pairweave.transforms.rejects import Stage
+from pairweave.transforms.screen import reason_of, screen
 from pairweave.transforms.shards.merge import mark_rejected, merge_rows, pairs_of
 from pairweave.transforms.shards.sample import sample_rows, sample_share
 from pairweave.transforms.storage import files
@@ -136,7 +136,7 @@ def _reject(
     for reason in sorted({reason for reason, _ in found.values()}):
         rows = [row for row, (why, _) in found.items() if why == reason]
         details = [found[row][1] for row in rows]
-        moved = mark_rejected(kept.take(pa.array(rows)), Stage.ALIGN, Reject(reason), details)
+        moved = mark_rejected(kept.take(pa.array(rows)), Stage.ALIGN, reason_of(reason), details)
         rejected = pa.concat_tables([rejected, moved])
     stays = np.delete(np.arange(kept.num_rows), list(found))
     return kept.take(pa.array(stays)), rejected

@@ -13,8 +13,8 @@ from pairweave.transforms.commit.claim import check_claim, check_unclaimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import DATA
-from pairweave.transforms.rejects import Reject
 from pairweave.transforms.report.shown_counts import MAX_VALUES, OF_COLUMN, split_counts
+from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
 
 MAX_LINES = 40
@@ -123,7 +123,7 @@ def say_where(output: str) -> None:
     if found.get("rejected"):
         reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
         lines.append(f"rejected: {_joined(reasons)}")
-        uneven = found["rejected"].get(Reject.LENGTH_RATIO, 0)
+        uneven = found["rejected"].get(ScreenReject.LENGTH_RATIO, 0)
         if uneven > MUCH * rows.get("read", 0):
             lines.append(
                 "many pairs were rejected for their length ratio: if one side is written "

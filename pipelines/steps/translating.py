@@ -13,8 +13,8 @@ from pairweave.models.translators.translator import Rejection
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms import schemas
-from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.screen import ScreenConfig, screen
+from pairweave.transforms.rejects import Reason, Stage
+from pairweave.transforms.screen import ScreenConfig, reason_of, screen
 from pairweave.transforms.shards.shard import Shard, Shards
 
 Wanted = Callable[[pa.Table], np.ndarray]
@@ -70,7 +70,7 @@ def translate_or_reject(
         missing = missing & wanted(shard.table)
     found = _translations(shard.table, missing, reference)
     kept = _with_translations(shard.kept, [one if isinstance(one, str) else None for one in found])
-    failed: dict[int, tuple[Stage, Reject, str | None]] = {
+    failed: dict[int, tuple[Stage, Reason, str | None]] = {
         row: (Stage.TRANSLATE, one.reason, one.detail)
         for row, one in enumerate(found)
         if isinstance(one, Rejection)
@@ -91,7 +91,7 @@ def translate_or_reject(
 
 def _screened(
     kept: pa.Table, made: np.ndarray, config: ScreenConfig, failed: set[int]
-) -> dict[int, tuple[Stage, Reject, str | None]]:
+) -> dict[int, tuple[Stage, Reason, str | None]]:
     """Return why the screen rejects pairs with a new translation, by row."""
     rows = [row for row in made.tolist() if row not in failed]
     if not rows:
@@ -99,7 +99,7 @@ def _screened(
     (batch,) = kept.take(pa.array(rows)).combine_chunks().to_batches()
     screened = screen(batch, config).select(["stage", "reason", "detail"]).to_pylist()
     return {
-        row: (Stage(why["stage"]), Reject(why["reason"]), why["detail"])
+        row: (Stage(why["stage"]), reason_of(why["reason"]), why["detail"])
         for row, why in zip(rows, screened, strict=True)
         if why["reason"] is not None
     }

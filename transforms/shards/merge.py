@@ -9,7 +9,7 @@ from pairweave.transforms import ids, schemas
 from pairweave.transforms.arrow.flat_lists import MAX_ITEMS
 from pairweave.transforms.arrow.take_rows import gather, longest_column
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.shards.rejected_texts import leave_out_of_table
 
 
@@ -132,7 +132,7 @@ def pairs_of(rows: pa.Table) -> pa.Table:
 
 
 def mark_rejected(
-    rows: pa.Table, stage: Stage, reason: Reject, details: list[str] | None
+    rows: pa.Table, stage: Stage, reason: Reason, details: list[str] | None
 ) -> pa.Table:
     """Return rows (`schemas.ROWS`) with one stage and reason, and a detail each.
 

@@ -14,7 +14,7 @@ from apache_beam.coders import BytesCoder, Coder, TupleCoder, VarIntCoder
 
 from pairweave.transforms.arrow.arrow_coder import TableCoder
 from pairweave.transforms.links.agreement import Agreement
-from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pairs_of
 
 
@@ -74,7 +74,7 @@ class Shard:
         self,
         marks: np.ndarray,
         stage: Stage,
-        reason: Reject,
+        reason: Reason,
         details: list[str] | None = None,
     ) -> "Shard":
         """Move marked rows from the kept to the rejected; leave the working table unchanged.

@@ -7,6 +7,7 @@ import pytest
 from pairweave.pipelines import cli
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.report.rejected_files import rejection_notices
+from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.shards.sample import gather_sample, sample_rows, why_empty
 from tests.makers.rows import batch, row
 
@@ -82,8 +83,8 @@ def test_of_many_bad_files_some_are_named_and_the_rest_counted():
 
 def test_an_empty_sample_says_why_without_carrying_the_texts():
     rows = batch(
-        row("s", "t", line=3, reason=Reject.TOO_LONG, detail="300 tokens > 250"),
-        row("s", "u", line=2, reason=Reject.TOO_LONG, detail="301 tokens > 250"),
+        row("s", "t", line=3, reason=ScreenReject.TOO_LONG, detail="300 tokens > 250"),
+        row("s", "u", line=2, reason=ScreenReject.TOO_LONG, detail="301 tokens > 250"),
         row(None, "u", line=1, reason=Reject.INVALID_UTF8),
     )
     parts = [part for _, part in sample_rows(rows, 1.0, 1)]
