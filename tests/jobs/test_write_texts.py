@@ -168,5 +168,5 @@ def test_lxm_files_by_hand():
 def test_a_file_has_one_pair_of_languages(writer):
     marked = parse_markup("x")
     rows = [row_of(marked, marked), dataclasses.replace(row_of(marked, marked), langs=("en", "fr"))]
-    with pytest.raises(ConfigError, match="is en to fr, those before en to de"):
+    with pytest.raises(ConfigError, match="is en to fr, earlier pairs are en to de"):
         list(writer(rows))

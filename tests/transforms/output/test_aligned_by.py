@@ -32,10 +32,14 @@ def test_shards_of_the_planned_model_pass(configuration, models):
 @pytest.mark.parametrize(
     ("configuration", "models", "message"),
     [
-        (PLANNED, ("abc", "def"), "shard 1: aligned by def, the plan says abc"),
-        (PLANNED, ("abc", None), "shard 1: aligned by no known model, the plan says abc"),
-        (WATCHED, ("abc", None), "shard 1: aligned by no known model, the plan says any"),
-        ({"aligner": "hmm", "model": "abc"}, (None, "def"), "shard 1: aligned by def"),
+        (PLANNED, ("abc", "def"), "shard 1: expected the model abc, found def"),
+        (PLANNED, ("abc", None), "shard 1: expected the model abc, found none"),
+        (WATCHED, ("abc", None), "shard 1: expected the model to be recorded, found none"),
+        (
+            {"aligner": "hmm", "model": "abc"},
+            (None, "def"),
+            "shard 1: expected the model abc, found def",
+        ),
     ],
 )
 def test_a_shard_of_another_model_is_an_error(configuration, models, message):
