@@ -161,7 +161,7 @@ def test_tests_without_a_second_system_are_refused(directory):
     command = ("evaluate", "suggestions", "good", "gold", "--target_lang", "de", "--trials", "9")
     status, _, errors = runs.run_here(*command, cwd=directory)
     assert status == 2
-    assert "--trials: of significance tests; give --baseline FILE as well" in errors
+    assert "--trials applies to significance tests; give --baseline FILE as well" in errors
     with pytest.raises(ConfigError, match="seed must be 1 or more"):
         Significance(seed=0)
 

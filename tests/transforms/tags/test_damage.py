@@ -227,7 +227,7 @@ def test_a_planned_model_that_is_not_whole_is_not_committed(written):  # noqa: F
     about = {"files": {"a": "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"}}
     for name, data in (("about.json", file_entries.to_json(about)), ("a", b"b"), ("stray", b"")):
         files.write_bytes(files.join(directory, name), data)
-    with pytest.raises(WorkerError, match=r"models/hmm/a: not the file"):
+    with pytest.raises(WorkerError, match=r"models/hmm/a: its hash differs"):
         commit_run(written, {})
     files.write_bytes(files.join(directory, "a"), b"a")
     names = [entry["name"] for entry in commit_run(written, {})["files"]]

@@ -61,7 +61,7 @@ def test_raw_tags_need_names_of_every_form_that_the_profile_has(form):
     counts = (("form self_closing", 1), (f"form {form}", 1), ("tags 1", 2))
     known = TagNames((("self_closing", "br", 1),))
     wanted = {"empty": "pair"}.get(form, form)
-    with pytest.raises(ConfigError, match=f"tags of the form {wanted}, but no names of any"):
+    with pytest.raises(ConfigError, match=f"tags of form {wanted}, but no names for them"):
         TagConfig(representation="raw", profile=TagProfile(tuple(sorted(counts)), names=known))
     both = TagNames((("self_closing", "br", 1), (wanted, "b", 1)))
     TagConfig(representation="raw", profile=TagProfile(tuple(sorted(counts)), names=both))
