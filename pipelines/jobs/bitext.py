@@ -1,6 +1,7 @@
 """The job ``bitext``: document pairs become sentence pairs."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 
 import apache_beam as beam
 import pyarrow.compute as pc
@@ -38,9 +39,6 @@ from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Plan
 
-_OF_PAIRS = ("input", "translation_input", "format", "links", "inline_tags", "html_entities")
-"""Options of corpora of pairs that mean nothing for documents."""
-
 _NOTHING_TO_FIT = (
     "there is nothing to fit the aligner on: by their lengths alone, no two sentences of the "
     "documents are sure to be a pair; give --parallel_source_input and --parallel_target_input to "
@@ -55,12 +53,15 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     check(options)
     run = prepare(name, options)
+    check_languages(run)
+    parallel = parallel_plan(run)
     if options.beads is not None:
-        inputs = [file.path for file in run.plan.files]
+        inputs = set(files_read(run, parallel))
         check_beside("beads", options.beads, options.output, inputs)
+    make = functools.partial(graph, parallel=parallel)
     if options.plan_only:
-        return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, {})
+        return plan_text.show(run, make, extra)
+    execute(run, make, extra, {})
     if options.beads is not None:
         units = [unit.index for unit in run.plan.units]
         files.write_bytes(options.beads, bead_files.collect(files.absolute(options.output), units))
@@ -75,11 +76,11 @@ def check(options: BitextOptions) -> None:
         ConfigError: Names them.
     """
     for corpus in (options, *options.corpora):
-        unused = sorted(set(_OF_PAIRS) & corpus.model_fields_set)
+        unused = sorted(options.NO_USE & corpus.model_fields_set)
         if unused:
             raise ConfigError(
-                f"--{unused[0]}: of corpora of pairs; bitext reads documents as text, a sentence a "
-                "line, by --source_input and --target_input"
+                f"--{unused[0]}: bitext has no use for it; it reads documents as text, a sentence "
+                "a line, by --source_input and --target_input"
             )
     of_fit = {"iterations", "parallel_source_input", "parallel_target_input"}
     unused = sorted(of_fit & options.model_fields_set)
@@ -97,11 +98,52 @@ def check(options: BitextOptions) -> None:
         raise ConfigError("parallel_source_input and parallel_target_input belong together")
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def check_languages(run: Run) -> None:
+    """Refuse a given model that was fitted on other languages, or on the same sides exchanged.
+
+    A side that the model or the documents leave undetermined fits any.
+
+    Raises:
+        ConfigError: Names both.
+    """
+    if run.model is None:
+        return
+    assert isinstance(run.model, hmm_store.ModelReference)
+    about = hmm_store.load(run.model).about
+    for side, wanted in run.language_facts().items():
+        known, ours = (_languages(names) for names in (about.get(side), wanted))
+        if known and not ours <= known:
+            raise ConfigError(
+                f"--model {run.model.directory}: was fitted with {side} {', '.join(sorted(known))}"
+                f", but the documents have {', '.join(sorted(ours))}; give a model of the "
+                "documents' languages, source and target in their order, or leave --model out"
+            )
+
+
+def _languages(names: object) -> set[str]:
+    """Return languages less their regions and scripts, as far as they are determined."""
+    listed = names if isinstance(names, list) else []
+    return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}
+
+
+def files_read(run: Run, parallel: Plan | None) -> Iterator[str]:
+    """Yield the absolute paths of all files that a run reads."""
+    for plan in (run.plan, parallel):
+        yield from (file.path for file in (plan.files if plan is not None else ()))
+    for pattern in run.options.exclude:
+        yield from map(files.absolute, files.match(pattern))
+    if run.options.given_model is not None:
+        directory = files.absolute(run.options.given_model)
+        yield from (files.join(directory, name) for name in files.list_names(directory))
+
+
+def graph(
+    pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], *, parallel: Plan | None
+) -> None:
     """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
     options, config = run.options, run.write_config
     assert isinstance(options, BitextOptions)
-    model: Model = run.model or fitted_model(pipeline, run)  # type: ignore[assignment]
+    model: Model = run.model or fitted_model(pipeline, run, parallel)  # type: ignore[assignment]
     align = EachDocument(
         aligned_rows,
         model,
@@ -118,14 +160,18 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
 
 
-def fitted_model(pipeline: beam.Pipeline, run: Run) -> Model:
+def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
     """Return the aligner that is fitted on the documents; what an earlier attempt made is kept.
 
     Each fit reads the input anew: a step that feeds a model cannot also use it.
+
+    Args:
+        pipeline: The pipeline.
+        run: The planned job.
+        plan: Parallel text to fit on as well, if there is any.
     """
     options = run.options
     assert isinstance(options, BitextOptions)
-    plan = parallel_plan(run)
     model: Model | None = None
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
@@ -170,6 +216,7 @@ def parallel_plan(run: Run) -> Plan | None:
         target_lang=unit.target_lang,
         source_input=options.parallel_source_input,
         target_input=options.parallel_target_input,
+        c1_controls=options.c1_controls,
     )
     return make_plan([corpus], run.limits, options.unit_rows)
 

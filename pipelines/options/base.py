@@ -43,7 +43,14 @@ Patterns = Annotated[tuple[str, ...], pydantic.BeforeValidator(_listed)]
 
 
 class Options(StepOptions):
-    """Base of all option models; the first line of a model's docstring is a title in the help."""
+    """Base of all option models; the first line of a model's docstring is a title in the help.
+
+    Attributes:
+        NO_USE: Inherited options that a command has no use for: its help leaves them out, and the
+            command refuses them.
+    """
+
+    NO_USE: ClassVar[frozenset[str]] = frozenset()
 
 
 def unsaid_options(options: Options) -> set[str]:

@@ -1,13 +1,19 @@
 """The options of the job ``bitext``."""
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import JobOptions, Patterns
+from pairweave.pipelines.options.base import CorpusOptions, JobOptions, Patterns
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
+
+_OF_DOCUMENTS = {
+    *("corpus", "source_input", "target_input", "source_lang", "target_lang"),
+    *("c1_controls", "licence"),
+}
+"""Options of corpora that documents have a use for."""
 
 
 class SentenceOptions(StepOptions):
@@ -55,13 +61,17 @@ class SentenceOptions(StepOptions):
         None,
         min_length=1,
         description="file for the beads of each document, one a line as [0, 1]:[2]:score, "
-        "unaligned sentences too; blank lines part documents",
+        "unaligned sentences too; blank lines part documents, and one without sentences is []:[]",
         json_schema_extra={"metavar": "FILE"},
     )
 
 
 class BitextOptions(SentenceOptions, JobOptions):
     """Options of ``bitext``."""
+
+    NO_USE: ClassVar[frozenset[str]] = frozenset(
+        {*CorpusOptions.model_fields, "max_json_depth", "vocabulary"} - _OF_DOCUMENTS
+    )
 
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
@@ -73,3 +83,15 @@ class BitextOptions(SentenceOptions, JobOptions):
     def given_model(self) -> str | None:
         """Return where the fitted aligner is, if one is given."""
         return self.model
+
+
+def fit_notice(options: BitextOptions) -> str | None:
+    """Return a notice if the aligner is fitted on nothing but the documents that it judges."""
+    if options.model is not None or options.parallel_source_input:
+        return None
+    return (
+        "the aligner is fitted on the documents alone and learns the very pairs that it then "
+        "scores, so documents that are no translations of each other cannot be told and are kept; "
+        "give parallel text (--parallel_source_input, --parallel_target_input) or a fitted --model "
+        "if there may be any"
+    )

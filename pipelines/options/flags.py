@@ -121,6 +121,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         title = _title(model, name)
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
+        if name in model.NO_USE:
+            text = argparse.SUPPRESS
         groups[title].add_argument(f"--{name}", help=text, **shape)
     return parser
 

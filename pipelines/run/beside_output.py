@@ -34,8 +34,11 @@ def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> 
 
     Raises:
         ConfigError: The file's directory is missing or cannot be written to, the path is a
-            directory or an input, or the run writes a file of that name itself.
+            directory, an input or the run's directory, or the run writes a file of that name
+            itself.
     """
+    if files.absolute(path).rstrip("/") == files.absolute(output).rstrip("/"):
+        raise ConfigError(f"--{option} {path}: is the run's own directory; name another file")
     if files.absolute(path) in inputs:
         raise ConfigError(
             f"--{option} {path}: is an input and would be overwritten; give another file"

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.metadata
 import math
+from collections.abc import Iterator
 
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.registry import aligner_of
@@ -10,7 +11,7 @@ from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import FitSettings, GraphOptions, PlannedOptions
-from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.pipelines.options.bitext_options import BitextOptions, fit_notice
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.options.representation import symbols_in_text
@@ -55,11 +56,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
     if options.engine == "local" and options.workers > 1:
         worker.prepare_forks()  # now, before anything that may start a thread
     plan, limits = _plan_input(options)
-    notice = limit_notice(options) if isinstance(options, SuggestOptions) else None
-    if notice is not None:
-        plan = dataclasses.replace(
-            plan, notices=(*plan.notices, Notice("side_limit", "options", 1, notice))
-        )
+    plan = dataclasses.replace(plan, notices=(*plan.notices, *_option_notices(options)))
     reference, tokens = choose_aligner(options)
     if tokens is None and not isinstance(options, FitSettings):
         raise ConfigError(
@@ -153,6 +150,17 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     aligner_of(options).check_corpora(options, corpora)
     documents = isinstance(options, BitextOptions)
     return make_plan(corpora, limits, options.unit_rows, documents=documents), limits
+
+
+def _option_notices(options: PlannedOptions) -> Iterator[Notice]:
+    """Yield notices on options that work, but perhaps not as wanted."""
+    said = None
+    if isinstance(options, SuggestOptions):
+        said = "side_limit", limit_notice(options)
+    elif isinstance(options, BitextOptions):
+        said = "no_parallel_text", fit_notice(options)
+    if said is not None and said[1] is not None:
+        yield Notice(said[0], "options", 1, said[1])
 
 
 def _screen(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:

@@ -3,12 +3,15 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from pairweave.pipelines.options.bitext_options import BitextOptions
+from pairweave.transforms.metrics.sentence_metrics import score_beads
 from pairweave.transforms.sentences.bead_lines import read_beads
 from tests.makers import runs
 from tests.makers.corpora import sentence
 from tests.makers.documents import write_documents
 
 COUNTS = (60, 40)
+PARALLEL = ("--parallel_source_input", "a", "--parallel_target_input", "c")
 pytestmark = pytest.mark.slow
 
 
@@ -143,23 +146,100 @@ def test_lines_that_are_no_text_keep_their_numbers(finished, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--input", "a.tsv"), "--input: of corpora of pairs"),
+        (("--input", "a.tsv"), "--input: bitext has no use for it"),
+        (("--attention", "a.npz"), "--attention: bitext has no use for it"),
+        (("--score_field", "4"), "--score_field: bitext has no use for it"),
+        (("--tags_differ", "keep"), "--tags_differ: bitext has no use for it"),
+        (("--max_json_depth", "3"), "--max_json_depth: bitext has no use for it"),
         (("--model", "m", "--iterations", "3"), "--iterations: of an aligner that is fitted"),
         (("--tokens", "sentencepiece"), "documents are cut before"),
         (("--parallel_source_input", "a"), "belong together"),
         (("--target_input", "b", "c"), "matches 2"),
         (("--beads", "a"), "--beads a: is an input"),
+        (("--beads", "c", *PARALLEL), "--beads c: is an input"),
+        (("--beads", "c", "--exclude", "[c]"), "--beads c: is an input"),
+        (("--beads", "out"), "--beads out: is the run's own directory"),
+        ((*PARALLEL[:2], "--parallel_target_input", "long"), "a has 1 lines, long has 2 lines"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path, arguments, message):
     for name in "abc":
         (tmp_path / name).write_text("one\n")
+    (tmp_path / "long").write_text("one\ntwo\n")
     sides = () if "--input" in arguments else ("--source_input", "a", "--target_input", "b")
     sides = sides[:2] if "--target_input" in arguments else sides
     languages = ("--source_lang", "en", "--target_lang", "de", "--output", "out")
     status, _, errors = runs.run_here("bitext", *sides, *languages, *arguments, cwd=tmp_path)
     assert status == 2
     assert message in errors
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "c").read_text() == "one\n"
+
+
+def test_options_without_use_are_not_in_the_help(tmp_path):
+    status, text, _ = runs.run("bitext", "--help", cwd=tmp_path)
+    assert status == 0
+    assert "--c1_controls" in text
+    assert "--beads" in text
+    for name in BitextOptions.NO_USE:
+        assert f"--{name} " not in text
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_model_of_other_languages_is_refused(finished, tmp_path, swapped):
+    directory, _ = finished
+    sides = (("--source_lang", "de"), ("--target_lang", "en" if swapped else "fr"))
+    status, _, errors = runs.run_here(
+        *("bitext", "--source_input", "0.en", "--target_input", "0.de", "--output"),
+        *(tmp_path / "out", "--model", directory / "out/models/hmm", *sides[0], *sides[1]),
+        cwd=directory,
+    )
+    assert status == 2
+    assert "was fitted with source_lang en, but the documents have de" in errors
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_files_of_a_model_are_not_overwritten(finished, tmp_path):
+    directory, _ = finished
+    about = directory / "out/models/hmm/about.json"
+    kept = about.read_bytes()
+    status, _, errors = runs.run_here(
+        *(*command()[:9], "--model", about.parent, "--output", tmp_path / "out", "--beads", about),
+        cwd=directory,
+    )
+    assert status == 2
+    assert "is an input" in errors
+    assert about.read_bytes() == kept
+
+
+def test_beads_of_documents_without_sentences_keep_their_place(finished, tmp_path):
+    directory, _ = finished
+    for name in ("en", "de"):
+        (tmp_path / f"1.{name}").write_text("\n\n")
+        for number, text in ((0, "One.\n"), (2, "Two.\nThree.\n")):
+            (tmp_path / f"{number}.{name}").write_text(text)
+    runs.run_well(
+        *command()[:9],
+        *("--model", directory / "out/models/hmm", "--output", "out", "--beads", "beads"),
+        "--allow_empty",
+        cwd=tmp_path,
+    )
+    found = read_beads(str(tmp_path / "beads"))
+    sizes = [sum(len(bead.source) for bead in beads) for beads in found]
+    assert sizes == [1, 0, 2]
+    assert score_beads(found[1], found[1]) == (0, 0, 0, 0, 0, 0)
+
+
+def test_a_fit_on_nothing_but_the_documents_is_noted(finished, tmp_path):
+    directory, _ = finished
+    noted = json.loads((directory / "out/_manifest.json").read_text())["notices"]
+    assert not any("no_parallel_text" in notice for notice in noted)
+    words = (*command()[:9], "--output", tmp_path / "out", "--plan_only")
+    status, text, _ = runs.run_here(*words, cwd=directory)
+    assert status == 0
+    assert "documents that are no translations of each other cannot be told" in text
+    model = ("--model", directory / "out/models/hmm")
+    assert "no_parallel_text" not in runs.run_here(*words, *model, cwd=directory)[1]
 
 
 @pytest.mark.parametrize("empty", ["a", "b"])

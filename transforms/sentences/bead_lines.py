@@ -6,8 +6,12 @@ from typing import NamedTuple
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.storage.text_lines import read_lines
 
-_NUMBERS = r"\[\s*(\d+(?:\s*,\s*\d+)*)?\s*\]"
+_NUMBER = r"[0-9]{1,9}"
+_NUMBERS = rf"\[\s*({_NUMBER}(?:\s*,\s*{_NUMBER})*)?\s*\]"
 _BEAD = re.compile(rf"\s*{_NUMBERS}\s*:\s*{_NUMBERS}\s*(?::\s*(\S*))?\s*")
+
+NO_SENTENCE = "[]:[]\n"
+"""Stands for a document without sentences, so that the n-th block of a file is document n."""
 
 
 class Bead(NamedTuple):
@@ -28,6 +32,8 @@ def bead_line(source: range, target: range, score: float) -> str:
 
 def read_beads(path: str) -> list[list[Bead]]:
     """Read a file of beads, with or without scores; blank lines part documents.
+
+    A document without sentences is a line ``[]:[]``. Sentence numbers have at most 9 digits.
 
     Args:
         path: The file, such as the output of ``bitext --beads``, of vecalign or of Bleualign, or

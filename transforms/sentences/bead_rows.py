@@ -10,7 +10,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.reading.identity import pair_ids
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.sentences.bead_lines import bead_line
+from pairweave.transforms.sentences.bead_lines import NO_SENTENCE, bead_line
 from pairweave.transforms.sentences.document import Sentences
 from pairweave.transforms.units import Unit
 
@@ -45,8 +45,9 @@ def place_beads(
 
 
 def bead_lines(beads: list[PlacedBead]) -> str:
-    """Return beads as text, a line each."""
-    return "".join(f"{bead_line(bead.source, bead.target, bead.score)}\n" for bead in beads)
+    """Return beads as text, a line each, or the line that stands for a document without any."""
+    lines = (f"{bead_line(bead.source, bead.target, bead.score)}\n" for bead in beads)
+    return "".join(lines) or NO_SENTENCE
 
 
 @dataclasses.dataclass(frozen=True)

@@ -130,6 +130,14 @@ def test_a_bead_with_a_line_that_is_no_text_is_rejected_for_that(planned):
     assert isinstance(sides[0].problems[1], Problem)
 
 
+@pytest.mark.parametrize("number", ["9" * 10, "9" * 5_000, "²", "٣"])
+def test_a_number_that_no_sentence_has_is_no_bead(tmp_path, number):
+    path = tmp_path / "beads"
+    path.write_text(f"[0]:[0]\n[{number}]:[1]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"beads:2: expected sentence numbers.*not_a_bead"):
+        read_beads(str(path))
+
+
 def test_lines_of_beads_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "beads"
     lines = [bead_line(range(2), range(2, 3), -0.25), bead_line(range(2, 2), range(3, 4), 0.0)]
