@@ -1,9 +1,9 @@
 import pytest
 
-from pairweave.models.translators import language_codes
 from pairweave.models.translators.language_codes import find_code, is_known, names_of, same_language
 from pairweave.models.translators.translation_pieces import Languages, read_languages
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.text import iso_languages
 
 M2M = ["en", "de", "fr", "zh", "pt", "no", "ast", "sr", "tl", "he"]
 NLLB = [
@@ -85,14 +85,14 @@ def test_every_language_of_iso_639_1_is_known_by_all_its_names():
 def test_names_are_those_of_langcodes_but_where_models_name_others():
     langcodes = pytest.importorskip("langcodes", reason="needs langcodes to compare with")
     others = {}
-    for short, names in language_codes._NAMES.items():
+    for short, names in iso_languages.NAMES.items():
         language = langcodes.Language.make(language=short)
         of_iso = {language.to_alpha3(variant=variant) for variant in "TB"}
         assert of_iso <= set(names), short
         differing = {name for name in names if langcodes.standardize_tag(name, macro=True) != short}
         if differing:
             others[short] = differing
-    assert sum(map(len, language_codes._NAMES.values())) == 412
+    assert sum(map(len, iso_languages.NAMES.values())) == 412
     assert others == {
         # NLLB's members of these macrolanguages; CLDR takes fuc, pbu and quz.
         "ff": {"fuv"},

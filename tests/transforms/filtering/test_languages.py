@@ -26,6 +26,21 @@ def test_answers_are_those_of_the_library_where_it_is_sure():
     assert cld2.detect(texts[1])[2][0][1] == "de"
 
 
+def test_what_is_no_language_is_no_answer(monkeypatch):
+    """CLD2 names scripts that it knows no language of, text of none, and jokes."""
+    answers = iter(["xx-Cans", "un", "xxx", "zzp", "fr"])
+
+    class Detector:
+        error = ValueError
+
+        @staticmethod
+        def detect(_text):
+            return True, 9, (("", next(answers), 99, 1.0),)
+
+    monkeypatch.setitem(sys.modules, "pycld2", Detector)
+    assert languages.detect(pa.array(["x"] * 5)) == [None, None, None, None, "fr"]
+
+
 @pytest.mark.parametrize(
     ("found", "expected", "wrong"),
     [
@@ -36,7 +51,27 @@ def test_answers_are_those_of_the_library_where_it_is_sure():
         ("nn", "nb", False),
         ("zh-Hant", "zh", False),
         ("de", "und", False),
+        ("en", "eng", False),
+        ("de", "deu-Latn-DE", False),
+        ("de", "ger", False),
+        ("fr", "eng", True),
+        ("iw", "heb", False),
+        ("ar", "arz", False),
+        ("ar", "apc", False),
+        ("fr", "arz", True),
+        ("zh", "yue", False),
+        ("zh-Hant", "wuu", False),
+        ("zh-Hant", "lzh", False),
+        ("az", "azj", False),
+        ("no", "nno", False),
+        ("hr", "srp", False),
+        ("sr-ME", "cnr", False),
+        ("de", "gsw", False),  # CLD2 knows no Swiss German
+        ("pl", "szl", False),
+        ("hi", "sat", False),
+        ("en", "enm", False),
     ],
 )
-def test_languages_are_compared_by_their_first_subtag(found, expected, wrong):
+def test_languages_are_compared_by_all_their_codes(found, expected, wrong):
+    pytest.importorskip("pycld2")
     assert languages.other([found], [expected]).tolist() == [wrong]
