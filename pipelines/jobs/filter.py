@@ -1,5 +1,6 @@
 """The job ``filter``: pairs are judged by rules, scored, and the best are selected."""
 
+import functools
 from collections.abc import Sequence
 
 import apache_beam as beam
@@ -12,6 +13,7 @@ from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
     ReadScored,
@@ -19,6 +21,7 @@ from pairweave.pipelines.steps.scoring_pairs import (
     WriteScored,
     judge_and_score,
     reject_low_scores,
+    tokenize,
 )
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
@@ -109,13 +112,15 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
         sampled = rows | "Reject" >> RejectByRules(config)
     model = aligner.model(sampled, run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
-    tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
+    cut = functools.partial(aligner.cut, tokens=run.tokens)
+    tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
         config=config,
         copies=pick(DuplicateConfig, options),
         weights=read_weights(options.score_weights),
+        nothing=nothing_to_fit(options),
     )
 
 

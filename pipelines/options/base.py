@@ -223,6 +223,9 @@ class WordAlignerOptions(StepOptions):
 class FitSettings(WordAlignerOptions, Options):
     """Fitting a word aligner."""
 
+    PASSED: ClassVar[str] = "the screen"
+    """What the pairs that the aligner is fitted on have passed, for messages."""
+
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
     )
@@ -234,6 +237,11 @@ class FitSettings(WordAlignerOptions, Options):
         description="how a fitted model finds links in each direction (a given model keeps its own "
         "setting)",
     )
+
+    @property
+    def may_fit_nothing(self) -> bool:
+        """Return True if a run goes on without an aligner where no pair is there to fit one on."""
+        return False
 
 
 class SegmenterOptions(Options):
@@ -319,6 +327,11 @@ class GraphOptions(RunOptions, PlannedOptions):
 
 class JobOptions(FitSettings, GraphOptions):
     """Options of every job with a graph that aligns words or fits an aligner."""
+
+    @property
+    def may_fit_nothing(self) -> bool:
+        """Return True if a run goes on without an aligner where no pair is there to fit one on."""
+        return self.allow_empty
 
     @property
     def aligns(self) -> bool:

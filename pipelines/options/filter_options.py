@@ -1,5 +1,7 @@
 """The options of the job ``filter``."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from pairweave.pipelines.options.base import JobOptions
@@ -39,6 +41,8 @@ class ScoreOptions(StepOptions):
 class FilterJobOptions(SelectionOptions, DuplicateOptions, RuleOptions, ScoreOptions, JobOptions):
     """Options of ``filter``."""
 
+    PASSED: ClassVar[str] = "the screen and the rules"
+
     max_ratio: MaxRatio = Field(
         3.0, description="largest ratio of the sides' token counts; inf for none"
     )
@@ -47,3 +51,8 @@ class FilterJobOptions(SelectionOptions, DuplicateOptions, RuleOptions, ScoreOpt
     def given_model(self) -> str | None:
         """Return the directory of the fitted aligner, if one is given."""
         return self.model
+
+    @property
+    def may_fit_nothing(self) -> bool:
+        """Return True if the run writes pairs of which no rule lets one pass."""
+        return self.allow_empty or self.annotate_only

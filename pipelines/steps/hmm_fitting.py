@@ -27,13 +27,15 @@ Model = beam.PCollection[hmm_store.ModelReference]
 View = Callable[[pa.Table], pa.Table]
 
 NO_MODEL = hmm_store.ModelReference("", NOTHING)
-"""Replaces the model if no pair passed the screen."""
+"""Replaces the model if no pair passed the screen (in ``filter``, the rules)."""
 
 _NOTHING_TO_FIT = (
-    "there is nothing to fit the aligner on: no pair passed the screen, or the sample of "
-    "--fit_pairs contains none of those that did; check the input, the limits of the screen and "
+    "there is nothing to fit the aligner on: no pair passed {passed}, or the sample of "
+    "--fit_pairs contains none of those that did; check the input, the limits of {passed} and "
     "the languages, or align with a fitted --model"
 )
+
+_NOTHING_SCREENED = _NOTHING_TO_FIT.format(passed=FitSettings.PASSED)
 
 
 def fitted_model(
@@ -67,12 +69,18 @@ def fitted_model(
         threads=options.workers,
         facts=facts,
         # The only output of the job fit is the model.
-        allow_empty=options.allow_empty and run.job != run_files.FIT,
+        allow_empty=options.may_fit_nothing and run.job != run_files.FIT,
         after=after,
         view=translated_only if translations else None,
         pieces=pieces,
+        nothing=nothing_to_fit(options),
     )
     return beam.pvalue.AsSingleton(rows | "FitAligner" >> step)
+
+
+def nothing_to_fit(options: FitSettings) -> str:
+    """Return what to say where no pair is there to fit an aligner on."""
+    return _NOTHING_TO_FIT.format(passed=options.PASSED)
 
 
 class FitAligner(beam.PTransform[Batches, Model]):
@@ -92,7 +100,7 @@ class FitAligner(beam.PTransform[Batches, Model]):
         after: Receipts | None = None,
         view: View | None = None,
         pieces: beam.pvalue.AsSingleton | None = None,
-        nothing: str = _NOTHING_TO_FIT,
+        nothing: str = _NOTHING_SCREENED,
     ) -> None:
         super().__init__()
         self._waits = {} if after is None else {"_after": beam.pvalue.AsList(after)}
@@ -126,7 +134,7 @@ def fit_aligner(
     allow_empty: bool = False,
     view: View | None = None,
     pieces: bytes = b"",
-    nothing: str = _NOTHING_TO_FIT,
+    nothing: str = _NOTHING_SCREENED,
     _after: list[str] | None = None,
 ) -> hmm_store.ModelReference:
     """Fit an aligner on the parts of a sample and save it.
@@ -185,4 +193,4 @@ def tokenize(
 def _require_empty(table: pa.Table) -> None:
     """Refuse pairs if there is no model: they passed the screen, but the sample missed them."""
     if table.num_rows:
-        raise ConfigError(_NOTHING_TO_FIT)
+        raise ConfigError(_NOTHING_SCREENED)

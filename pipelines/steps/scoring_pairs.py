@@ -1,7 +1,7 @@
 """The steps of the job ``filter``: scoring pairs, and selecting the best of all shards."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import apache_beam as beam
 import numpy as np
@@ -11,6 +11,7 @@ from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.pair_scores import score_pairs
 from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import filtered, rules, scored_shards, selection
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
@@ -23,6 +24,7 @@ from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 
 Numbers = beam.PCollection[int]
+Cut = Callable[[pa.Table, hmm_store.ModelReference], pa.Table]
 
 
 class RejectByRules(beam.PTransform[Batches, Batches]):
@@ -54,26 +56,40 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
     return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
 
 
+def tokenize(table: pa.Table, reference: hmm_store.ModelReference, cut: Cut) -> pa.Table:
+    """Cut pairs into tokens; where no aligner could be fitted, they stay as they are."""
+    return table if reference.digest == NOTHING else cut(table, reference)
+
+
 def judge_and_score(
     table: pa.Table,
     reference: hmm_store.ModelReference,
     config: RuleConfig,
     copies: DuplicateConfig,
     weights: Weights,
+    nothing: str,
 ) -> pa.Table:
     """Turn TOKENS rows into SCORED rows (`transforms.filtering.filtered`).
 
     Args:
         table: All pairs of a shard, with the tokens of the aligner.
-        reference: The fitted aligner.
+        reference: The fitted aligner. Without one, since the rules reject every pair, the table
+            has no tokens, and scores and all that an aligner says are 0.
         config: The rules.
         copies: What counts as a duplicate.
         weights: Of the score.
+        nothing: What to say if there is no aligner, but a pair that it should score.
+
+    Raises:
+        ConfigError: There is such a pair: the sample that the aligner is fitted on missed it.
     """
-    if reference.digest == NOTHING:
-        return filtered.SCORED.empty_table()  # `cut` has checked that there is no pair
-    schemas.require(table, schemas.TOKENS)
+    fitted = reference.digest != NOTHING
+    schemas.require(table, schemas.TOKENS if fitted else schemas.PAIRS)
     judged = rules.judge(table, config)
+    if not fitted:
+        if (judged.first() < 0).any():
+            raise ConfigError(nothing)
+        return filtered.unscored(table, judged)
     hmm = score_pairs(hmm_store.load(reference).model, table)
     return filtered.reject_copies(filtered.scored(table, judged, hmm, weights), copies)
 

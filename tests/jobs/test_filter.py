@@ -1,6 +1,7 @@
 """The job `filter`: rules, duplicates, scores and the selection, from the command line."""
 
 import hashlib
+import itertools
 import json
 import re
 
@@ -141,6 +142,52 @@ def test_an_aligner_is_fitted_on_what_passes_the_rules(directory):
         for reason, count in manifest["rejected"].items()
         if reason not in ("low_score", "masked_duplicate")
     )
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """Return a directory with pairs that all break a rule."""
+    directory = tmp_path_factory.mktemp("broken")
+    for side, name in enumerate(("corpus.en", "corpus.de")):
+        words = ["".join(letters) for letters in itertools.product("abcde", repeat=2)]
+        with (directory / name).open("w") as file:
+            file.writelines(f"{pair[side]} {word}\n" for word in words for pair in BAD.values())
+    return directory
+
+
+@pytest.mark.parametrize("selection", [(), ("--select_words", "9"), ("--select_score", "0.5")])
+def test_pairs_that_all_break_a_rule_are_rejected_without_an_aligner(broken, selection):
+    name = "empty" + "".join(selection)
+    manifest = run(broken, name, "--allow_empty", *selection, model=())
+    assert manifest["rows"]["kept"] == 0
+    assert {row["reason"] for row in rows(broken, name, "rejects")} >= set(BAD)
+    assert manifest["rows"]["read"] == len(rows(broken, name, "rejects"))
+
+
+def test_pairs_that_all_break_a_rule_are_annotated_with_a_score_of_0(broken):
+    run(broken, "annotated", "--annotate_only", model=())
+    found = rows(broken, "annotated")
+    assert {row["reason"] for row in found} >= set(BAD)
+    assert {(row["score"], row["forward_likelihood"], row["keep"]) for row in found} == {
+        (0, 0, False)
+    }
+
+
+def test_without_a_pair_to_fit_on_the_message_names_the_rules(broken):
+    status, _, errors = runs.run_here(
+        *("filter", *SIDES, *LANGS, *SMALL, "--output", "refused"), cwd=broken
+    )
+    assert status == 2
+    assert "no pair passed the screen and the rules" in errors
+    assert re.search(r"most often rejected as \w+, as at corpus.en line \d+", errors)
+
+
+def test_only_annotated_rows_to_keep_are_exported(directory, annotated):
+    runs.run_well_here("export", "annotated", "--format", "jsonl", "--output", ".", cwd=directory)
+    lines = (directory / "filtered.jsonl").read_text().splitlines()
+    kept = {name for name, row in annotated.items() if row["keep"]}
+    assert len(kept) < len(annotated)
+    assert {json.loads(line)["id"] for line in lines} == kept
 
 
 def test_a_killed_selection_scores_no_shard_again(directory):

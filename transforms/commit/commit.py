@@ -47,9 +47,10 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
             f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(receipts)}); see the "
             f"files under {files.join(output, REJECTS)}, or give --allow_empty"
         )
+    # Where no pair passed the screen, or the rules of `filter`, there was nothing to fit on.
+    fitted = kept and not manifest["configuration"].get("annotate_only")
     for model in read_json(files.join(output, PLAN)).get("models", []):
-        # Where no pair passed the screen there was nothing to fit a model on.
-        if kept or files.exists(files.join(output, model, hashed_files.ABOUT)):
+        if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
     extras = {**extra_files, CARD: dataset_card.render(manifest).encode()}
     for name, data in sorted(extras.items()):

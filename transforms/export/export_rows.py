@@ -76,7 +76,12 @@ class Selection:
 
 
 def wanted_rows(batch: Rows, job: str, selection: Selection) -> Rows:
-    """Return the rows of the selected methods and kinds."""
+    """Return the rows of the selected methods and kinds; of ``filter``, those to keep.
+
+    A run of ``filter --annotate_only`` also has the rows that it would reject.
+    """
+    if job == "filter" and "keep" in batch.schema.names:
+        batch = batch.filter(batch.column("keep"))
     for column, names in (("method", selection.methods), (_KIND_COLUMNS.get(job), selection.kinds)):
         if names:
             batch = batch.filter(pc.is_in(batch.column(column), pa.array(names)))

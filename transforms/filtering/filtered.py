@@ -56,6 +56,17 @@ def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights)
         weights: How the score weighs it.
     """
     values = {**judged.values, **hmm}
+    return _rows(pairs, judged, values, score.score(values, weights))
+
+
+def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
+    """Return SCORED rows of pairs without an aligner, whose columns and score are 0."""
+    zeros = np.zeros(pairs.num_rows, np.float32)
+    values = {**judged.values, **dict.fromkeys(HMM_COLUMNS, zeros)}
+    return _rows(pairs, judged, values, zeros)
+
+
+def _rows(pairs: pa.Table, judged: Judged, values: Values, scores: np.ndarray) -> pa.Table:
     first = judged.first()
     reasons = list(judged.hits)
     rejected = np.flatnonzero(first >= 0)
@@ -66,7 +77,7 @@ def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights)
     columns = {
         **{name: pairs.column(name) for name in schemas.PAIRS.names if name != "translation"},
         **values,
-        "score": score.score(values, weights),
+        "score": scores,
         "target_words": judged.target_words.astype(np.int32),
         "hits": hits,
         "reason": [None if place < 0 else str(reasons[place]) for place in first.tolist()],
