@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import Reason
 
 RAW_BYTES = 4096
 """Bytes of an unreadable line that are kept in the rejects."""
@@ -18,6 +18,6 @@ class Problem:
         raw: Up to `RAW_BYTES` of what could not be made into text.
     """
 
-    reason: Reject
+    reason: Reason
     detail: str
     raw: bytes | None = None

@@ -5,8 +5,10 @@ a path runs along the edge of its band, the band is doubled, as long as memory a
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from pairweave.models.sentences.bead_weights import (
     WEIGHTS,
     WITHOUT_PARAGRAPHS,
 )
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.sentences import beads, lengths, lexical
 from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
@@ -28,6 +31,17 @@ FIRST_POSITIONS = 400_000_000
 
 POSITIONS = 8_000_000
 """Positions of the second pass' band, some 50 bytes each."""
+
+PRODUCTS = 100_000_000_000
+"""Pairs of words that the second pass compares: some 25 minutes, if 2.5e9 take the 35 s that
+`tests/benchmarks/bench_bitext.py` measures. Sentences of 25 words fill its widest band with a tenth
+of that."""
+
+ROW_BYTES = 1 << 30
+"""What the second pass holds for the words that one source sentence is compared with."""
+
+_WORD_BYTES = 64
+"""Of that for each target word; each pair of a source word and a target sentence takes 4."""
 
 _CHEAP_POSITIONS = 300_000
 """A second pass over so many positions takes about 2 s: a small document's band is wide."""
@@ -52,11 +66,14 @@ class Path:
         scores: Of the first pass, how probable each bead is; of the second, the mean score of its
             words (`transforms.kernels.sentences.lexical`), above 0 if its sides explain each
             other better than chance does, and 0 if a side is empty. float64 ``[bead]``.
+        at_edge: How many source sentences are behind the path where it touches the edge of the
+            widest band that it could be searched in: a better one may lead outside. int64, rising.
     """
 
     sources: np.ndarray
     targets: np.ndarray
     scores: np.ndarray
+    at_edge: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,12 +85,14 @@ class DocumentWords:
         target: The target side.
         source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
         target_paragraphs: Likewise.
+        name: What messages call it.
     """
 
     source: SentenceWords
     target: SentenceWords
     source_paragraphs: np.ndarray
     target_paragraphs: np.ndarray
+    name: str = "document"
 
     @property
     def comparable_paragraphs(self) -> bool:
@@ -115,7 +134,8 @@ def align_by_length(words: DocumentWords) -> Path:
     rows, columns = len(words.source), len(words.target)
     diagonal = np.linspace(0, columns, rows + 1).round().astype(np.int64)
     half = max(1_000, (rows + columns) // 100)
-    found, _ = _widened(diagonal, columns, half, FIRST_POSITIONS, FIRST_KINDS, search)
+    room = Room(FIRST_POSITIONS, lambda _band: True)
+    found, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
     band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
     chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model)
     return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
@@ -128,6 +148,9 @@ def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:
         words: The document.
         first: The path of a pass before.
         model: A fitted aligner of the document's languages.
+
+    Raises:
+        InputError: Its sentences are too long for the narrowest band (``document_too_long``).
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
@@ -160,9 +183,11 @@ def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:
     np.maximum.at(centre, np.cumsum(first.sources), np.cumsum(first.targets))
     centre = np.maximum.accumulate(centre)
     half = max(_LEAST_HALF, _CHEAP_POSITIONS // (2 * (rows + 1)))
-    found, band = _widened(centre, columns, half, POSITIONS, KINDS, search)
+    half = _narrowed(words, centre, half)
+    room = Room(POSITIONS, functools.partial(_has_room, words))
+    found, band, at_edge = _widened(centre, columns, half, room, KINDS, search)
     means = lexical.path_scores(found, band, KINDS, document, *scores)
-    return Path(KINDS.sources[found], KINDS.targets[found], means)
+    return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
 
 
 def unaligned(sources: int, targets: int) -> Path:
@@ -195,37 +220,77 @@ def positions_of(path: np.ndarray, kinds: Kinds) -> np.ndarray:
     return np.maximum.accumulate(centre)
 
 
+class Room(NamedTuple):
+    """How wide a band may become.
+
+    Attributes:
+        positions: Its positions, but for the path's own steps.
+        holds: Tells of a band whether what else it takes is within limits.
+    """
+
+    positions: int
+    holds: Callable[[Band], bool]
+
+
 def _widened(
     centre: np.ndarray,
     columns: int,
     half: int,
-    most: int,
+    room: Room,
     kinds: Kinds,
     search: Callable[[Band], np.ndarray],
-) -> tuple[np.ndarray, Band]:
+) -> tuple[np.ndarray, Band, np.ndarray]:
     """Search a band, and wider ones as long as the path runs along the edge.
 
     Returns:
-        The kinds of the path's beads, and the band that it was found in.
+        The kinds of the path's beads, the band that it was found in, and the rows in which it
+        touches the edge of that band, of which there is no wider one.
     """
     # The first search is held to the limit too, but for the path's own steps.
-    half = max(min(half, most // (2 * len(centre))), 1)
+    half = max(min(half, room.positions // (2 * len(centre))), 1)
+    band = band_about(centre, columns, half)
     while True:
-        band = band_about(centre, columns, half)
         path = search(band)
-        inside = len(path) and not _along_edge(positions_of(path, kinds), band, columns)
-        if inside or band.begins[-1] == len(centre) * (columns + 1):
-            return path, band
+        at_edge = _along_edge(positions_of(path, kinds), band, columns)
         half *= 2
-        if 2 * half * len(centre) > most:
-            return path, band
+        wider = band_about(centre, columns, half)
+        if not len(at_edge) or 2 * half * len(centre) > room.positions or not room.holds(wider):
+            return path, band, at_edge
+        band = wider
 
 
-def _along_edge(positions: np.ndarray, band: Band, columns: int) -> bool:
-    """Tell whether a path touches the edge of a band where the text does not end."""
+def _along_edge(positions: np.ndarray, band: Band, columns: int) -> np.ndarray:
+    """Return the rows in which a path touches the edge of a band where the text does not end."""
     near = (positions - band.low < 2) & (band.low > 0)
     near |= (band.high - positions < 3) & (band.high <= columns)
-    return bool(near.any())
+    return np.flatnonzero(near)
+
+
+def _narrowed(words: DocumentWords, centre: np.ndarray, half: int) -> int:
+    """Return half the width of a band that there is room for, this one or the least.
+
+    Raises:
+        InputError: There is none.
+    """
+    for width in (half, min(half, _LEAST_HALF)):
+        if _has_room(words, band_about(centre, len(words.target), width)):
+            return width
+    raise InputError(
+        "document_too_long",
+        words.name,
+        f"its sentences have too many words to be compared with those within {_LEAST_HALF} "
+        f"sentences of their place (over {PRODUCTS:.0e} pairs of words, or {ROW_BYTES >> 20} MiB "
+        "for one sentence); divide it, such as by chapters, or lower --max_tokens",
+    )
+
+
+def _has_room(words: DocumentWords, band: Band) -> bool:
+    """Tell whether the words of a document may be compared within a band."""
+    first, last = np.maximum(band.low[1:] - 1, 0), band.high[1:] - 1
+    sizes = np.diff(words.source.offsets).astype(np.int64)
+    reached = words.target.offsets[last].astype(np.int64) - words.target.offsets[first]
+    held = _WORD_BYTES * reached + 4 * sizes * (last - first)
+    return bool((sizes * reached).sum() <= PRODUCTS and held.max(initial=0) <= ROW_BYTES)
 
 
 def _breaks(paragraphs: np.ndarray) -> np.ndarray:

@@ -149,6 +149,7 @@ def graph(
         model,
         limits=run.limits,
         tokens=run.tokens,
+        max_tokens=run.screen.max_tokens,
         least=LeastScores(options.min_score, options.min_document_score),
         output=config.output,
         plan=run.digest,
@@ -181,7 +182,13 @@ def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
             model = reference
             continue
         find = sure_pairs if model is None else found_pairs
-        step = EachDocument(find, model, limits=run.limits, tokens=run.tokens)
+        step = EachDocument(
+            find,
+            model,
+            limits=run.limits,
+            tokens=run.tokens,
+            max_tokens=run.screen.max_tokens,
+        )
         documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
         found: Batches = documents | f"Pairs{iteration}" >> step
         if plan is not None:

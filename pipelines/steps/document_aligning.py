@@ -1,11 +1,14 @@
 """The steps of a job on documents: a document pair is aligned as a whole, by one worker."""
 
+import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import apache_beam as beam
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_store
 from pairweave.models.sentences.sentence_aligner import (
@@ -18,7 +21,10 @@ from pairweave.models.sentences.sentence_aligner import (
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
+from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.output.character_counts import count_characters
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.sentences.bead_rows import (
     LeastScores,
     PlacedBead,
@@ -29,7 +35,7 @@ from pairweave.transforms.sentences.bead_rows import (
 from pairweave.transforms.sentences.document import Sentences, read_document
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.shards.shard import Batches
-from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.text.tokens import TokenConfig, token_counts
 from pairweave.transforms.units import ReadLimits, Unit
 
 SURE = 0.99
@@ -94,9 +100,11 @@ def _each_with_model(
     yield from _each(unit, functools.partial(function, model=model))
 
 
-def sure_pairs(unit: Unit, *, limits: ReadLimits, tokens: TokenConfig) -> Iterator[pa.RecordBatch]:
+def sure_pairs(
+    unit: Unit, *, limits: ReadLimits, tokens: TokenConfig, max_tokens: int
+) -> Iterator[pa.RecordBatch]:
     """Yield the pairs of single sentences that their lengths alone make sure, as rows."""
-    sides = read_document(unit, limits)
+    sides = read_sides(unit, limits, tokens, max_tokens)
     words = words_of(unit, sides, tokens)
     if not min(len(side) for side in sides):
         return
@@ -109,10 +117,15 @@ def sure_pairs(unit: Unit, *, limits: ReadLimits, tokens: TokenConfig) -> Iterat
 
 
 def found_pairs(
-    unit: Unit, model: hmm_store.ModelReference, *, limits: ReadLimits, tokens: TokenConfig
+    unit: Unit,
+    model: hmm_store.ModelReference,
+    *,
+    limits: ReadLimits,
+    tokens: TokenConfig,
+    max_tokens: int,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pairs that a fitted aligner finds and that score better than chance, as rows."""
-    sides = read_document(unit, limits)
+    sides = read_sides(unit, limits, tokens, max_tokens)
     path = align_document(words_of(unit, sides, tokens), model)
     yield from _kept(bead_rows(unit, sides, _placed(path), LEARNED))
 
@@ -123,6 +136,7 @@ def aligned_rows(
     *,
     limits: ReadLimits,
     tokens: TokenConfig,
+    max_tokens: int,
     least: LeastScores,
     output: str,
     plan: str,
@@ -134,30 +148,73 @@ def aligned_rows(
         model: The fitted aligner.
         limits: What the readers accept.
         tokens: How text is cut for the aligner.
+        max_tokens: The longest sentence; a longer one is rejected.
         least: Which scores suffice.
         output: The run's directory.
         plan: Digest of its plan.
     """
-    sides = read_document(unit, limits)
-    beads = _placed(align_document(words_of(unit, sides, tokens), model))
+    sides = read_sides(unit, limits, tokens, max_tokens)
+    path = align_document(words_of(unit, sides, tokens), model)
+    beads = _placed(path)
     rows = 0
     characters: Counter[str] = Counter()
     for batch in bead_rows(unit, sides, beads, least):
         rows += batch.num_rows
         characters += count_characters(batch)
         yield batch
+    edge = None
+    if len(path.at_edge):
+        lines = sides[0].lines[np.maximum(path.at_edge - 1, 0)]
+        edge = BandEdge(int(lines[0]), int(lines[-1]), len(lines))
     bead_files.write(output, unit.index, bead_lines(beads))
-    receipts.write_unit_receipt(output, plan, unit.index, rows, characters)
+    receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge)
+
+
+def read_sides(
+    unit: Unit, limits: ReadLimits, tokens: TokenConfig, max_tokens: int
+) -> tuple[Sentences, Sentences]:
+    """Read a document pair; a sentence of too many tokens has that as its problem."""
+    source, target = read_document(unit, limits)
+    return (
+        mark_long(source, tokens, unit.source_lang, max_tokens),
+        mark_long(target, tokens, unit.target_lang, max_tokens),
+    )
+
+
+def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: int) -> Sentences:
+    """Give sentences with more tokens than a side may have the screen's reason for that.
+
+    The time and memory of the second pass grow with the words of a sentence times those of all
+    sentences within its band, so they are found before it.
+    """
+    sizes = pc.binary_length(side.texts).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(sizes >= max_tokens)  # a token has a byte, but for a leading blank
+    counts, _ = token_counts(side.texts.take(pa.array(rows)), tokens, language)
+    found = {
+        row: Problem(ScreenReject.TOO_LONG, f"{count} tokens > {max_tokens}")
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+        if count > max_tokens
+    }
+    return dataclasses.replace(side, problems={**found, **side.problems})
+
+
+def _texts_to_cut(side: Sentences) -> pa.StringArray:
+    """Return the texts of a side, empty where a sentence is too long to be aligned by its words."""
+    long = [row for row, found in side.problems.items() if found.reason == ScreenReject.TOO_LONG]
+    mask = np.zeros(len(side), np.bool_)
+    mask[long] = True
+    return pc.if_else(pa.array(mask), "", side.texts) if long else side.texts
 
 
 def words_of(unit: Unit, sides: tuple[Sentences, Sentences], tokens: TokenConfig) -> DocumentWords:
     """Cut a document pair into words."""
     source, target = sides
     return DocumentWords(
-        cut_words(source.texts, tokens, unit.source_lang),
-        cut_words(target.texts, tokens, unit.target_lang),
+        cut_words(_texts_to_cut(source), tokens, unit.source_lang),
+        cut_words(_texts_to_cut(target), tokens, unit.target_lang),
         source.paragraphs,
         target.paragraphs,
+        unit.file,
     )
 
 

@@ -7,6 +7,7 @@ from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.manifest import check_conservation, count_reasons, make_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.band_edges import BandEdge, edge_notices
 from pairweave.transforms.output.character_counts import character_notices
 from pairweave.transforms.output.file_entries import check_file, file_entry, to_json
 from pairweave.transforms.output.file_names import DATA, RECEIPTS, REJECTS
@@ -82,6 +83,10 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
     manifest = make_manifest(plan, receipts)
     characters = {unit: found.get("characters", {}) for unit, found in read.items()}
     notices = [str(notice) for notice in character_notices(plan["units"], characters)]
+    edges = {
+        unit: BandEdge(*found["band_edge"]) for unit, found in read.items() if "band_edge" in found
+    }
+    notices += [str(notice) for notice in edge_notices(plan["units"], edges)]
     manifest["notices"] = [*manifest["notices"], *notices]
     with ThreadPoolExecutor(max_workers=8) as pool:
         list(pool.map(lambda entry: check_file(output, entry), manifest["files"]))

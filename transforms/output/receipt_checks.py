@@ -65,6 +65,9 @@ def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
         raise WorkerError("its number of rows is missing or invalid")
     if not _counts(receipt.get("characters", {})):
         raise WorkerError("its counts of characters are invalid")
+    edge = receipt.get("band_edge", [0, 0, 0])
+    if not (isinstance(edge, list) and len(edge) == 3 and _all_numbers(edge)):
+        raise WorkerError("where it touches the edge of its band is invalid")
 
 
 def _is_number(value: object) -> bool:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.output.file_entries import check_file, to_json
 from pairweave.transforms.output.file_names import (
     RECEIPTS,
@@ -89,7 +90,12 @@ def write_shard_receipt(
 
 
 def write_unit_receipt(
-    output: str, plan: str, unit: int, rows: int, characters: Mapping[str, int] | None = None
+    output: str,
+    plan: str,
+    unit: int,
+    rows: int,
+    characters: Mapping[str, int] | None = None,
+    edge: BandEdge | None = None,
 ) -> None:
     """Record that a unit was read completely, with counts of its rows and characters.
 
@@ -99,10 +105,13 @@ def write_unit_receipt(
         unit: Number of the unit.
         rows: Number of its rows.
         characters: See `transforms.output.character_counts.count_characters`.
+        edge: Of a document, where its alignment touches the edge of the widest band.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
     if characters:
         receipt["characters"] = dict(characters)
+    if edge is not None:
+        receipt["band_edge"] = list(edge)
     files.write_bytes(files.join(output, unit_receipt_name(unit)), to_json(receipt))
 
 

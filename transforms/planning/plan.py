@@ -46,7 +46,8 @@ UNIT_ROWS = 65_536
 
 MOST_DOCUMENT_LINES = 200_000
 """Lines of one side of a document pair: what the band of its second pass has room for
-(`models.sentences.sentence_aligner.POSITIONS`)."""
+(`models.sentences.sentence_aligner.POSITIONS`). Of so many lines the band is 20 sentences wide on
+either side of the first pass' path and is not widened; a path that touches its edge is noted."""
 
 
 def make_plan(
@@ -261,6 +262,7 @@ def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
         parts=tuple(_part(file, scan.whole()) for file, scan in paired),
         first_line=1,
         rows=sum(scan.rows for scan in scans),
+        c1_controls=group.corpus.c1_controls,
     )
 
 

@@ -19,14 +19,14 @@ from pairweave.transforms.reading.inline_tags import (
     treat_texts,
 )
 from pairweave.transforms.reading.links_of_rows import LINK_SIDES, read_given_links
-from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.units import Unit
 
 __all__ = ["RAW_BYTES", "SIDES", "Problem", "RowMaker", "control_problem", "read_text", "too_long"]
 
 _STAGES = pa.array([Stage.READ.value])
 _REASONS = pa.array([reason.value for reason in Reject])
-_REASON_INDEX = {reason: index for index, reason in enumerate(Reject)}
+_REASON_INDEX: dict[Reason, int] = {reason: index for index, reason in enumerate(Reject)}
 
 _Row = TypeVar("_Row")
 

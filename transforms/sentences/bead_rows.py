@@ -69,9 +69,9 @@ def bead_rows(
     """Yield a row (`schemas.ROWS`) for each bead.
 
     Sentences of one bead are joined by a space. A bead is rejected if a side is empty, if it or its
-    document scores below the least, or, for the reason of that line, if it holds a line that is no
-    text. The place of a row is that of its first source sentence, or without one of its first
-    target sentence.
+    document scores below the least, or, for the reason of that sentence, if it holds one with a
+    problem (a line that is no text, a sentence over the limit). The place of a row is that of its
+    first source sentence, or without one of its first target sentence.
 
     Args:
         unit: The document pair.
@@ -174,7 +174,9 @@ def _reject(
     for side, sentences in zip(sides, (bead.source, bead.target), strict=True):
         for sentence in sentences if side.problems else ():
             if sentence in side.problems:
-                return Stage.READ, side.problems[sentence]
+                problem = side.problems[sentence]
+                # Other reasons are those of the screen, for a sentence that it would turn away.
+                return Stage.READ if isinstance(problem.reason, Reject) else Stage.SCREEN, problem
     kind = f"{len(bead.source)}-{len(bead.target)}"
     if not bead.source or not bead.target:
         return Stage.ALIGN, Problem(Reject.UNALIGNED, kind)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.reading.characters import CharacterRules, apply_rules
 from pairweave.transforms.reading.column_lines import decode, line_blocks, whole_lines
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.storage.byte_streams import part_text
@@ -21,7 +22,7 @@ class Sentences:
         texts: The sentences, strings without nulls; empty for a line that is no text.
         lines: Line of each sentence, from 1, int64 ``[sentence]``.
         paragraphs: Paragraph of each sentence, from 0, rising, int64 ``[sentence]``.
-        problems: Why a line is no text, by sentence.
+        problems: Why a sentence is rejected, by its number.
     """
 
     name: str
@@ -46,11 +47,12 @@ def read_document(unit: Unit, limits: ReadLimits) -> tuple[Sentences, Sentences]
     """
     if len(unit.parts) != 2:
         raise WorkerError(f"{unit.label}: a document pair has 2 files, this has {len(unit.parts)}")
-    source, target = (_read_side(part, limits) for part in unit.parts)
+    rules = CharacterRules.of(unit, in_line=True)
+    source, target = (_read_side(part, limits, rules) for part in unit.parts)
     return source, target
 
 
-def _read_side(part: Part, limits: ReadLimits) -> Sentences:
+def _read_side(part: Part, limits: ReadLimits, rules: CharacterRules) -> Sentences:
     found = [pa.array([], pa.string())]
     problems: dict[int, Problem] = {}
     done = 0
@@ -58,6 +60,8 @@ def _read_side(part: Part, limits: ReadLimits) -> Sentences:
         of_block: dict[int, Problem] = {}
         stretch = whole_lines(block, 0, len(block))
         texts = decode(stretch, part.role, limits.max_line_bytes, of_block)
+        if rules:
+            texts = _apply(rules, texts, part.role, of_block)
         found.append(texts.fill_null(""))
         problems |= {done + row: problem for row, problem in of_block.items()}
         done += len(block)
@@ -77,3 +81,12 @@ def _read_side(part: Part, limits: ReadLimits) -> Sentences:
         np.cumsum(begins),
         {place[row]: problem for row, problem in problems.items()},
     )
+
+
+def _apply(
+    rules: CharacterRules, texts: pa.StringArray, role: str, problems: dict[int, Problem]
+) -> pa.StringArray:
+    """Return texts as they are kept; those that are rejected for a character keep their text."""
+    listed = texts.to_pylist()
+    apply_rules({role: listed}, rules, problems, lambda _side, _row: False)
+    return pa.array(listed, pa.string())

@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import itertools
 
@@ -6,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.sentences import bead_weights
+from pairweave.models.sentences import bead_weights, sentence_aligner
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     align_by_length,
@@ -14,6 +15,7 @@ from pairweave.models.sentences.sentence_aligner import (
     band_about,
     unaligned,
 )
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.hmm.emissions import Side, emissions
 from pairweave.transforms.kernels.sentences import lexical
 from pairweave.transforms.sentences.sentence_words import cut_words
@@ -144,6 +146,43 @@ def test_a_band_reaches_from_corner_to_corner():
     assert (band.low[0], band.high[-1]) == (0, 61)
     # Each row reaches where the next one begins.
     assert (band.high[:-1] > band.low[1:]).all()
+
+
+def test_a_path_that_touches_the_edge_of_the_widest_band_says_where(model, monkeypatch):
+    source, target, _ = document(1_000, 60)
+    words = words_of(source, target)
+    first = align_by_length(words)
+    assert not len(align_by_words(words, first, model).at_edge)
+    rows, columns = len(words.source), len(words.target)
+    # All of the source first, then all of the target: as far off as a path can be.
+    wrong = unaligned(rows, columns)
+    assert not len(align_by_words(words, wrong, model).at_edge)
+    monkeypatch.setattr(sentence_aligner, "_LEAST_HALF", 4)
+    monkeypatch.setattr(sentence_aligner, "_CHEAP_POSITIONS", 0)
+    monkeypatch.setattr(sentence_aligner, "POSITIONS", 16 * (rows + 1))
+    path = align_by_words(words, wrong, model)
+    assert path.sources.sum() == rows
+    assert path.targets.sum() == columns
+    assert len(path.at_edge)
+    assert (np.diff(path.at_edge) > 0).all()
+    assert 0 < path.at_edge.min() <= path.at_edge.max() <= rows
+
+
+@pytest.mark.parametrize("limit", ["PRODUCTS", "ROW_BYTES"])
+def test_a_document_of_too_many_words_is_refused_by_name(model, monkeypatch, limit):
+    source, target, _ = document(1_000, 60)
+    words = dataclasses.replace(words_of(source, target), name="chapter.en")
+    first = align_by_length(words)
+    wide = align_by_words(words, first, model)
+    # Within the least band there is room: the result is about that of the wide one.
+    enough = {"PRODUCTS": 2_000_000, "ROW_BYTES": 200_000}[limit]
+    monkeypatch.setattr(sentence_aligner, "_LEAST_HALF", 10)
+    monkeypatch.setattr(sentence_aligner, limit, enough)
+    assert (align_by_words(words, first, model).sources == wide.sources).all()
+    monkeypatch.setattr(sentence_aligner, limit, enough // 100)
+    with pytest.raises(InputError, match=r"^chapter\.en: its sentences have too many words") as bad:
+        align_by_words(words, first, model)
+    assert bad.value.code == "document_too_long"
 
 
 def test_nothing_is_aligned_with_an_empty_side():

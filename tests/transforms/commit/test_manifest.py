@@ -12,6 +12,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import file_names, receipt_checks, receipts, run_files, write
+from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -74,6 +75,15 @@ def test_the_manifest_counts_and_names_every_file(written):
         data = files.read_bytes(files.join(written, entry["name"]))
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
     assert json.loads(files.read_bytes(files.join(written, "_manifest.json"))) == made
+
+
+def test_the_manifest_says_where_an_alignment_touches_the_edge_of_its_band(written):
+    digest = run_files.plan_digest(plan())
+    receipts.write_unit_receipt(written, digest, 0, 3, edge=BandEdge(4, 2_900, 12))
+    (notice,) = commit_run(written, {})["notices"]
+    assert notice.startswith("f: the alignment touches the edge")
+    assert "at 12 source sentences, from line 4 to line 2,900" in notice
+    assert "[band_edge]" in notice
 
 
 def test_a_changed_shard_is_found_and_made_again(written):
@@ -208,3 +218,6 @@ def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
         receipt_checks.check_unit({**good, "rows": rows}, "p", 0)
     with pytest.raises(WorkerError, match="counts of characters are invalid"):
         receipt_checks.check_unit({**good, "characters": {"en": None}}, "p", 0)
+    for edge in ([1, 2], [1, 2, "3"], 4):
+        with pytest.raises(WorkerError, match="edge of its band is invalid"):
+            receipt_checks.check_unit({**good, "band_edge": edge}, "p", 0)

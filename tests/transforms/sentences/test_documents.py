@@ -25,7 +25,7 @@ ANY = LeastScores(-100.0, -100.0)
 def planned(tmp_path):
     """Return a function that plans one document pair of these bytes."""
 
-    def plan(source, target, *, limits=None):
+    def plan(source, target, *, limits=None, c1_controls="keep"):
         (tmp_path / "d.en").write_bytes(source)
         (tmp_path / "d.de.gz").write_bytes(gzip.compress(target))
         corpus = CorpusInput(
@@ -33,6 +33,7 @@ def planned(tmp_path):
             target_lang="de",
             source_input=(str(tmp_path / "d.en"),),
             target_input=(str(tmp_path / "d.de.gz"),),
+            c1_controls=c1_controls,
         )
         return make_plan([corpus], limits, documents=True)
 
@@ -70,6 +71,34 @@ def test_lines_that_are_no_text_are_sentences_with_a_reason(planned):
     assert source.texts.to_pylist() == ["one", "", "", "four"]
     reasons = {number: problem.reason for number, problem in source.problems.items()}
     assert reasons == {1: Reject.INVALID_UTF8, 2: Reject.LINE_TOO_LONG}
+
+
+@pytest.mark.parametrize(
+    ("treatment", "texts", "problems"),
+    [
+        ("keep", ["one", "\x93two\x94"], {}),
+        ("mend", ["one", "\u201ctwo\u201d", "\u2026"], {}),
+        ("reject", ["one", "\x93two\x94", "\x85"], {1, 2}),
+    ],
+)
+def test_c1_controls_are_treated_as_in_other_input(planned, treatment, texts, problems):
+    text = "one\n\x93two\x94\n\x85\n".encode()
+    _, sides = read(planned(text, text, c1_controls=treatment))
+    for side, name in zip(sides, ("source", "target"), strict=True):
+        assert side.texts.to_pylist() == texts
+        assert side.problems.keys() == set(problems)
+        for problem in side.problems.values():
+            assert problem.reason == Reject.CONTROL_CHAR
+            assert problem.detail.startswith(f"{name}: U+00")
+
+
+def test_a_sentence_with_a_rejected_control_keeps_its_number(planned):
+    unit, sides = read(planned("\x93a\nb\n".encode(), b"c\nd\n", c1_controls="reject"))
+    beads = [PlacedBead(range(1), range(1), 0.5), PlacedBead(range(1, 2), range(1, 2), 0.5)]
+    first, second = rows_of(unit, sides, beads).to_pylist()
+    assert (first["stage"], first["reason"]) == ("read", "control_char")
+    assert (first["source"], first["target"]) == ("\x93a", "c")
+    assert second["reason"] is None
 
 
 def test_an_empty_side_has_no_sentence(planned):

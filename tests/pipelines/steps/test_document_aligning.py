@@ -1,0 +1,94 @@
+"""Sentences that are too long to be aligned by their words."""
+
+import pytest
+
+from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.pipelines.steps.document_aligning import aligned_rows, read_sides, words_of
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.sentences.bead_lines import read_beads
+from pairweave.transforms.sentences.bead_rows import LeastScores
+from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.units import CorpusInput, ReadLimits
+from tests.makers.corpora import sentence
+from tests.makers.hmm_corpora import plain_table
+
+LONG = 3
+"""The number of the long sentence."""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Return a saved aligner."""
+    fitted = fit(plain_table([sentence(number) for number in range(100)]), HmmConfig())
+    directory = str(tmp_path_factory.mktemp("model"))
+    return hmm_store.save(directory, hmm_store.pack(fitted, TokenConfig(), {}))
+
+
+@pytest.fixture
+def unit(tmp_path):
+    """Return a document pair whose source has one line of half a million words."""
+    pairs = [sentence(number) for number in range(10)]
+    for side, name in enumerate(("en", "de")):
+        lines = [pair[side] for pair in pairs]
+        if name == "en":
+            lines[LONG] = "a " * 500_000
+        (tmp_path / f"d.{name}").write_text("".join(f"{line}\n" for line in lines))
+    corpus = CorpusInput(
+        source_lang="en",
+        target_lang="de",
+        source_input=(str(tmp_path / "d.en"),),
+        target_input=(str(tmp_path / "d.de"),),
+    )
+    (unit,) = make_plan([corpus], documents=True).units
+    return unit
+
+
+def test_a_sentence_over_the_limit_has_a_reason(unit):
+    sides = read_sides(unit, ReadLimits(), TokenConfig(), 1_000)
+    problem = sides[0].problems.pop(LONG)
+    assert (problem.reason, problem.detail) == ("too_long", "500000 tokens > 1000")
+    assert not sides[0].problems
+    assert not sides[1].problems
+
+
+@pytest.mark.parametrize(("words", "is_long"), [(1_000, False), (1_001, True)])
+def test_the_limit_is_the_longest_sentence_that_is_kept(unit, tmp_path, words, is_long):
+    (tmp_path / "d.en").write_text("a " * words + "\n")
+    (unit,) = make_plan(
+        [
+            CorpusInput(
+                source_lang="en",
+                target_lang="de",
+                source_input=(str(tmp_path / "d.en"),),
+                target_input=(str(tmp_path / "d.de"),),
+            )
+        ],
+        documents=True,
+    ).units
+    sides = read_sides(unit, ReadLimits(), TokenConfig(), 1_000)
+    assert bool(sides[0].problems) is is_long
+    assert words_of(unit, sides, TokenConfig()).source.offsets[-1] == (0 if is_long else words)
+
+
+def test_a_long_sentence_keeps_its_number_and_is_rejected_for_its_length(unit, tmp_path, model):
+    (batch,) = aligned_rows(
+        unit,
+        model,
+        limits=ReadLimits(),
+        tokens=TokenConfig(),
+        max_tokens=1_000,
+        least=LeastScores(-100.0, -100.0),
+        output=str(tmp_path / "out"),
+        plan="p",
+    )
+    rows = batch.to_pylist()
+    (long,) = [row for row in rows if row["reason"] == "too_long"]
+    assert long["stage"] == "screen"
+    (path,) = (tmp_path / "out/_receipts").glob("beads-*")
+    (beads,) = read_beads(str(path))
+    assert [number for bead in beads for number in bead.source] == list(range(10))
+    kept = {row["source"]: row["target"] for row in rows if row["reason"] is None}
+    pairs = dict(map(sentence, range(10)))
+    assert kept.items() <= pairs.items()
+    assert len(kept) >= 7
