@@ -91,7 +91,7 @@ def fit_notice(options: BitextOptions) -> str | None:
         return None
     return (
         "the aligner is fitted on the documents alone and learns the very pairs that it then "
-        "scores, so documents that are no translations of each other cannot be told and are kept; "
-        "give parallel text (--parallel_source_input, --parallel_target_input) or a fitted --model "
-        "if there may be any"
+        "scores, so documents that are no translations of each other may be kept; give parallel "
+        "text (--parallel_source_input, --parallel_target_input) or a fitted --model if there may "
+        "be any"
     )
