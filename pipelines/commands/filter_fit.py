@@ -2,7 +2,9 @@
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,13 +30,21 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         FilterFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
-    rows = read_rows(options.directory)
+    check_folder(options.output)
+    manifest = read_manifest(options.directory)
+    rows = read_rows(options.directory, manifest)
     labels = read_labels(options.labels)
-    lines = rows.column("line").to_numpy()
-    if len(lines) and lines.max() > len(labels):
+    read = manifest["rows"]["read"]
+    if read != len(labels):
         raise ConfigError(
-            f"{options.labels}: has {len(labels)} labels, but {options.directory} has a pair of "
-            f"line {lines.max()}; give one label for each line of the input"
+            f"{options.labels}: has {len(labels)} labels, but {options.directory} was made of "
+            f"{read} lines; give one label for each line of the input"
+        )
+    lines = rows.column("line").to_numpy()
+    if len(lines) and lines.max() > read:
+        raise ConfigError(
+            f"{options.directory}: has {read} pairs, but one of line {lines.max()}, so a line is "
+            "not a pair; run filter --annotate_only on line-parallel text or on TSV"
         )
     good = labels[lines - 1]
     values = {column: rows.column(column).to_numpy() for column in COLUMNS}
@@ -49,8 +59,21 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def read_rows(directory: str) -> pa.Table:
-    """Return the rows of a run of ``filter --annotate_only`` on one file.
+def check_folder(path: str) -> None:
+    """Refuse a file in a folder that is not there.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    folder = Path(path).absolute().parent
+    if not files.is_uri(path) and not folder.is_dir():
+        raise ConfigError(
+            f"--output {path}: there is no folder {folder}; make it, or check the name"
+        )
+
+
+def read_manifest(directory: str) -> Mapping[str, Any]:
+    """Return the manifest of a run of ``filter --annotate_only`` on one file.
 
     Raises:
         ConfigError: It is another run.
@@ -67,6 +90,11 @@ def read_rows(directory: str) -> pa.Table:
             f"{directory}: was made of {len(names)} files, so a line has no one label; run "
             "filter --annotate_only on one file, or one source file and one target file"
         )
+    return manifest
+
+
+def read_rows(directory: str, manifest: Mapping[str, Any]) -> pa.Table:
+    """Return the lines of a run's rows and what the score looks at."""
     shards = manifest["shards"]
     paths = (files.join(directory, data_name(shard, shards)) for shard in range(shards))
     return pa.concat_tables(

@@ -8,6 +8,7 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
+from pairweave.pipelines import cli
 from tests.makers import corpora, runs
 
 LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
@@ -214,6 +215,9 @@ def test_a_killed_selection_scores_no_shard_again(directory):
         (("--score_weights", "nowhere.json"), "nowhere.json: no such file"),
         (("--scores", "corpus.de"), "is an input and would be overwritten"),
         (("--model", "nowhere"), "nowhere"),
+        (("--translation_input", "corpus.de"), "its rows have no translations; leave it out"),
+        (("--translation_field", "3"), "its rows have no translations; leave it out"),
+        (("--inline_tags", "index"), "give raw, which leaves them in the texts"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_run(directory, options, message):
@@ -243,11 +247,30 @@ def test_weights_fitted_on_labels_are_those_of_the_next_run(directory, annotated
     assert again != {name: row["score"] for name, row in annotated.items()}
 
 
+@pytest.mark.usefixtures("annotated")
+def test_no_folder_is_made_for_weights(directory):
+    size = len((directory / "corpus.en").read_bytes().splitlines())
+    (directory / "halves").write_text("1\n0\n" * (size // 2))
+    status, _, errors = runs.run_here(
+        *("filter_fit", "annotated", "halves", "--output", "nowhere/w.json"), cwd=directory
+    )
+    assert (status, len(errors.splitlines())) == (2, 1)
+    assert "there is no folder" in errors
+    assert not (directory / "nowhere").exists()
+
+
+def test_the_help_shows_a_placeholder_as_it_is_written(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["filter", "--help"])
+    assert "(%s, {name})" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize(
     ("run_name", "labels", "message"),
     [
         ("plain", "1\n0\n", "plain: is no run of filter --annotate_only"),
-        ("annotated", "1\n0\n", "has 2 labels, but annotated has a pair of line"),
+        ("annotated", "1\n0\n", "has 2 labels, but annotated was made of 252 lines"),
+        ("annotated", "1\n0\n" * 123, "has 246 labels, but annotated was made of 252 lines"),
         ("annotated", "1\ngood\n", "line 2: 'good' is no label"),
     ],
 )

@@ -65,7 +65,7 @@ def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
 
 
 def worse_copies(pairs: pa.Table, scores: np.ndarray) -> np.ndarray:
-    """Find pairs of which a better copy is there, or an equal one that comes first.
+    """Find pairs of which a copy is there that scores better, or as well and is named first.
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
@@ -73,7 +73,8 @@ def worse_copies(pairs: pa.Table, scores: np.ndarray) -> np.ndarray:
 
     Returns:
         The row of the copy that stays, int64 ``[pair]``; -1 for a pair that stays itself. Of
-        copies with equal scores the first by corpus, file, line and id stays.
+        copies with equal scores the first by the names of corpus and file, line and id stays,
+        wherever it stands in the input.
     """
     stays = np.full(pairs.num_rows, -1, np.int64)
     if not pairs.num_rows:

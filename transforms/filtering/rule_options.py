@@ -48,7 +48,7 @@ class RuleOptions(StepOptions):
         description="largest share of both sides' web and e-mail addresses without a counterpart",
     )
     max_placeholder_mismatch: Share = Field(
-        0.5, description="largest share of placeholders (%%s, {name}) without a counterpart"
+        0.5, description="largest share of placeholders (%s, {name}) without a counterpart"
     )
     max_tag_mismatch: Share = Field(
         0.5, description="largest share of tags (<b>) without a counterpart"
@@ -58,7 +58,9 @@ class RuleOptions(StepOptions):
         description="largest share of brackets without a counterpart (none rejected by default)",
     )
     max_mojibake: AtLeastZero = Field(
-        0.0, description="most traces of text read in a wrong encoding; inf for any number"
+        0.0,
+        description="most traces of text read in a wrong encoding; inf for any number "
+        "(--c1_controls mend turns C1 controls, one of them, into the text that was meant)",
     )
     max_entities: AtLeastZero = Field(0.0, description="most HTML entities; inf for any number")
     max_char_ratio: Annotated[float, Field(ge=1)] = Field(
@@ -80,7 +82,8 @@ class DuplicateOptions(StepOptions):
     duplicates: Literal["masked", "exact"] = Field(
         "masked",
         description="masked: pairs that are equal but for web addresses, e-mail addresses and "
-        "numbers are duplicates too, of which the best stays; exact: equal pairs only",
+        "numbers are duplicates too, of which the best stays (of equal scores the first by the "
+        "names of corpus and file, and by line); exact: equal pairs only",
     )
 
 
@@ -88,7 +91,10 @@ class SelectionOptions(StepOptions):
     """Which of the scored pairs are kept."""
 
     select_words: int | None = Field(
-        None, ge=1, description="keep the best pairs, up to this many target words"
+        None,
+        ge=1,
+        description="keep the best pairs, up to this many target words (a letter is a word in "
+        "scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Yi)",
     )
     select_share: float | None = Field(
         None, gt=0, le=1, description="keep this share of the pairs that pass the rules, the best"
@@ -96,8 +102,8 @@ class SelectionOptions(StepOptions):
     select_score: Share | None = Field(None, description="keep pairs with at least this score")
     annotate_only: bool = Field(
         default=False,
-        description="reject nothing by rule, duplicate or score: columns keep and reason tell "
-        "what would be kept",
+        description="reject nothing by rule, score or as a masked duplicate: columns keep and "
+        "reason tell what would be kept; copies of equal pairs are rejected all the same",
     )
 
     @pydantic.model_validator(mode="after")

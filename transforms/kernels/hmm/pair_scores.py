@@ -37,12 +37,11 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         given the other:
 
         - `LIKELIHOOD`: natural logarithm of the likelihood, divided by the words;
-        - `GAIN`: the same less that of all words given nothing: what the other side tells;
-        - `COVERAGE`: mean coverage of the words;
-        - `WEIGHTED`: the same, weighted, so that rare words count more;
-        - `GAP`: the heaviest run of words without a partner, as a share of all weight;
-    - `ORDER`: how far partners of consecutive words that have one are from following each other,
-      on average, in words, at most `FARTHEST`, divided by that.
+        - `COVERAGE`: mean coverage of the words by their weights, so that rare words count more;
+        - `GAP`: the heaviest run of words without a partner (coverage under `UNCOVERED`), as a
+          share of all weight;
+        - `ORDER`: how far partners of consecutive words that have one are from following each
+          other, on average, in words, at most `FARTHEST`, divided by that.
 
         A pair with a side without words has 0 everywhere.
     """
