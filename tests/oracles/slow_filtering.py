@@ -10,6 +10,10 @@ from pairweave.transforms.kernels.filtering import marks
 from pairweave.transforms.kernels.hmm.pair_scores import FARTHEST, UNCOVERED
 from tests.oracles import slow_hmm
 
+PARTS = r"[ .,'\u2019\u00a0\u202f\u2009\u066b\u066c]"
+GROUP = r"\p{Nd}{3}(?!\p{Nd})"
+DECIMAL = ".,\u066b"
+
 PATTERNS = {
     marks.ADDRESS: r"(?<![\p{Alphabetic}\p{M}\p{Nd}])(?:https?://|ftp://|www\.)[^\p{White_Space}<>\"]+",
     marks.TAG: r"</?[A-Za-z][^<>]*>",
@@ -17,7 +21,7 @@ PATTERNS = {
     r"|%(?:\([A-Za-z0-9_.:-]{1,64}\)|[0-9]{1,2}\$)?[sdifux@](?![A-Za-z])",
     marks.ENTITY: r"&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{0,31});",
     marks.EMAIL: r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",
-    marks.NUMBER: r"\p{Nd}+(?:[.,'\u2019\u00a0\u202f\u2009\u066b\u066c]\p{Nd}+)*",
+    marks.NUMBER: rf"\p{{Nd}}{{1,3}}({PARTS}){GROUP}(?:\1{GROUP})*|\p{{Nd}}+",
 }
 COMPILED = {
     kind: regex.compile(text, regex.IGNORECASE if kind == marks.ADDRESS else 0)
@@ -28,18 +32,38 @@ FINAL = ".,;:!?)]}'"
 
 def find_marks(text):
     """Return the marks of a text: kind, text; in order, and what is left of it between them."""
+    found, rest = find_values(text)
+    return [mark[:2] for mark in found], rest
+
+
+def find_values(text):
+    """Return the marks of a text: kind, text, what equal ones have in common; and what is left."""
     found, at, rest = [], 0, ""
+    number, parted = "", ""  # the last number with what stands behind it, the mark in or before it
     while at < len(text):
         mark = mark_at(text, at)
         if mark is None:
+            number = number and number + text[at]
             rest += text[at]
             at += 1
             continue
-        found.append(mark)
         kind, whole = mark
-        masked = kind in (marks.ADDRESS, marks.EMAIL, marks.NUMBER)
-        rest += chr(kind + 1) if masked else whole
+        value = same(kind, whole)
         at += len(whole)
+        if kind == marks.NUMBER:
+            before = number[-1] if regex.fullmatch(rf"\p{{Nd}}{PARTS}", number[-2:]) else ""
+            inside = regex.findall(r"\P{Nd}", whole)
+            goes_on = regex.match(r"\p{Nd}", text[at + 1 : at + 2]) and text[at] == before
+            if before and not inside and before in DECIMAL and before != parted and not goes_on:
+                value = value.rstrip("0")
+            parted = inside[0] if inside else before
+            rest = rest[:-1] if before else rest + chr(kind + 1)
+            kind = kind if value else marks.ZEROS
+            number = whole
+        else:
+            number, parted = "", ""
+            rest += chr(kind + 1) if kind in (marks.ADDRESS, marks.EMAIL) else whole
+        found.append((kind, whole, value))
     return found, rest
 
 
@@ -75,15 +99,22 @@ def same(kind, whole):
 def unmatched(source, target, kind):
     """Return unmatched marks of the source, of the target, and all of both."""
     ours, theirs = (
-        [same(*mark) for mark in find_marks(text)[0] if mark[0] == kind]
-        for text in (source, target)
+        [mark[2] for mark in find_values(text)[0] if mark[0] == kind] for text in (source, target)
     )
+    if kind == marks.NUMBER and digits(source) == digits(target):
+        return 0, 0, len(ours) + len(theirs)
     left = theirs[:]
     for mark in ours:
         if mark in left:
             left.remove(mark)
     common = len(theirs) - len(left)
     return len(ours) - common, len(theirs) - common, len(ours) + len(theirs)
+
+
+def digits(text):
+    """Return the sorted digits of a text's numbers."""
+    numbers = [whole for kind, whole, _ in find_values(text)[0] if kind >= marks.NUMBER]
+    return sorted("".join(same(marks.NUMBER, whole) for whole in numbers))
 
 
 def is_letter(mark):

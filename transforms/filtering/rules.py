@@ -63,7 +63,7 @@ class Sides:
         self.characters = [scan[0] for scan in scans]
         self.words = [scan[1] for scan in scans]
         self.marks: list[Marks] = [marks.find_marks(*texts, classes) for texts in self.texts]
-        self.signs = [marks.count_signs(*texts) for texts in self.texts]
+        self.signs = [marks.count_signs(*texts, classes) for texts in self.texts]
 
 
 def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
@@ -83,7 +83,8 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 def number_mismatch(sides: Sides) -> Values:
     """Measure the share of both sides' numbers that have no counterpart on the other.
 
-    Numbers are equal if their digits are (`transforms.kernels.filtering.marks`). "A majority of
+    Numbers are equal if their digits are, and all have a counterpart where both sides consist of
+    the same digits in another order (`transforms.kernels.filtering.marks`). "A majority of
     number mismatches" is read as over half of all numbers of both sides; a pair without numbers
     has 0. A number written as a word on one side has no counterpart. The share of numbers that
     contradict each other, since each side has one that the other lacks, is a column beside it.

@@ -41,6 +41,13 @@ def test_a_good_pair_passes_every_rule():
         ("In 1999 and 2000 it was", "Es war 1999 und 2001", None),  # two of four
         ("In 1999 it was", "Es war 1998", Reject.NUMBER_MISMATCH),
         ("It costs 1,000 euros", "Es kostet 1.000 Euro", None),
+        ("It costs 1 000 euros", "Es kostet 1.000 Euro", None),
+        ("It begins at 10:30", "Es beginnt um 10.30", None),
+        ("The talks began on 2020-01-02", "Die Gespräche begannen am 02.01.2020", None),
+        ("It costs 3.50 euros", "Es kostet 3,5 Euro", None),
+        ("Version 1.0 is here", "Version 1 ist da", None),
+        ("It begins at 10:30", "Es beginnt um 10.45", None),  # two of four
+        ("It costs 3.50 euros", "Es kostet 4,6 Euro", Reject.NUMBER_MISMATCH),
         ("Call us at 555 1234 9", "Rufen Sie uns an", Reject.NUMBER_MISMATCH),
         ("abcd ----", "Das sind vier Zeichen", None),  # half is not over half
         ("abcd -----", "Das sind vier Zeichen", Reject.SOURCE_FOREIGN),

@@ -9,13 +9,19 @@ of any case; lengths are limited, so that no text takes quadratic time.
 - placeholder: ``{{x}}``, ``{x}``, ``${x}``, ``%s``, ``%1$s``, ``%(x)s`` and the like;
 - entity: ``&amp;``, ``&#39;``, ``&#x27;``;
 - e-mail address: a local part, ``@``, and names of which the last follows a full stop;
-- number: digits of any script, in groups parted by a comma, full stop, apostrophe or no-break
-  space.
+- number: digits of any script. One to three digits join with groups of three digits behind them,
+  all parted by the same comma, full stop, apostrophe or space.
 
-Marks of one kind are equal where their hashes are: numbers by their digits alone, so that 1,000,
-1.000 and 1000 are one number (and 3.5 is 35: which mark is decimal, a text does not say); tags by
-name and whether they close; placeholders and entities by their text; addresses are all equal, since
-translations often name the page of their own language.
+Marks of one kind are equal where their hashes are: numbers by their digits alone, so that 1 000,
+1,000, 1.000 and 1000 are one number; tags by name and whether they close; placeholders and
+entities by their text; addresses are all equal, since translations often name the page of their
+own language.
+
+Other digits parted by a mark are numbers of their own, so that 10:30 and 10.30, 2020-01-02 and
+02.01.2020, 3.5 and 3,5 have the same ones. Digits behind a decimal mark (a comma or full stop that
+does not also part what is on either side of them) lose the zeros at their end: 3.50 is 3.5. Where
+nothing is left, as in 1.0, they are a mark of the kind `ZEROS`, which equals nothing and is
+compared with nothing.
 """
 
 from typing import NamedTuple
@@ -23,12 +29,15 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering.characters import DIGIT, LETTER, WHITE
+from pairweave.transforms.kernels.filtering.characters import CAPITAL, DIGIT, LETTER, WHITE
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.utf8 import decode, step_back
 
-ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER = range(6)
-KINDS = 6
+ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER, ZEROS = range(7)
+KINDS = 7
+
+GROUP = 3
+"""Digits of a group behind the first one."""
 
 MOST_TAG = 256
 MOST_NAME = 64
@@ -63,10 +72,11 @@ class Marks(NamedTuple):
 
     Attributes:
         offsets: Where each text's marks begin, int64 ``[text + 1]``.
-        kinds: `ADDRESS` to `NUMBER`, int8 ``[mark]``.
+        kinds: `ADDRESS` to `ZEROS`, int8 ``[mark]``.
         hashes: Equal for equal marks of a kind, uint64 ``[mark]``.
         starts: First byte in the data, int64 ``[mark]``.
         ends: Byte behind the last, int64 ``[mark]``.
+        digits: How often each digit stands in the numbers of a text, int32 ``[text, 10]``.
     """
 
     offsets: np.ndarray
@@ -74,6 +84,7 @@ class Marks(NamedTuple):
     hashes: np.ndarray
     starts: np.ndarray
     ends: np.ndarray
+    digits: np.ndarray
 
 
 @numba.njit(nogil=True, cache=True)
@@ -92,7 +103,10 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
     hashes = np.empty(room, np.uint64)
     places = np.empty((2, room), np.int64)
     marks = 0
+    digits = np.zeros((texts, 10), np.int32)
     for text in range(texts):
+        number_end: Integer = -1
+        parted: Integer = 0
         at = offsets[text]
         end = offsets[text + 1]
         mails = _holds(data, at, end, 64)
@@ -133,13 +147,19 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
                     stop = _email(data, at, end)
                     kind = EMAIL
                 if stop == at and 48 <= lead <= 57:
-                    stop, digest = _number(data, at, end, classes)
                     kind = NUMBER
             else:
                 point, width = decode(data, at, end)
                 if classes[point] & DIGIT:
-                    stop, digest = _number(data, at, end, classes)
                     kind = NUMBER
+            if kind == NUMBER and stop == at:
+                before = _only_mark(data, number_end, at)
+                last = parted if before else 0
+                stop, digest, parted, zeros = _number(
+                    data, at, end, classes, before, last, digits[text]
+                )
+                kind = ZEROS if zeros else NUMBER
+                number_end = stop
             if stop > at:
                 if marks == room:
                     room *= 2
@@ -165,6 +185,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
         hashes[:marks].copy(),
         places[0, :marks].copy(),
         places[1, :marks].copy(),
+        digits,
     )
 
 
@@ -364,36 +385,122 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 
 @numba.njit(nogil=True, cache=True)
+def _only_mark(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
+    """Return the mark that alone stands between the end of a number and a place; 0 if none does."""
+    if begin < 0 or begin >= end:
+        return 0
+    point, width = decode(data, begin, end)
+    return point if begin + width == end and _parts_groups(point) else 0
+
+
+@numba.njit(nogil=True, cache=True)
 def _number(
-    data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray
-) -> tuple[Integer, np.uint64]:
-    """Return where a number ends, and the hash of its digits."""
-    digest = _OFFSET
+    data: np.ndarray,
+    at: Integer,
+    end: Integer,
+    classes: np.ndarray,
+    before: Integer,
+    last: Integer,
+    digits: np.ndarray,
+) -> tuple[Integer, np.uint64, Integer, bool]:
+    """Read a number.
+
+    Args:
+        data: UTF-8.
+        at: Its first byte.
+        end: Of the text.
+        classes: Of every code point.
+        before: The mark between the number before and this one, 0 if there is more or no number.
+        last: The mark before the last group of that number.
+        digits: Receives how often each digit stands in the text, int32 ``[10]``.
+
+    Returns:
+        Where it ends, the hash of its digits, the mark before its last group, and whether it
+        consists of zeros behind a decimal mark.
+    """
+    stop, size, digest, short = _group(data, at, end, classes, _OFFSET, digits)
+    mark: Integer = 0
+    while size <= GROUP and stop < end:
+        point, width = decode(data, stop, end)
+        if not _parts_groups(point) or (mark != 0 and point != mark):
+            break
+        if _digits_from(data, stop + width, end, classes) != GROUP:
+            break
+        mark = point
+        stop, _, digest, short = _group(data, stop + width, end, classes, digest, digits)
+    if mark != 0:
+        return stop, digest, mark, False
+    if not _is_decimal(before) or before == last:
+        return stop, digest, before, False
+    if stop < end:
+        point, width = decode(data, stop, end)
+        if point == before and _digits_from(data, stop + width, end, classes) > 0:
+            return stop, digest, before, False
+    return stop, short, before, short == _OFFSET
+
+
+@numba.njit(nogil=True, cache=True)
+def _group(
+    data: np.ndarray,
+    at: Integer,
+    end: Integer,
+    classes: np.ndarray,
+    digest: np.uint64,
+    digits: np.ndarray,
+) -> tuple[Integer, Integer, np.uint64, np.uint64]:
+    """Return where digits end, how many they are, and the hash with and without zeros at the end.
+
+    Args:
+        data: UTF-8.
+        at: The first digit.
+        end: Of the text.
+        classes: Of every code point.
+        digest: The hash of the digits before.
+        digits: Receives how often each digit stands there.
+    """
+    short = digest
     stop: Integer = at
+    size: Integer = 0
+    while stop < end:
+        point, width = decode(data, stop, end)
+        if not classes[point] & DIGIT:
+            break
+        value = point - _zero_of(point, classes)
+        digits[value] += 1
+        digest = (digest ^ np.uint64(value + 48)) * _PRIME
+        if value != 0:
+            short = digest
+        size += 1
+        stop += width
+    return stop, size, digest, short
+
+
+@numba.njit(nogil=True, cache=True)
+def _digits_from(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
+    """Return how many digits stand at a place, at most one more than `GROUP`."""
     place: Integer = at
-    while place < end:
+    size: Integer = 0
+    while place < end and size <= GROUP:
         point, width = decode(data, place, end)
         if not classes[point] & DIGIT:
-            # One mark between two digits parts groups.
-            if not _parts_groups(point) or place + width >= end:
-                break
-            following, _ = decode(data, place + width, end)
-            if not classes[following] & DIGIT:
-                break
-            place += width
-            continue
-        value = np.uint64(point - _zero_of(point, classes))
-        digest = (digest ^ (value + np.uint64(48))) * _PRIME
+            break
+        size += 1
         place += width
-        stop = place
-    return stop, digest
+    return size
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_decimal(point: Integer) -> bool:
+    """Tell whether a mark may stand before the decimals of a number."""
+    return point == 0x2C or point == 0x2E or point == 0x66B
 
 
 @numba.njit(nogil=True, cache=True)
 def _parts_groups(point: Integer) -> bool:
     """Tell whether a mark may stand between groups of digits."""
     return (
-        point == 0x2C
+        point == 0x20
+        or point == 0x2C
         or point == 0x2E
         or point == 0x27
         or point == 0x2019
@@ -422,6 +529,9 @@ def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
 def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
     """Count the marks of a kind that have no equal on the other side.
 
+    Numbers that have the same digits on both sides, in whatever order, all have one: dates and
+    times are written in too many ways.
+
     Args:
         source: Marks of the sources.
         target: Marks of the targets.
@@ -440,6 +550,9 @@ def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
             continue
         ours = _of_kind(source, pair, kind)
         theirs = _of_kind(target, pair, kind)
+        counts[2, pair] = len(ours) + len(theirs)
+        if kind == NUMBER and (source.digits[pair] == target.digits[pair]).all():
+            continue
         common = 0
         at = 0
         for digest in ours:
@@ -450,7 +563,6 @@ def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
                 at += 1
         counts[0, pair] = len(ours) - common
         counts[1, pair] = len(theirs) - common
-        counts[2, pair] = len(ours) + len(theirs)
     return counts
 
 
@@ -483,6 +595,8 @@ def mask_texts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Replace addresses, e-mail addresses and numbers by one control character for each kind.
 
+    Numbers with nothing between them but one of the marks that part groups are replaced together.
+
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Where each text begins, int64 ``[text + 1]``.
@@ -497,15 +611,19 @@ def mask_texts(
     used = 0
     for text in range(texts):
         at = offsets[text]
+        number_end: Integer = -1
         for mark in range(marks.offsets[text], marks.offsets[text + 1]):
-            kind = marks.kinds[mark]
-            if kind in (ADDRESS, EMAIL, NUMBER):
+            kind = NUMBER if marks.kinds[mark] == ZEROS else marks.kinds[mark]
+            if kind == NUMBER and _only_mark(data, number_end, marks.starts[mark]):
+                at = number_end = marks.ends[mark]
+            elif kind in (ADDRESS, EMAIL, NUMBER):
                 for place in range(at, marks.starts[mark]):
                     masked[used] = data[place]
                     used += 1
                 masked[used] = kind + 1
                 used += 1
                 at = marks.ends[mark]
+                number_end = at if kind == NUMBER else -1
         for place in range(at, offsets[text + 1]):
             masked[used] = data[place]
             used += 1
@@ -518,12 +636,18 @@ MOJIBAKE = 3
 
 
 @numba.njit(nogil=True, cache=True)
-def count_signs(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Count brackets by shape, and traces of text read in a wrong encoding.
 
     Such traces are U+FFFD, C1 controls other than U+0085, and what UTF-8 read as Latin-1 or
     windows-1252 leaves: one of ``Â Ã Ð Ñ`` before U+0080 to U+00BF, ``â`` before U+20AC,
-    U+201A or U+201E.
+    U+201A or U+201E. Behind two capital letters, as in ``IRMÃ »``, no-break spaces and angle quotes
+    are right.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        classes: Of every code point, uint16 (`transforms.kernels.filtering.characters`).
 
     Returns:
         Round, square and curly brackets (ASCII and full-width), then traces, int64 ``[4, text]``.
@@ -534,6 +658,8 @@ def count_signs(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         at = offsets[text]
         end = offsets[text + 1]
         last: Integer = 0
+        second: Integer = 0
+        third: Integer = 0
         while at < end:
             lead = data[at]
             if lead < 0x80:
@@ -543,7 +669,9 @@ def count_signs(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
                 point, width = decode(data, at, end)
                 if 0xFF08 <= point <= 0xFF5D:
                     point -= 0xFEE0
-                elif _is_trace(last, point):
+                elif _is_trace(last, point) and not (
+                    _follows_word(point) and classes[second] & classes[third] & CAPITAL
+                ):
                     counts[MOJIBAKE, text] += 1
             if point == 40 or point == 41:
                 counts[0, text] += 1
@@ -551,9 +679,17 @@ def count_signs(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
                 counts[1, text] += 1
             elif point == 123 or point == 125:
                 counts[2, text] += 1
+            third = second
+            second = last
             last = point
             at += width
     return counts
+
+
+@numba.njit(nogil=True, cache=True)
+def _follows_word(point: Integer) -> bool:
+    """Tell whether a character is a no-break space or an angle quote, which rightly end words."""
+    return point == 0xA0 or point == 0xAB or point == 0xBB
 
 
 @numba.njit(nogil=True, cache=True)

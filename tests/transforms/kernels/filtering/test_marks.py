@@ -1,6 +1,6 @@
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies
 
 from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.filtering import scripts
@@ -39,7 +39,7 @@ def masked(text):
 def test_marks_by_hand(text, kind, marked):
     wanted = {
         marks.PLACEHOLDER: ["%s", "%1$d", "{name}", "{{x}}", "${v}"],
-        marks.NUMBER: ["1,000.50", "3", "10", "30", "٣٤", "1\u202f000"],
+        marks.NUMBER: ["1,000", "50", "3", "10", "30", "٣٤", "1\u202f000"],
     }
     assert [mark for one, mark in found(text)[0] if one == kind] == (marked or wanted.get(kind, []))
 
@@ -59,12 +59,45 @@ def test_unmatched_marks_are_those_left_over_when_equal_ones_are_paired(source, 
         assert fast == list(slow_filtering.unmatched(source, target, kind))
 
 
+numerals = strategies.text(" .,'\u00a0\u066b:-0015٣a@", max_size=24)
+
+
+@given(numerals, numerals)
+def test_numbers_are_those_of_the_patterns(source, target):
+    for text in (source, target):
+        slow, rest = slow_filtering.find_marks(text)
+        assert found(text)[0] == slow
+        assert masked(text) == rest
+    sides = [found(text)[1] for text in (source, target)]
+    for kind in (marks.NUMBER, marks.ZEROS):
+        fast = marks.unmatched(*sides, kind)[:, 0].tolist()
+        assert fast == list(slow_filtering.unmatched(source, target, kind))
+
+
+@pytest.mark.parametrize("text", ["1 000", "1,000.50", "02.01.2020", "3.50", "1.0", "7 8"])
+def test_numbers_in_whatever_groups_are_masked_alike(text):
+    assert masked(f"a {text} b") == masked("a 5 b")
+
+
 @pytest.mark.parametrize(
     ("source", "target", "unmatched"),
     [
-        ("1,000 and 3.5", "1.000 und 3,5", (0, 0, 4)),
+        ("1,000 and 3.5", "1.000 und 3,5", (0, 0, 6)),
         ("in 1999", "in 1998", (1, 1, 2)),
         ("5 5", "5", (1, 0, 3)),
+        ("1 000 people", "1.000 Leute", (0, 0, 2)),
+        ("1\u00a0000\u00a0000", "1,000,000 and", (0, 0, 2)),
+        ("in 2019 1,000 of them", "1 000 im Jahr 2019", (0, 0, 4)),
+        ("at 10:30, not 9", "um 10.30, nicht 9", (0, 0, 6)),
+        ("at 10:00 with 7", "um 10.00 mit 8", (2, 1, 5)),
+        ("2020-01-02", "02.01.2020", (0, 0, 6)),
+        ("of 10.10.2020 5", "vom 2020-10-10 5, 7", (0, 1, 9)),
+        ("3.50 euros", "3,5 Euro", (0, 0, 4)),
+        ("1.0 or 2.5", "1 oder 2,50", (0, 0, 6)),
+        ("1,000.50 and 8", "1 000,5 und 9", (1, 1, 6)),
+        ("1000.50 and 8", "1.000,5 und 9", (1, 1, 6)),
+        ("1.2.0 and 1", "1.2 und 1", (1, 0, 7)),
+        ("1980 to 2019", "1890 bis 2019", (0, 0, 4)),  # the same digits: perhaps another order
         ("٣٤", "34", (0, 0, 2)),
         ("\U0001d7db \U0001d7e1", "3 9", (0, 0, 4)),
     ],
@@ -80,12 +113,19 @@ def test_numbers_are_equal_by_their_digits(source, target, unmatched):
         ("CafÃ© â€™ \ufffd \x93", 4),
         ("\u00d0\u00bf\u00d1\u20ac\u00d0\u00b8", 2),
         ("Café “quoted” Ñandú Âge Ðan €5 â", 0),
+        ("«\u00a0AMANHÃ\u00a0», a «IRMÃ» de RUÂ«x", 0),
+        ("VÃ\u00a0 irmÃ\u00a0 SÃ»r NoÃ«l L\u00c3\u00a0", 5),
+        ("MAÇÃ\u00a9", 1),
     ],
 )
 def test_traces_of_a_wrong_encoding(text, traces):
-    assert marks.count_signs(*texts_of(pa.array([text])))[marks.MOJIBAKE, 0] == traces
+    assert (
+        marks.count_signs(*texts_of(pa.array([text])), scripts.classes())[marks.MOJIBAKE, 0]
+        == traces
+    )
 
 
 def test_brackets_are_counted_by_shape_whatever_their_width():
-    signs = marks.count_signs(*texts_of(pa.array(["(a) [b]] {c \uff08d\uff09", ""])))
+    texts = texts_of(pa.array(["(a) [b]] {c \uff08d\uff09", ""]))
+    signs = marks.count_signs(*texts, scripts.classes())
     assert signs[: marks.MOJIBAKE].T.tolist() == [[4, 3, 1], [0, 0, 0]]
