@@ -90,7 +90,7 @@ def same(kind, whole):
     if kind in (marks.ADDRESS, marks.EMAIL):
         return ""
     if kind == marks.NUMBER:
-        return "".join(str(int(mark)) for mark in whole if mark.isdecimal())
+        return "".join(digit(mark) for mark in whole if regex.match(r"\p{Nd}", mark))
     if kind == marks.TAG:
         return regex.match(r"</?[A-Za-z0-9_.:-]+", whole)[0][1:].lower()
     return whole
@@ -109,6 +109,14 @@ def unmatched(source, target, kind):
             left.remove(mark)
     common = len(theirs) - len(left)
     return len(ours) - common, len(theirs) - common, len(ours) + len(theirs)
+
+
+def digit(mark):
+    """Return a decimal digit as ASCII; Python may know an older Unicode than the rules."""
+    begin = ord(mark)
+    while regex.match(r"\p{Nd}", chr(begin - 1)):
+        begin -= 1
+    return str((ord(mark) - begin) % 10)
 
 
 def digits(text):

@@ -17,6 +17,7 @@ from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.kernels.filtering import characters, marks
 from pairweave.transforms.kernels.filtering.characters import Characters, Words
 from pairweave.transforms.kernels.filtering.marks import Marks
+from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from pairweave.transforms.rejects import Reject
 
 Values = Mapping[str, np.ndarray]
@@ -63,7 +64,7 @@ class Sides:
         self.characters = [scan[0] for scan in scans]
         self.words = [scan[1] for scan in scans]
         self.marks: list[Marks] = [marks.find_marks(*texts, classes) for texts in self.texts]
-        self.signs = [marks.count_signs(*texts, classes) for texts in self.texts]
+        self.signs = [count_signs(*texts, classes) for texts in self.texts]
 
 
 def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
@@ -199,14 +200,14 @@ def tag_mismatch(sides: Sides) -> Values:
 
 def bracket_mismatch(sides: Sides) -> Values:
     """Measure the share of brackets without one of their shape on the other side."""
-    source, target = (signs[: marks.MOJIBAKE] for signs in sides.signs)
+    source, target = (signs[:MOJIBAKE] for signs in sides.signs)
     unmatched = np.abs(source - target).sum(axis=0)
     return {"bracket_mismatch": _share(unmatched, (source + target).sum(axis=0))}
 
 
 def mojibake(sides: Sides) -> Values:
-    """Count traces of a wrong encoding on both sides (`transforms.kernels.filtering.marks`)."""
-    source, target = (signs[marks.MOJIBAKE] for signs in sides.signs)
+    """Count traces of a wrong encoding on both sides (`transforms.kernels.filtering.signs`)."""
+    source, target = (signs[MOJIBAKE] for signs in sides.signs)
     return {"mojibake": (source + target).astype(np.float32)}
 
 

@@ -29,22 +29,17 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.filtering.characters import CAPITAL, DIGIT, LETTER, WHITE
+from pairweave.transforms.kernels.filtering.characters import DIGIT, LETTER, WHITE
+from pairweave.transforms.kernels.filtering.numbers import OFFSET, PRIME, only_mark, read_number
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.utf8 import decode, step_back
 
 ADDRESS, TAG, PLACEHOLDER, ENTITY, EMAIL, NUMBER, ZEROS = range(7)
 KINDS = 7
 
-GROUP = 3
-"""Digits of a group behind the first one."""
-
 MOST_TAG = 256
 MOST_NAME = 64
 MOST_LOCAL = 64
-
-_OFFSET = np.uint64(0xCBF29CE484222325)
-_PRIME = np.uint64(0x100000001B3)
 
 _ALNUM = np.zeros(256, np.bool_)
 _ALNUM[[*range(48, 58), *range(65, 91), *range(97, 123)]] = True
@@ -153,9 +148,9 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
                 if classes[point] & DIGIT:
                     kind = NUMBER
             if kind == NUMBER and stop == at:
-                before = _only_mark(data, number_end, at)
+                before = only_mark(data, number_end, at)
                 last = parted if before else 0
-                stop, digest, parted, zeros = _number(
+                stop, digest, parted, zeros = read_number(
                     data, at, end, classes, before, last, digits[text]
                 )
                 kind = ZEROS if zeros else NUMBER
@@ -206,9 +201,9 @@ def _holds(data: np.ndarray, at: Integer, end: Integer, byte: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _hash(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
-    digest = _OFFSET
+    digest = OFFSET
     for place in range(at, end):
-        digest = (digest ^ np.uint64(data[place])) * _PRIME
+        digest = (digest ^ np.uint64(data[place])) * PRIME
     return digest
 
 
@@ -281,9 +276,9 @@ def _email(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 def _tag(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint64]:
     """Return where a tag ends and what it is hashed to; its own start where none begins."""
     place: Integer = at + 1
-    digest = _OFFSET
+    digest = OFFSET
     if place < end and data[place] == 47:
-        digest = (digest ^ np.uint64(47)) * _PRIME
+        digest = (digest ^ np.uint64(47)) * PRIME
         place += 1
     if place >= end or not _ALPHA[data[place]]:
         return at, digest
@@ -291,7 +286,7 @@ def _tag(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint6
         byte = np.uint64(data[place])
         if 65 <= byte <= 90:
             byte |= np.uint64(32)
-        digest = (digest ^ byte) * _PRIME
+        digest = (digest ^ byte) * PRIME
         place += 1
     while place < end and place - at < MOST_TAG:
         if data[place] == 62:
@@ -385,147 +380,6 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 
 @numba.njit(nogil=True, cache=True)
-def _only_mark(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
-    """Return the mark that alone stands between the end of a number and a place; 0 if none does."""
-    if begin < 0 or begin >= end:
-        return 0
-    point, width = decode(data, begin, end)
-    return point if begin + width == end and _parts_groups(point) else 0
-
-
-@numba.njit(nogil=True, cache=True)
-def _number(
-    data: np.ndarray,
-    at: Integer,
-    end: Integer,
-    classes: np.ndarray,
-    before: Integer,
-    last: Integer,
-    digits: np.ndarray,
-) -> tuple[Integer, np.uint64, Integer, bool]:
-    """Read a number.
-
-    Args:
-        data: UTF-8.
-        at: Its first byte.
-        end: Of the text.
-        classes: Of every code point.
-        before: The mark between the number before and this one, 0 if there is more or no number.
-        last: The mark before the last group of that number.
-        digits: Receives how often each digit stands in the text, int32 ``[10]``.
-
-    Returns:
-        Where it ends, the hash of its digits, the mark before its last group, and whether it
-        consists of zeros behind a decimal mark.
-    """
-    stop, size, digest, short = _group(data, at, end, classes, _OFFSET, digits)
-    mark: Integer = 0
-    while size <= GROUP and stop < end:
-        point, width = decode(data, stop, end)
-        if not _parts_groups(point) or (mark != 0 and point != mark):
-            break
-        if _digits_from(data, stop + width, end, classes) != GROUP:
-            break
-        mark = point
-        stop, _, digest, short = _group(data, stop + width, end, classes, digest, digits)
-    if mark != 0:
-        return stop, digest, mark, False
-    if not _is_decimal(before) or before == last:
-        return stop, digest, before, False
-    if stop < end:
-        point, width = decode(data, stop, end)
-        if point == before and _digits_from(data, stop + width, end, classes) > 0:
-            return stop, digest, before, False
-    return stop, short, before, short == _OFFSET
-
-
-@numba.njit(nogil=True, cache=True)
-def _group(
-    data: np.ndarray,
-    at: Integer,
-    end: Integer,
-    classes: np.ndarray,
-    digest: np.uint64,
-    digits: np.ndarray,
-) -> tuple[Integer, Integer, np.uint64, np.uint64]:
-    """Return where digits end, how many they are, and the hash with and without zeros at the end.
-
-    Args:
-        data: UTF-8.
-        at: The first digit.
-        end: Of the text.
-        classes: Of every code point.
-        digest: The hash of the digits before.
-        digits: Receives how often each digit stands there.
-    """
-    short = digest
-    stop: Integer = at
-    size: Integer = 0
-    while stop < end:
-        point, width = decode(data, stop, end)
-        if not classes[point] & DIGIT:
-            break
-        value = point - _zero_of(point, classes)
-        digits[value] += 1
-        digest = (digest ^ np.uint64(value + 48)) * _PRIME
-        if value != 0:
-            short = digest
-        size += 1
-        stop += width
-    return stop, size, digest, short
-
-
-@numba.njit(nogil=True, cache=True)
-def _digits_from(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
-    """Return how many digits stand at a place, at most one more than `GROUP`."""
-    place: Integer = at
-    size: Integer = 0
-    while place < end and size <= GROUP:
-        point, width = decode(data, place, end)
-        if not classes[point] & DIGIT:
-            break
-        size += 1
-        place += width
-    return size
-
-
-@numba.njit(nogil=True, cache=True)
-def _is_decimal(point: Integer) -> bool:
-    """Tell whether a mark may stand before the decimals of a number."""
-    return point == 0x2C or point == 0x2E or point == 0x66B
-
-
-@numba.njit(nogil=True, cache=True)
-def _parts_groups(point: Integer) -> bool:
-    """Tell whether a mark may stand between groups of digits."""
-    return (
-        point == 0x20
-        or point == 0x2C
-        or point == 0x2E
-        or point == 0x27
-        or point == 0x2019
-        or point == 0xA0
-        or point == 0x202F
-        or point == 0x2009
-        or point == 0x66B
-        or point == 0x66C
-    )
-
-
-@numba.njit(nogil=True, cache=True)
-def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
-    """Return the zero of a decimal digit's ten: they are contiguous (Unicode Standard, 4.6)."""
-    if point < 0x80:
-        return 48
-    if 0x1D7CE <= point <= 0x1D7FF:  # five mathematical sets, one behind the other
-        return point - (point - 0x1D7CE) % 10
-    zero: Integer = point
-    while classes[zero - 1] & DIGIT and point - zero < 9:
-        zero -= 1
-    return zero
-
-
-@numba.njit(nogil=True, cache=True)
 def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
     """Count the marks of a kind that have no equal on the other side.
 
@@ -614,7 +468,7 @@ def mask_texts(
         number_end: Integer = -1
         for mark in range(marks.offsets[text], marks.offsets[text + 1]):
             kind = NUMBER if marks.kinds[mark] == ZEROS else marks.kinds[mark]
-            if kind == NUMBER and _only_mark(data, number_end, marks.starts[mark]):
+            if kind == NUMBER and only_mark(data, number_end, marks.starts[mark]):
                 at = number_end = marks.ends[mark]
             elif kind in (ADDRESS, EMAIL, NUMBER):
                 for place in range(at, marks.starts[mark]):
@@ -629,74 +483,3 @@ def mask_texts(
             used += 1
         masked_offsets[text + 1] = used
     return masked[:used].copy(), masked_offsets
-
-
-MOJIBAKE = 3
-"""The row of `count_signs` for traces of a wrong encoding; those before it are of brackets."""
-
-
-@numba.njit(nogil=True, cache=True)
-def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Count brackets by shape, and traces of text read in a wrong encoding.
-
-    Such traces are U+FFFD, C1 controls other than U+0085, and what UTF-8 read as Latin-1 or
-    windows-1252 leaves: one of ``Â Ã Ð Ñ`` before U+0080 to U+00BF, ``â`` before U+20AC,
-    U+201A or U+201E. Behind two capital letters, as in ``IRMÃ »``, no-break spaces and angle quotes
-    are right.
-
-    Args:
-        data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
-        classes: Of every code point, uint16 (`transforms.kernels.filtering.characters`).
-
-    Returns:
-        Round, square and curly brackets (ASCII and full-width), then traces, int64 ``[4, text]``.
-    """
-    texts = len(offsets) - 1
-    counts = np.zeros((4, texts), np.int64)
-    for text in range(texts):
-        at = offsets[text]
-        end = offsets[text + 1]
-        last: Integer = 0
-        second: Integer = 0
-        third: Integer = 0
-        while at < end:
-            lead = data[at]
-            if lead < 0x80:
-                point: Integer = np.int64(lead)
-                width: Integer = 1
-            else:
-                point, width = decode(data, at, end)
-                if 0xFF08 <= point <= 0xFF5D:
-                    point -= 0xFEE0
-                elif _is_trace(last, point) and not (
-                    _follows_word(point) and classes[second] & classes[third] & CAPITAL
-                ):
-                    counts[MOJIBAKE, text] += 1
-            if point == 40 or point == 41:
-                counts[0, text] += 1
-            elif point == 91 or point == 93:
-                counts[1, text] += 1
-            elif point == 123 or point == 125:
-                counts[2, text] += 1
-            third = second
-            second = last
-            last = point
-            at += width
-    return counts
-
-
-@numba.njit(nogil=True, cache=True)
-def _follows_word(point: Integer) -> bool:
-    """Tell whether a character is a no-break space or an angle quote, which rightly end words."""
-    return point == 0xA0 or point == 0xAB or point == 0xBB
-
-
-@numba.njit(nogil=True, cache=True)
-def _is_trace(last: Integer, point: Integer) -> bool:
-    """Tell whether a character behind another one shows that text was read in a wrong encoding."""
-    if point == 0xFFFD or (point < 0xA0 and point != 0x85):
-        return True
-    if point < 0xC0:
-        return bool(0xC2 <= last <= 0xC3 or 0xD0 <= last <= 0xD1)
-    return bool(last == 0xE2 and (point == 0x20AC or point == 0x201A or point == 0x201E))

@@ -5,6 +5,7 @@ from hypothesis import given, strategies
 from pairweave.transforms.arrow.flat_texts import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import marks
+from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from tests.makers.text_strategies import texts
 from tests.oracles import slow_filtering
 
@@ -74,6 +75,16 @@ def test_numbers_are_those_of_the_patterns(source, target):
         assert fast == list(slow_filtering.unmatched(source, target, kind))
 
 
+def test_every_digit_has_its_value():
+    every = [chr(point) for point in range(0x110000) if chr(point).isdecimal()]
+    assert len(every) > 600
+    sides = [texts_of(pa.array(texts)) for texts in (every, [str(int(mark)) for mark in every])]
+    source, target = (marks.find_marks(*side, scripts.classes()) for side in sides)
+    assert (source.hashes == target.hashes).all()
+    assert (source.digits == target.digits).all()
+    assert slow_filtering.digit("\U000116db") == "1"
+
+
 @pytest.mark.parametrize("text", ["1 000", "1,000.50", "02.01.2020", "3.50", "1.0", "7 8"])
 def test_numbers_in_whatever_groups_are_masked_alike(text):
     assert masked(f"a {text} b") == masked("a 5 b")
@@ -119,13 +130,10 @@ def test_numbers_are_equal_by_their_digits(source, target, unmatched):
     ],
 )
 def test_traces_of_a_wrong_encoding(text, traces):
-    assert (
-        marks.count_signs(*texts_of(pa.array([text])), scripts.classes())[marks.MOJIBAKE, 0]
-        == traces
-    )
+    assert count_signs(*texts_of(pa.array([text])), scripts.classes())[MOJIBAKE, 0] == traces
 
 
 def test_brackets_are_counted_by_shape_whatever_their_width():
     texts = texts_of(pa.array(["(a) [b]] {c \uff08d\uff09", ""]))
-    signs = marks.count_signs(*texts, scripts.classes())
-    assert signs[: marks.MOJIBAKE].T.tolist() == [[4, 3, 1], [0, 0, 0]]
+    signs = count_signs(*texts, scripts.classes())
+    assert signs[:MOJIBAKE].T.tolist() == [[4, 3, 1], [0, 0, 0]]
