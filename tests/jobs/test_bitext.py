@@ -3,6 +3,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from pairweave.models.sentences import sentence_aligner
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.transforms.metrics.sentence_metrics import score_beads
 from pairweave.transforms.sentences.bead_lines import read_beads
@@ -141,6 +142,36 @@ def test_lines_that_are_no_text_keep_their_numbers(finished, tmp_path):
     (beads,) = read_beads(str(tmp_path / "beads"))
     used = [sentence for bead in beads for sentence in bead.source]
     assert used == list(range(sum(bool(line.strip()) for line in lines)))
+
+
+def test_a_document_of_too_many_words_ends_the_run_with_its_name(finished, tmp_path, monkeypatch):
+    directory, _ = finished
+    monkeypatch.setattr(sentence_aligner, "PRODUCTS", 1_000)
+    model = ("--model", directory / "out/models/hmm", "--workers", "1")
+    words = (*command()[:9], *model, "--output", tmp_path / "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert ".en: its sentences have too many words" in errors
+    assert "document_too_long" in errors
+
+
+@pytest.mark.parametrize(
+    ("treatment", "pairs", "rejects"), [("keep", 1, 0), ("mend", 1, 0), ("reject", 0, 1)]
+)
+def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pairs, rejects):
+    directory, _ = finished
+    for name in ("en", "de"):
+        text = (directory / f"0.{name}").read_text()
+        (tmp_path / f"0.{name}").write_text("\x93" + text)
+    words = (*command()[:9], "--model", directory / "out/models/hmm", "--output", "out")
+    runs.run_well(*words, "--c1_controls", treatment, "--workers", "1", cwd=tmp_path)
+    mark = "\u201c" if treatment == "mend" else "\x93"
+    kept = [row for row in rows_of(tmp_path / "out", "data") if mark in row["source"]]
+    rejected = rows_of(tmp_path / "out", "rejects")
+    assert len(kept) == pairs
+    assert [row["reason"] for row in rejected].count("control_char") == rejects
+    notices = json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
+    assert any("c1_controls" in notice for notice in notices) is (treatment == "keep")
 
 
 @pytest.mark.parametrize(
