@@ -54,23 +54,29 @@ def rows(directory, name, part="data"):
 
 
 @pytest.fixture(scope="module")
+def plain(directory):
+    """Return the manifest of a run with the defaults."""
+    return run(directory, "plain")
+
+
+@pytest.fixture(scope="module")
 def annotated(directory):
     """Return the rows of a run that keeps all."""
     run(directory, "annotated", "--annotate_only", "--scores", "annotated.txt")
     return {row["id"]: row for row in rows(directory, "annotated")}
 
 
-def test_each_rejected_pair_has_the_rule_and_its_value(directory):
-    manifest = run(directory, "plain")
+def test_each_rejected_pair_has_the_rule_and_its_value(directory, plain):
     found = {row["reason"]: row for row in rows(directory, "plain", "rejects")}
     for reason, (source, _) in BAD.items():
-        assert manifest["rejected"][reason] == 1
+        assert plain["rejected"][reason] == 1
         assert (found[reason]["stage"], found[reason]["source"]) == ("filter", source)
     assert found["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
-    assert manifest["counts"]["pairs that only copied would reject"] == 1
-    assert manifest["rows"]["kept"] == len(rows(directory, "plain"))
+    assert plain["counts"]["pairs that only copied would reject"] == 1
+    assert plain["rows"]["kept"] == len(rows(directory, "plain"))
 
 
+@pytest.mark.usefixtures("plain")
 def test_of_masked_duplicates_the_best_stays(directory, annotated):
     copies = [r for r in rows(directory, "plain", "rejects") if r["reason"] == "masked_duplicate"]
     assert copies
@@ -82,6 +88,7 @@ def test_of_masked_duplicates_the_best_stays(directory, annotated):
         assert annotated[copy["id"]]["score"] <= better["score"]
 
 
+@pytest.mark.usefixtures("plain")
 def test_annotated_rows_say_what_a_run_would_keep(directory, annotated):
     assert not (directory / "annotated" / "_scored").exists()
     kept = {row["id"] for row in rows(directory, "plain")}
@@ -274,10 +281,8 @@ def test_the_help_shows_a_placeholder_as_it_is_written(capsys):
         ("annotated", "1\ngood\n", "line 2: 'good' is no label"),
     ],
 )
-@pytest.mark.usefixtures("annotated")
+@pytest.mark.usefixtures("annotated", "plain")
 def test_labels_that_do_not_fit_are_refused(directory, run_name, labels, message):
-    if run_name == "plain" and not (directory / "plain").exists():
-        run(directory, "plain")
     (directory / "wrong").write_text(labels)
     status, _, errors = runs.run_here(
         *("filter_fit", run_name, "wrong", "--output", "refused.json"), cwd=directory
