@@ -13,7 +13,7 @@ SCRIPTS = (
     *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada"),
     *("Malayalam", "Sinhala", "Thai", "Lao", "Tibetan", "Myanmar", "Georgian", "Hangul"),
     *("Ethiopic", "Cherokee", "Canadian_Aboriginal", "Khmer", "Mongolian", "Hiragana"),
-    *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki"),
+    *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki", "Meetei_Mayek"),
 )
 """Scripts by their Unicode names; a script's number is its place, from 1."""
 
@@ -21,15 +21,14 @@ _UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana
 
 _LANGUAGES = {
     "Greek": "el",
-    "Cyrillic": "ru uk be bg mk kk ky tg tt ba cv ce os ab mn sah tyv",
+    "Cyrillic": "ru uk be bg mk ba cv ce os ab sah tyv",
     "Armenian": "hy",
     "Hebrew": "he iw yi",
-    "Arabic": "ar fa ps ur sd ug ckb arz pnb",
+    "Arabic": "ar fa ps ur ckb arz pnb",
     "Thaana": "dv",
     "Devanagari": "hi mr ne sa mai bho kok brx doi",
-    "Bengali": "bn as mni",
+    "Bengali": "bn as",
     "Gujarati": "gu",
-    "Gurmukhi": "pa",
     "Oriya": "or",
     "Tamil": "ta",
     "Telugu": "te",
@@ -44,17 +43,23 @@ _LANGUAGES = {
     "Hangul Han": "ko",
     "Ethiopic": "am ti",
     "Cherokee": "chr",
-    "Canadian_Aboriginal": "iu",
     "Khmer": "km",
     "Han": "zh yue wuu lzh",
     "Han Hiragana Katakana": "ja",
-    "Ol_Chiki": "sat",
-    "Cyrillic Latin": "sr uz az tk bs sh",
+    "Arabic Cyrillic Latin": "az kk ky tg tk ug uz",
+    "Arabic Devanagari": "ks sd",
+    "Arabic Gurmukhi": "pa",
+    "Arabic Latin": "ha ku ms",
+    "Bengali Meetei_Mayek": "mni",
+    "Canadian_Aboriginal Latin": "iu",
+    "Cyrillic Latin": "sr bs sh tt",
+    "Cyrillic Mongolian": "mn",
+    "Devanagari Ol_Chiki": "sat",
     "Latin": "en de fr es it pt nl sv da no nb nn is fo fi et lv lt pl cs sk sl hr hu ro sq mt"
-    " ga gd cy br eu ca gl oc af fy lb tr vi id ms jv su tl fil ceb mg sw so ha yo ig zu xh st tn"
-    " rw ny sn eo la ht mi sm haw ku",
+    " ga gd cy br eu ca gl oc af fy lb tr vi id jv su tl fil ceb mg sw so yo ig zu xh st tn"
+    " rw ny sn eo la ht mi sm haw",
 }
-"""Languages (ISO 639) by the scripts that they are usually written in, as CLDR lists them."""
+"""Languages (ISO 639) by the scripts that they are commonly written in today (CLDR)."""
 
 _OF_LANGUAGE = {
     language: tuple(scripts.split())
@@ -71,8 +76,11 @@ _SUBTAGS = {
     "hans": "Han",
     "hant": "Han",
     "hebr": "Hebrew",
+    "guru": "Gurmukhi",
     "latn": "Latin",
     "mong": "Mongolian",
+    "mtei": "Meetei_Mayek",
+    "olck": "Ol_Chiki",
     "tfng": "Tifinagh",
 }
 """Scripts by the subtag of BCP 47 that names them (ISO 15924)."""

@@ -139,10 +139,32 @@ def test_every_column_of_the_rules_is_measured_and_a_share_where_it_should_be():
         ("sr", ("Cyrillic", "Latin")),
         ("und", ()),
         ("ps", ("Arabic",)),
+        ("ku", ("Arabic", "Latin")),
+        ("iu", ("Canadian_Aboriginal", "Latin")),
+        ("kk", ("Arabic", "Cyrillic", "Latin")),
+        ("pa-Guru", ("Gurmukhi",)),
+        ("mni", ("Bengali", "Meetei_Mayek")),
     ],
 )
 def test_scripts_of_languages(tag, wanted):
     assert scripts.scripts_of(tag) == wanted
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ku", "ئەم پیاوە کوردە"),
+        ("ku", "Ev mirov kurd e"),
+        ("iu", "inuit nunangat"),
+        ("iu", "ᐃᓄᐃᑦ"),
+    ],
+)
+def test_a_language_may_be_written_in_any_of_its_scripts(language, text):
+    target = "This is a sentence."
+    assert reason(text, target, source_lang=language, target_lang="en") == (None, None)
+    assert reason("это предложение", target, source_lang=language, target_lang="en")[0] == (
+        Reject.SCRIPT
+    )
 
 
 def test_a_class_holds_the_number_of_every_script():
