@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig
+from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.bitext_options import BitextOptions
@@ -53,7 +54,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     check(options)
     run = prepare(name, options)
-    check_languages(run)
+    if run.model is not None:
+        assert isinstance(run.model, hmm_store.ModelReference)
+        check_languages(run.model, run.language_facts(), "documents")
     parallel = parallel_plan(run)
     if options.beads is not None:
         inputs = set(files_read(run, parallel))
@@ -96,34 +99,6 @@ def check(options: BitextOptions) -> None:
         )
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("parallel_source_input and parallel_target_input belong together")
-
-
-def check_languages(run: Run) -> None:
-    """Refuse a given model that was fitted on other languages, or on the same sides exchanged.
-
-    A side that the model or the documents leave undetermined fits any.
-
-    Raises:
-        ConfigError: Names both.
-    """
-    if run.model is None:
-        return
-    assert isinstance(run.model, hmm_store.ModelReference)
-    about = hmm_store.load(run.model).about
-    for side, wanted in run.language_facts().items():
-        known, ours = (_languages(names) for names in (about.get(side), wanted))
-        if known and not ours <= known:
-            raise ConfigError(
-                f"--model {run.model.directory}: was fitted with {side} {', '.join(sorted(known))}"
-                f", but the documents have {', '.join(sorted(ours))}; give a model of the "
-                "documents' languages, source and target in their order, or leave --model out"
-            )
-
-
-def _languages(names: object) -> set[str]:
-    """Return languages less their regions and scripts, as far as they are determined."""
-    listed = names if isinstance(names, list) else []
-    return {str(name).partition("-")[0].lower() for name in listed} - {UNDETERMINED}
 
 
 def files_read(run: Run, parallel: Plan | None) -> Iterator[str]:

@@ -222,6 +222,10 @@ def test_a_killed_selection_scores_no_shard_again(directory):
         (("--score_weights", "nowhere.json"), "nowhere.json: no such file"),
         (("--scores", "corpus.de"), "is an input and would be overwritten"),
         (("--model", "nowhere"), "nowhere"),
+        (
+            ("--model", "model", "--source_lang", "fr"),
+            "fitted with source_lang en, but the pairs have fr",
+        ),
         (("--translation_input", "corpus.de"), "its rows have no translations; leave it out"),
         (("--translation_field", "3"), "its rows have no translations; leave it out"),
         (("--inline_tags", "index"), "give raw, which leaves them in the texts"),
