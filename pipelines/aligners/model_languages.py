@@ -1,33 +1,36 @@
 """Whether a fitted model is of the languages of a run."""
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pairweave.models.hmm import hmm_store
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.errors import ConfigError
 
+if TYPE_CHECKING:
+    from pairweave.pipelines.run.run import Run
 
-def check_languages(
-    reference: hmm_store.ModelReference, languages: Mapping[str, object], subject: str
-) -> None:
-    """Refuse a model that was fitted on other languages, or on the same sides exchanged.
+
+def check_languages(run: "Run", subject: str) -> None:
+    """Refuse a given model that was fitted on other languages, or on the same sides exchanged.
 
     A side that the model or the input leaves undetermined fits any.
 
     Args:
-        reference: The model.
-        languages: Lists of the input's languages by side (`pipelines.run.run.Run.language_facts`).
+        run: The planned run of a job that the statistical aligner alone can do.
         subject: What the input is called in the message.
 
     Raises:
         ConfigError: Names both.
     """
-    about = hmm_store.load(reference).about
-    for side, wanted in languages.items():
+    if run.model is None:
+        return
+    assert isinstance(run.model, hmm_store.ModelReference)
+    about = hmm_store.load(run.model).about
+    for side, wanted in run.language_facts().items():
         known, ours = (_languages(names) for names in (about.get(side), wanted))
         if known and not ours <= known:
             raise ConfigError(
-                f"--model {reference.directory}: was fitted with {side} {', '.join(sorted(known))}"
+                f"--model {run.model.directory}: was fitted with {side} {', '.join(sorted(known))}"
                 f", but the {subject} have {', '.join(sorted(ours))}; give a model of the "
                 f"{subject}' languages, source and target in their order, or leave --model out"
             )

@@ -54,9 +54,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     )
     check(options)
     run = prepare(name, options)
-    if run.model is not None:
-        assert isinstance(run.model, hmm_store.ModelReference)
-        check_languages(run.model, run.language_facts(), "documents")
+    check_languages(run, "documents")
     parallel = parallel_plan(run)
     if options.beads is not None:
         inputs = set(files_read(run, parallel))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
-from pairweave.models.hmm import hmm_store
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
@@ -54,9 +53,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if options.detector != "none":
         languages.load()  # now, not on a worker
     run = prepare(name, options)
-    if run.model is not None:
-        assert isinstance(run.model, hmm_store.ModelReference)
-        check_languages(run.model, run.language_facts(), "pairs")
+    check_languages(run, "pairs")
     scores = None if options.scores is None else LineFile("scores", options.scores, run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
