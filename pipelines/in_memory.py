@@ -41,7 +41,7 @@ _FIELDS = {
 """The columns that a job reads, if they are there; links with the aligner ``given`` alone."""
 
 _OF_PAIRS = (
-    *("input", "source_input", "target_input", "corpora", "corpus", "format"),
+    *("input", "from_run", "source_input", "target_input", "corpora", "corpus", "format"),
     *(f"{name}_field" for name in (*_TEXTS, "score", "links")),
 )
 """Options that say where pairs are, which is known of pairs in memory."""

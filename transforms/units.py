@@ -53,6 +53,19 @@ class ReadLimits(ReadLimitOptions, Config):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """A finished run whose rows are read as input.
+
+    Attributes:
+        corpora: Name and licence of each corpus that its rows may be from.
+        hashes: SHA-256 of each shard, hex, by the name of its file.
+    """
+
+    corpora: tuple[tuple[str, str | None], ...]
+    hashes: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class CorpusInput:
     """The input settings of one corpus.
 
@@ -91,6 +104,8 @@ class CorpusInput:
             ``decode`` turns them into characters, ``keep`` leaves them, ``reject`` rejects the
             pair.
         c1_controls: Treatment of U+0080 to U+009F: ``mend`` reads them as windows-1252.
+        run: The finished run that ``input`` names the shards of, if it does: rows keep the corpus,
+            file and line that they have there.
     """
 
     source_lang: str | None = None
@@ -117,6 +132,7 @@ class CorpusInput:
     tags_differ: str = "reject"
     html_entities: str = "keep"
     c1_controls: str = "keep"
+    run: EarlierRun | None = None
 
     def __post_init__(self) -> None:
         label = self.label
@@ -213,6 +229,8 @@ class Columns:
             ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
             ``target``; for Parquet it serves the file.
         field_count: TSV: fields in each line.
+        origin: Parquet: whether ``corpus``, ``file`` and ``line`` of a row are read from the
+            columns of these names.
     """
 
     source: str
@@ -223,6 +241,7 @@ class Columns:
     links: str | None = None
     languages_in: str | None = None
     field_count: int = 0
+    origin: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -270,6 +289,8 @@ class Unit:
         attention: The whole file of attention for the rows' links, if any.
         html_entities: Likewise.
         c1_controls: Likewise.
+        earlier: Name and licence of each corpus that the rows may be from, if they are those of an
+            earlier run; ``corpus`` is of none of them then.
     """
 
     index: int
@@ -290,6 +311,7 @@ class Unit:
     attention: Part | None = None
     html_entities: str = "keep"
     c1_controls: str = "keep"
+    earlier: tuple[tuple[str, str | None], ...] = ()
 
     @property
     def file(self) -> str:
@@ -326,7 +348,8 @@ class Unit:
             name: tuple(given) if isinstance(given, list) else given
             for name, given in value["format_options"].items()
         }
-        made = {"parts": parts, "columns": columns, "attention": attention}
+        earlier = tuple((name, licence) for name, licence in value["earlier"])
+        made = {"parts": parts, "columns": columns, "attention": attention, "earlier": earlier}
         return cls(**{**value, **made, "format_options": options})
 
 

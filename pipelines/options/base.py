@@ -72,6 +72,12 @@ class CorpusFileOptions(StepOptions):
         (),
         description="files or globs with both sides: .tsv .jsonl .parquet .po .tmx .xlf [.gz .zst]",
     )
+    from_run: Patterns = Field(
+        (),
+        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
+        "id, corpus, file, line and languages",
+        json_schema_extra={"metavar": "DIR"},
+    )
     source_input: Patterns = Field((), description="line-parallel text, the source side")
     target_input: Patterns = Field((), description="line-parallel text, the target side")
     translation_input: Patterns = Field(

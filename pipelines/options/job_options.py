@@ -24,6 +24,7 @@ from pairweave.transforms.links.link_options import (
     PhraseOptions,
     SymmetrizeOptions,
 )
+from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.tags.injection_options import (
     FRAGMENT_DEFAULTS,
@@ -142,6 +143,7 @@ class AugmentOptions(
     ShapeOptions,
     DrawOptions,
     ConfidenceLimitOptions,
+    OriginOptions,
     KeptLinksOptions,
     TaggedRowOptions,
     NestingOptions,

@@ -16,6 +16,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
+from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxRatio, MaxTokens
 from pairweave.transforms.suggestions.suggestion_options import (
     AlignedOptions,
@@ -54,6 +55,7 @@ class ScorerOptions(StepOptions):
 
 
 class SuggestOptions(
+    OriginOptions,
     HintOptions,
     ScoreLimitOptions,
     ScorerOptions,

@@ -2,6 +2,7 @@
 
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.run import Run
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
 
@@ -26,6 +27,12 @@ class LineFile:
         """
         self._path, self._run = path, run
         plan = run.plan
+        if any(unit.earlier for unit in plan.units):
+            raise ConfigError(
+                f"--{option} {path}: has a line for each line of the input, but the pairs of "
+                "--from_run keep the lines of the files that they were first read from; leave it "
+                "out, or give the shards as --input"
+            )
         self._order = [(file.corpus, file.name) for file in plan.files if file.role in _LEADING]
         check_copies(plan.units, self._order)
         check_beside(option, path, run.options.output, [file.path for file in plan.files])

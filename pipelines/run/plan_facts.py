@@ -29,15 +29,17 @@ def corpora_facts(plan: Plan, options: CorpusListOptions) -> list[dict[str, obje
     licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}
     for unit in plan.units:
-        facts.setdefault(
-            unit.corpus,
-            {
-                "name": unit.corpus,
-                "source_lang": unit.source_lang,
-                "target_lang": unit.target_lang,
-                "licence": licences.get(unit.corpus, options.licence),
-            },
-        )
+        own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
+        for name, licence in unit.earlier or own:
+            facts.setdefault(
+                name,
+                {
+                    "name": name,
+                    "source_lang": unit.source_lang,
+                    "target_lang": unit.target_lang,
+                    "licence": licence,
+                },
+            )
     return list(facts.values())
 
 
@@ -67,10 +69,12 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
 
 
 def _columns_facts(columns: Columns) -> dict[str, object]:
-    """Return the columns; omit an unused column of links, so that old plans keep their bytes."""
+    """Return the columns; omit links and origins that are not read: old plans keep their bytes."""
     facts = dataclasses.asdict(columns)
     if columns.links is None:
         del facts["links"]
+    if not columns.origin:
+        del facts["origin"]
     return facts
 
 

@@ -14,6 +14,7 @@ from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import WriteConfig
+from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.storage import files
 from pairweave.transforms.tags.glossary import Glossary
@@ -112,7 +113,8 @@ class Run(Planned):
         line = str(self.document["signature"])
         translator = None if self.translator is None else self.translator.digest
         output = files.absolute(self.options.output)
-        return WriteConfig(output, self.shards, self.digest, line, translator)
+        origin = isinstance(self.options, OriginOptions) and self.options.keep_origin
+        return WriteConfig(output, self.shards, self.digest, line, translator, origin=origin)
 
     @property
     def model_directory(self) -> str:

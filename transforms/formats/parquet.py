@@ -19,13 +19,20 @@ from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS, written_links
 from pairweave.transforms.reading.parquet.parquet_cells import Cells, byte_lengths
 from pairweave.transforms.reading.parquet.parquet_scan import (
+    ORIGIN,
     expansion_limit,
     field_paths,
     footer_metadata,
     is_list_of_links,
     scan_parquet,
 )
-from pairweave.transforms.reading.rows import BATCH_BYTES, Problem, RowMaker, read_text
+from pairweave.transforms.reading.rows import (
+    BATCH_BYTES,
+    Problem,
+    RowMaker,
+    read_text,
+    with_origin,
+)
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, part_bytes, stored_chunks
 from pairweave.transforms.units import Columns, Part, ReadLimits, Unit
@@ -90,7 +97,12 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
     line = unit.first_line
     budget = _TextBudget(unit, limits)
     for batch in _batches(unit, _fetch(part), paths, batch_rows):
-        stored = {side: _column(batch, path) for side, path in paths.items()}
+        origin = [batch.column(name) for name in ORIGIN] if columns.origin else None
+        stored = {
+            side: _column(batch, path)
+            for side, path in paths.items()
+            if origin is None or side not in ORIGIN
+        }
         lengths = {side: byte_lengths(column) for side, column in stored.items()}
         budget.spend(sum(int(sizes.sum()) for sizes in lengths.values()))
         for start, stop in _cuts(list(lengths.values()), limits.max_line_bytes):
@@ -100,7 +112,10 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
                 cell = Cells(column[start:stop], lengths[side][start:stop], side, limits)
                 texts[side] = _texts(cell, problems, columns)
             numbers = np.arange(line, line + stop - start, dtype=np.int64)
-            yield maker.batch(numbers, texts, problems)
+            made = maker.batch(numbers, texts, problems)
+            if origin is not None:
+                made = with_origin(made, *(column[start:stop] for column in origin))
+            yield made
             line += stop - start
 
 

@@ -164,6 +164,7 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
         target,
         translation_required="translation" in given,
         field_count=count,
+        origin=False,
         **dict(zip(given, found, strict=True)),
     )
     return columns, header

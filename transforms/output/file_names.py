@@ -51,6 +51,7 @@ class WriteConfig:
         signature: The signature line, written to each Parquet footer.
         translator: Digest of the model that translates sources, written to each receipt; None if
             there is none.
+        origin: Whether rows get the columns of `transforms.output.origin_columns`.
     """
 
     output: str
@@ -58,3 +59,4 @@ class WriteConfig:
     plan: str
     signature: str
     translator: str | None = None
+    origin: bool = False

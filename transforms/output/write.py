@@ -10,6 +10,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.output.file_entries import file_entry
 from pairweave.transforms.output.file_names import WriteConfig, data_name, rejects_name
+from pairweave.transforms.output.origin_columns import with_origin
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -106,8 +107,10 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
         counts |= shard.notes.agreement.counts()
     written = []
     tables = {rejects_name(number, config.shards): rejects_of(shard.rejected)}
-    if output.data is not None:
-        tables = {data_name(number, config.shards): output.data, **tables}
+    data = output.data
+    if data is not None:
+        data = with_origin(data, shard.kept) if config.origin else data
+        tables = {data_name(number, config.shards): data, **tables}
     for path, table in tables.items():
         encoded = encode_parquet(table, config.signature, shard.notes.model)
         files.write_bytes(files.join(config.output, path), encoded)

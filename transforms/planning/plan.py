@@ -14,6 +14,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.planning.earlier_run import check_shard
 from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
 from pairweave.transforms.planning.scan_attention import scan_attention
 from pairweave.transforms.reading.scan import Cut, Scan, ScanRequest
@@ -100,6 +101,8 @@ def make_plan(
     seen: dict[tuple[str, ...], str] = {}
     for group, each in zip(groups, scans, strict=True):
         found = _join_by_name(each) if group.format().named_rows else each
+        if group.corpus.run is not None:
+            check_shard(group.files[0], found[0].sha256, group.corpus.run)
         planned.extend(_input_files(group, found))
         if documents:
             units.append(_document(group, found, len(units)))
@@ -225,6 +228,7 @@ def _units(group: FileGroup, scans: Sequence[Scan], first_index: int) -> Iterato
             attention=attention[0] if attention else None,
             html_entities=group.corpus.html_entities,
             c1_controls=group.corpus.c1_controls,
+            earlier=() if group.corpus.run is None else group.corpus.run.corpora,
         )
         line += row[0].rows
 

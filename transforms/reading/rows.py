@@ -22,7 +22,16 @@ from pairweave.transforms.reading.links_of_rows import LINK_SIDES, read_given_li
 from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.units import Unit
 
-__all__ = ["RAW_BYTES", "SIDES", "Problem", "RowMaker", "control_problem", "read_text", "too_long"]
+__all__ = [
+    "RAW_BYTES",
+    "SIDES",
+    "Problem",
+    "RowMaker",
+    "control_problem",
+    "read_text",
+    "too_long",
+    "with_origin",
+]
 
 _STAGES = pa.array([Stage.READ.value])
 _REASONS = pa.array([reason.value for reason in Reject])
@@ -221,3 +230,24 @@ class RowMaker:
             pa.array(details, pa.string()),
             pa.array(raws, pa.binary()),
         ]
+
+
+def with_origin(
+    batch: pa.RecordBatch, corpus: pa.Array, file: pa.Array, line: pa.Array
+) -> pa.RecordBatch:
+    """Return ROWS that say of each row where it was first read.
+
+    Args:
+        batch: ROWS.
+        corpus: Names of corpora ``[row]``.
+        file: Names of files ``[row]``.
+        line: Lines from 1 ``[row]``.
+    """
+    for name, column in (("corpus", corpus), ("file", file)):
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        field = schemas.ROWS.field(name)
+        place = schemas.ROWS.get_field_index(name)
+        batch = batch.set_column(place, field, column.cast(field.type))
+    place = schemas.ROWS.get_field_index("line")
+    return batch.set_column(place, schemas.ROWS.field("line"), line.cast(pa.int64()))

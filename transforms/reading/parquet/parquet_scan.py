@@ -17,6 +17,9 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import PLAIN_CHUNK_BYTES, stored_chunks
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
 
+ORIGIN = ("corpus", "file", "line")
+"""The columns of a run's shards that say where a pair was first read."""
+
 _MAGIC = b"PAR1"
 _ENCRYPTED_MAGIC = b"PARE"
 _TAIL_BYTES = 8  # the footer's length, little-endian, and the magic
@@ -146,6 +149,8 @@ def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[st
     others = {} if columns.score is None else {SCORE: (columns.score,)}
     if columns.links is not None:
         others[LINKS] = (columns.links,)
+    if columns.origin:
+        others |= {name: (name,) for name in ORIGIN}
     if columns.languages_in is not None:
         return {
             "source": (columns.languages_in, source_lang),
@@ -217,6 +222,11 @@ def _find_columns(
             if all(lang in fields and is_text(fields[lang]) for lang in langs):
                 return columns
             raise _missing(name, [f"translation.{lang}: string" for lang in langs], schema)
+    origin = corpus.run is not None
+    if origin and not _has_origin(schema):
+        kinds = ("string", "string", "int64")
+        wanted = [f"{name}: {kind}" for name, kind in zip(ORIGIN, kinds, strict=True)]
+        raise _missing(name, wanted, schema)
     translation = corpus.translation_field
     if translation is None and "translation" in schema.names:
         translation = "translation" if is_text(schema.field("translation").type) else None
@@ -231,7 +241,16 @@ def _find_columns(
         translation_required=corpus.translation_field is not None,
         score=score,
         links=links,
+        origin=origin,
     )
+
+
+def _has_origin(schema: pa.Schema) -> bool:
+    """Tell whether rows say where they were first read."""
+    if any(schema.names.count(name) != 1 for name in ORIGIN):
+        return False
+    *names, line = (schema.field(name).type for name in ORIGIN)
+    return all(map(is_text, names)) and pa.types.is_integer(line)
 
 
 def _is_number(schema: pa.Schema, name: str) -> bool:

@@ -1,0 +1,15 @@
+"""The option of the columns in ``origin_columns.py``."""
+
+from pydantic import Field
+
+from pairweave.transforms.config import UNSAID, StepOptions
+
+
+class OriginOptions(StepOptions):
+    """Where pairs come from."""
+
+    keep_origin: bool = Field(
+        default=False,
+        description="columns file and line in each row: where its pair was first read",
+        json_schema_extra=UNSAID,
+    )
