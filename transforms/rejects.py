@@ -88,3 +88,5 @@ class Reject(enum.StrEnum):
     SOURCE_LANGUAGE = "source_language"
     TARGET_LANGUAGE = "target_language"
     MASKED_DUPLICATE = "masked_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    IN_EARLIER_CORPUS = "in_earlier_corpus"

@@ -15,10 +15,12 @@ from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
+from pairweave.pipelines.steps.near_duplicates import FindNearCopies
 from pairweave.pipelines.steps.scoring_pairs import (
     FindBorder,
     ReadScored,
     RejectByRules,
+    SelectAll,
     WriteScored,
     judge_and_score,
     reject_low_scores,
@@ -88,39 +90,49 @@ def check(options: FilterJobOptions) -> None:
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     """Read, screen, fit, shuffle, tokenize, judge and score; select, write, commit.
 
-    A selection by rank needs the scores of all shards: they are written, and read again once the
-    border of the selection is known. What an earlier attempt scored is not scored again.
+    A selection by rank needs the scores of all shards, as near-duplicates do: they are written, and
+    read again once the border of the selection is known. What an earlier attempt scored is not
+    scored again.
     """
     options, config = run.options, run.write_config
     assert isinstance(options, FilterJobOptions)
     aim = Aim(options.select_words, options.select_share)
-    if aim == Aim():
+    if aim == Aim() and options.duplicates != "near":
         found = scored(pipeline, run, wanted)
-        if options.select_score is not None:
-            good = MapShards(reject_low_scores, least=options.select_score)
-            found = found | "Select" >> good
     else:
-        place = Place(config.output, config.plan)
-        border = scored_shards.read_border(place)
-        whole = scored_shards.finished(place, run.shards)
-        missing = (frozenset(range(run.shards)) if border is None else wanted) - whole
-        unread = receipts.unread_units(config.output, config.plan, len(run.plan.units))
-        if missing or unread:
-            numbers = scored(pipeline, run, missing) | "Scored" >> WriteScored(place)
-        else:
-            numbers = pipeline | "Scored" >> beam.Create([], reshuffle=False)
-        if border is None:
-            search = numbers | "FindBorder" >> FindBorder(place, run.shards, aim)
-            end = beam.pvalue.AsSingleton(search)
-        else:
-            kept = beam.Map(lambda _, border, __: border, border, beam.pvalue.AsList(numbers))
-            once = pipeline | "Border" >> beam.Create([0])
-            end = beam.pvalue.AsSingleton(once | "AfterScoring" >> kept)
-        found = pipeline | "Selected" >> ReadScored(wanted, place, end)
+        found = selected(pipeline, run, wanted, aim)
+    if options.select_score is not None:
+        found = found | "Select" >> MapShards(reject_low_scores, least=options.select_score)
     reasons = rules.reasons(pick(RuleConfig, options))
     write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
     written = found | "Write" >> write
     _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+
+
+def selected(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], aim: Aim) -> Shards:
+    """Return the wanted shards, in which near-duplicates and what is not selected have a reason."""
+    options, place = run.options, Place(run.write_config.output, run.write_config.plan)
+    assert isinstance(options, FilterJobOptions)
+    near = options.near_threshold if options.duplicates == "near" else None
+    border = scored_shards.read_border(place)
+    whole = scored_shards.finished(place, run.shards)
+    missing = (frozenset(range(run.shards)) if border is None else wanted) - whole
+    unread = receipts.unread_units(place.output, place.plan, len(run.plan.units))
+    if missing or unread:
+        numbers = scored(pipeline, run, missing) | "Scored" >> WriteScored(place, near)
+    else:
+        numbers = pipeline | "Scored" >> beam.Create([], reshuffle=False)
+    if border is not None:
+        kept = beam.Map(lambda _, border, __: border, border, beam.pvalue.AsList(numbers))
+        once = pipeline | "Border" >> beam.Create([0])
+        return pipeline | "Selected" >> ReadScored(
+            wanted, place, beam.pvalue.AsSingleton(once | "AfterScoring" >> kept)
+        )
+    if near is not None:
+        numbers = numbers | "NearDuplicates" >> FindNearCopies(place, run.shards, near)
+    find = SelectAll(place) if aim == Aim() else FindBorder(place, run.shards, aim)
+    end = beam.pvalue.AsSingleton(numbers | "FindBorder" >> find)
+    return pipeline | "Selected" >> ReadScored(wanted, place, end)
 
 
 def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:

@@ -97,13 +97,15 @@ def judge_and_score(
 class WriteScored(beam.PTransform[Shards, Numbers]):
     """Writes every scored shard; the numbers of the shards come out."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, near: float | None = None) -> None:
+        """Say where to, and the least Jaccard index of near-duplicates if they are looked for."""
         super().__init__()
-        self._place = place
+        self._place, self._near = place, near
 
     def expand(self, shards: Shards) -> Numbers:
         """Write each shard."""
-        return shards | "Write" >> beam.Map(scored_shards.write, self._place).with_output_types(int)
+        write = beam.Map(scored_shards.write, self._place, self._near)
+        return shards | "Write" >> write.with_output_types(int)
 
 
 class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
@@ -130,6 +132,23 @@ class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
             narrow = beam.Map(selection.narrow, beam.pvalue.AsSingleton(counts), self._aim)
             border = border | f"Narrow{digit}" >> narrow
         return border | "Write" >> beam.Map(scored_shards.write_border, self._place)
+
+
+class SelectAll(beam.PTransform[Numbers, beam.PCollection[Border]]):
+    """Writes that every pair is selected, once some shards are numbered."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place = place
+
+    def expand(self, found: Numbers) -> beam.PCollection[Border]:
+        """Wait, then write."""
+        once = found.pipeline | "Whole" >> beam.Create([Border(whole=True)])
+        return once | "Write" >> beam.Map(_write_border, self._place, beam.pvalue.AsList(found))
+
+
+def _write_border(border: Border, place: Place, _found: Iterable[int]) -> Border:
+    return scored_shards.write_border(border, place)
 
 
 def _histogram(

@@ -114,6 +114,24 @@ def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
     return with_reason(rows, open_rows[copies], Reject.MASKED_DUPLICATE, details)
 
 
+def reject_near_copies(rows: pa.Table, copies: pa.Table | None) -> pa.Table:
+    """Give a reason to near-duplicates.
+
+    Args:
+        rows: SCORED rows.
+        copies: `near_duplicates.COPIES` rows, that count the rows without a reason; None for none.
+    """
+    if copies is None:
+        return rows
+    open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
+    details = [
+        f"of {row['corpus']} {row['file']} line {row['line']}"
+        for row in copies.select(["corpus", "file", "line"]).to_pylist()
+    ]
+    places = open_rows[copies.column("row").to_numpy()]
+    return with_reason(rows, places, Reject.NEAR_DUPLICATE, details)
+
+
 def reject_unselected(rows: pa.Table, keep: np.ndarray) -> pa.Table:
     """Give a reason to pairs that passed the rules and are not among the selected.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
-from pairweave.transforms.config import Share, StepOptions
+from pairweave.transforms.config import UNSAID, Share, StepOptions
 
 AtLeastZero = Annotated[float, Field(ge=0)]
 
@@ -79,11 +79,20 @@ class RuleOptions(StepOptions):
 class DuplicateOptions(StepOptions):
     """What counts as a duplicate beside equal pairs."""
 
-    duplicates: Literal["masked", "exact"] = Field(
+    duplicates: Literal["masked", "near", "exact"] = Field(
         "masked",
         description="masked: pairs that are equal but for web addresses, e-mail addresses and "
         "numbers are duplicates too, of which the best stays (of equal scores the first by the "
-        "names of corpus and file, and by line); exact: equal pairs only",
+        "names of corpus and file, and by line); near: likewise pairs that share most of their "
+        "five-character sequences; exact: equal pairs only",
+    )
+    near_threshold: float = Field(
+        0.8,
+        ge=0.5,
+        le=1,
+        description="duplicates near: least share of the five-character sequences of two pairs, "
+        "both sides together, that both have (Jaccard index, estimated by MinHash)",
+        json_schema_extra=UNSAID,
     )
 
 

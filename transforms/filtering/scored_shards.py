@@ -2,7 +2,9 @@
 
 A selection by rank needs the ranks of all shards. So each shard is written when it is scored, with
 a receipt; the border of the selection is found from the ranks in these files, and is written as
-well; then each shard is read again, and selected. The files go when the run is committed.
+well; then each shard is read again, and selected. Near-duplicates, which stand in other shards, are
+found between: each shard has a file of what they are found by, and then one of its copies. The
+files go when the run is committed.
 """
 
 import dataclasses
@@ -16,7 +18,8 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.arrow_streams import from_stream
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.filtering.filtered import SCORED
+from pairweave.transforms.filtering.filtered import SCORED, reject_near_copies
+from pairweave.transforms.filtering.near_duplicates import signatures
 from pairweave.transforms.filtering.selection import ROUNDS, Border, ranks
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -44,12 +47,13 @@ class Place:
         return files.join(self.output, DIRECTORY, name)
 
 
-def write(shard: Shard, place: Place) -> int:
+def write(shard: Shard, place: Place, near: float | None = None) -> int:
     """Write a scored shard, its ranks, and last the receipt of both.
 
     Args:
         shard: Its working table is SCORED rows.
         place: Where to.
+        near: Least Jaccard index of near-duplicates; None if they are not looked for.
 
     Returns:
         Its number.
@@ -59,10 +63,15 @@ def write(shard: Shard, place: Place) -> int:
     open_rows = shard.table.filter(shard.table.column("reason").is_null())
     ranked = ranks(open_rows.column("score").to_numpy(), open_rows.column("id"))
     words = open_rows.column("target_words").to_numpy()
-    buffer = io.BytesIO()
-    np.savez(buffer, ranks=ranked, words=words)
+    contents = {
+        _shard(shard.number): data,
+        _ranks(shard.number): _arrays(ranks=ranked, words=words),
+    }
+    if near is not None:
+        keys, codes = signatures(open_rows, near)
+        contents[_signatures(shard.number)] = _arrays(keys=keys, codes=codes)
     digests = {}
-    for name, content in ((_shard(shard.number), data), (_ranks(shard.number), buffer.getvalue())):
+    for name, content in contents.items():
         files.write_bytes(place.path(name), content)
         digests[name] = hashlib.sha256(content).hexdigest()
     receipt = orjson.dumps({"plan": place.plan, "files": digests}, option=orjson.OPT_SORT_KEYS)
@@ -82,19 +91,34 @@ def _is_whole(place: Place, shard: int) -> bool:
     try:
         receipt = orjson.loads(files.read_bytes(place.path(_receipt(shard))))
         return bool(receipt["plan"] == place.plan) and all(
-            hashlib.sha256(files.read_bytes(place.path(name))).hexdigest() == receipt["files"][name]
-            for name in (_shard(shard), _ranks(shard))
+            hashlib.sha256(files.read_bytes(place.path(name))).hexdigest() == digest
+            for name, digest in receipt["files"].items()
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
 def read(place: Place, number: int) -> Shard:
-    """Read a scored shard.
+    """Read a scored shard; its near-duplicates have a reason once they are found.
 
     Raises:
         WorkerError: It is not there, or cut short.
     """
+    shard = _read_scored(place, number)
+    return shard.with_table(reject_near_copies(shard.table, copies(place, number)))
+
+
+def read_open(place: Place, number: int) -> pa.Table:
+    """Return the rows (SCORED) of a scored shard that have no reason, near-duplicates among them.
+
+    Raises:
+        WorkerError: It is not there, or cut short.
+    """
+    table = _read_scored(place, number).table
+    return table.filter(table.column("reason").is_null())
+
+
+def _read_scored(place: Place, number: int) -> Shard:
     data = _read(place, _shard(number))
     lengths = _LENGTHS.unpack_from(data)
     if len(data) != _LENGTHS.size + sum(lengths):
@@ -114,7 +138,35 @@ def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
         WorkerError: They are not there.
     """
     with np.load(io.BytesIO(_read(place, _ranks(number)))) as arrays:
-        return arrays["ranks"], arrays["words"]
+        ranked, words = arrays["ranks"], arrays["words"]
+    found = copies(place, number)
+    if found is None:
+        return ranked, words
+    stays = np.ones(len(words), np.bool_)
+    stays[found.column("row").to_numpy()] = False
+    return ranked[:, stays], words[stays]
+
+
+def read_signatures(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the near-duplicates of a shard's open pairs are found by.
+
+    Raises:
+        WorkerError: It is not there.
+    """
+    with np.load(io.BytesIO(_read(place, _signatures(number)))) as arrays:
+        return arrays["keys"], arrays["codes"]
+
+
+def write_copies(found: pa.Table, place: Place, number: int) -> int:
+    """Write the near-duplicates of a shard (`near_duplicates.COPIES`); return its number."""
+    files.write_bytes(place.path(_copies(number)), _stream(found))
+    return number
+
+
+def copies(place: Place, number: int) -> pa.Table | None:
+    """Return the near-duplicates of a shard, None if none were found."""
+    path = place.path(_copies(number))
+    return from_stream(files.read_bytes(path)) if files.exists(path) else None
 
 
 def write_border(border: Border, place: Place) -> Border:
@@ -154,6 +206,12 @@ def _stream(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def _arrays(**arrays: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
 def _read(place: Place, name: str) -> bytes:
     try:
         return files.read_bytes(place.path(name))
@@ -167,6 +225,14 @@ def _shard(number: int) -> str:
 
 def _ranks(number: int) -> str:
     return f"ranks-{number:05d}.npz"
+
+
+def _signatures(number: int) -> str:
+    return f"signatures-{number:05d}.npz"
+
+
+def _copies(number: int) -> str:
+    return f"copies-{number:05d}.arrows"
 
 
 def _receipt(number: int) -> str:

@@ -1,0 +1,324 @@
+"""Near-duplicates: pairs most of whose shingles are common, found by MinHash in bands.
+
+A signature has `VALUES` minima (`transforms.kernels.filtering.minhash`), of the masked texts with
+case folded and signs left out. It is cut into bands of so many values; pairs with an equal band
+meet in a bucket (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section
+3.4). Two pairs whose Jaccard index is s share a bucket with the probability 1 - (1 - s^rows)^bands.
+`bands_of` takes the most rows that find at least `FOUND` of the pairs at the threshold:
+
+========= ===== ==== ============================================================
+threshold bands rows probability at threshold - 0.2, - 0.1, threshold, + 0.1
+========= ===== ==== ============================================================
+0.7          25    5 0.55, 0.87, 0.99, 1.00
+0.8          18    7 0.40, 0.79, 0.99, 1.00
+0.9          10   12 0.13, 0.51, 0.96, 1.00
+========= ===== ==== ============================================================
+
+Within a bucket every pair is compared with the `LEADERS` best pairs of the bucket: of pairs with
+the highest score, the first by the names of corpus and file, line and id. It is a near-duplicate
+if one of these is better and the Jaccard index that their signatures estimate reaches the
+threshold; its standard error is about 0.035 at 0.8. So buckets of up to ``LEADERS + 1`` pairs are
+compared in full, and the work of a larger one (boilerplate) grows with its size, not its square.
+
+Chains: a pair is rejected if a better pair is alike, whether or not that stays itself. So every
+rejected pair has a better one that it was compared with; of each connected component the best pair
+stays, and so does any that no better one is alike to. The result depends on the pairs alone.
+"""
+
+import functools
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import regex
+import xxhash
+
+from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.filtering import scripts
+from pairweave.transforms.kernels.filtering import minhash
+from pairweave.transforms.kernels.filtering.marks import find_marks, mask_texts
+from pairweave.transforms.kernels.sampling import mix64
+from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
+
+VALUES = 128
+"""Minima of a signature; as many as `datasketch` has by default."""
+
+FOUND = 0.95
+"""Least share of the pairs at the threshold that meet in a bucket."""
+
+LEADERS = 64
+"""Pairs of a bucket that all others of it are compared with."""
+
+_CODE_VALUES = 256
+
+KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("shard", pa.int32())])
+"""A key that stands in a shard."""
+
+PLACE = ("score", "corpus", "file", "line", "id")
+"""Pairs in this order, the highest score first, are the best first."""
+
+CANDIDATES = pa.schema(
+    [
+        pa.field("key", pa.uint64()),
+        pa.field("shard", pa.int32()),
+        pa.field("row", pa.int32()),
+        pa.field("score", pa.float32()),
+        pa.field("corpus", pa.string()),
+        pa.field("file", pa.string()),
+        pa.field("line", pa.int64()),
+        pa.field("id", pa.string()),
+        pa.field("codes", pa.binary(VALUES)),
+    ]
+)
+"""A pair in a bucket. ``row`` counts the pairs of its shard that have no reason."""
+
+COPIES = pa.schema(
+    [pa.field("row", pa.int32()), *(CANDIDATES.field(name) for name in PLACE)],
+)
+"""A near-duplicate, and the better pair that it is alike to."""
+
+_BEST_FIRST = [(name, "descending" if name == "score" else "ascending") for name in PLACE]
+
+
+@functools.cache
+def bands_of(threshold: float) -> tuple[int, int]:
+    """Return how many bands a signature has, and how many values a band.
+
+    >>> bands_of(0.8)
+    (18, 7)
+    """
+    for rows in range(VALUES, 1, -1):
+        bands = VALUES // rows
+        if meeting(threshold, bands, rows) >= FOUND:
+            return bands, rows
+    return VALUES, 1
+
+
+def meeting(jaccard: float, bands: int, rows: int) -> float:
+    """Return the probability that two pairs with a Jaccard index share a bucket."""
+    return float(1 - (1 - jaccard**rows) ** bands)
+
+
+def least_equal(threshold: float) -> int:
+    """Return how many of two signatures' codes must agree: others agree once in 256 by chance."""
+    return int(np.ceil(VALUES * (threshold + (1 - threshold) / _CODE_VALUES) - 1e-9))
+
+
+def signatures(pairs: pa.Table, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return what near-duplicates of pairs are found by.
+
+    Args:
+        pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
+        threshold: Least Jaccard index of near-duplicates.
+
+    Returns:
+        Keys of the buckets, uint64 ``[band, pair]``, and codes, uint8 ``[pair, VALUES]``. Languages
+        are part of a key. A pair without a letter or digit has keys of 0, which are no bucket.
+    """
+    sides = [_masked(pairs.column(side)) for side in ("source", "target")]
+    values, counts = minhash.signatures(*sides[0], *sides[1], _folded(), *_permutations())
+    keys = minhash.band_keys(values, *bands_of(threshold))
+    keys = np.maximum(keys ^ _language_keys(pairs), np.uint64(1))
+    keys[:, counts == 0] = 0
+    return keys, minhash.codes(values)
+
+
+def _masked(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    texts = texts_of(column)
+    data, offsets = mask_texts(*texts, find_marks(*texts, scripts.classes()))
+    return data, offsets
+
+
+def _language_keys(pairs: pa.Table) -> np.ndarray:
+    tags = [pairs.column(f"{side}_lang").cast(pa.string()) for side in ("source", "target")]
+    joined = pc.binary_join_element_wise(*tags, "\x1f").to_pylist()
+    known = {tag: xxhash.xxh3_64_intdigest(tag.encode()) for tag in set(joined)}
+    return np.array([known[tag] for tag in joined], np.uint64)
+
+
+@functools.cache
+def _permutations() -> tuple[np.ndarray, np.ndarray]:
+    """Return factors and terms of the signature's permutations; the same on every machine."""
+    drawn = [int(mix64(np.uint64(number + 1))) for number in range(VALUES)]
+    factors = np.array([each >> 32 | 1 for each in drawn], np.uint32)
+    return factors, np.array([each & 0xFFFFFFFF for each in drawn], np.uint32)
+
+
+@functools.cache
+def _folded() -> np.ndarray:
+    """Return what each code point counts as: itself in lower case, or a space; uint32.
+
+    Letters, their marks and digits count; U+0001 to U+0007 stand for what was masked.
+    """
+    table = np.full(CODE_POINTS, minhash.SPACE, np.uint32)
+    everything = np.arange(CODE_POINTS, dtype=np.uint32).tobytes()
+    text = everything.decode("utf-32-le", "surrogatepass")
+    for match in regex.finditer(r"[\p{L}\p{M}\p{N}\u0001-\u0007]+", text):
+        for point in range(*match.span()):
+            lower = text[point].lower()
+            table[point] = ord(lower) if len(lower) == 1 else point
+    table.flags.writeable = False
+    return table
+
+
+def key_tables(keys: np.ndarray, shard: int, partitions: int) -> dict[int, pa.Table]:
+    """Return the keys of a shard, each once or twice, by the partition that they fall into.
+
+    Args:
+        keys: From `signatures`.
+        shard: The shard's number.
+        partitions: How many there are.
+
+    Returns:
+        KEYS rows by partition. A key that several pairs of the shard have is there twice: it is
+        known to be a bucket.
+    """
+    found, times = np.unique(keys[keys != 0], return_counts=True)
+    every = np.sort(np.concatenate([found, found[times > 1]]))
+    return _divided(pa.table({"key": every}), every, partitions, shard)
+
+
+def _divided(table: pa.Table, keys: np.ndarray, partitions: int, shard: int) -> dict[int, pa.Table]:
+    """Return rows by the partition of their keys, with the shard's number."""
+    shards = pa.array(np.full(len(keys), shard, np.int32))
+    table = table.append_column("shard", shards)
+    numbers = ((keys >> np.uint64(32)) * np.uint64(partitions)) >> np.uint64(32)
+    order = np.argsort(numbers, kind="stable")
+    table = table.take(pa.array(order))
+    bounds = np.searchsorted(numbers[order], np.arange(partitions + 1, dtype=np.uint64))
+    return {
+        part: table.slice(bounds[part], bounds[part + 1] - bounds[part])
+        for part in range(partitions)
+        if bounds[part + 1] > bounds[part]
+    }
+
+
+def repeated_keys(tables: list[pa.Table]) -> dict[int, pa.Table]:
+    """Return the keys that more than one pair has, by shard (KEYS rows); of one partition."""
+    keys = np.concatenate([table.column("key").to_numpy() for table in tables])
+    shards = np.concatenate([table.column("shard").to_numpy() for table in tables])
+    order = np.lexsort((shards, keys))
+    keys, shards = keys[order], shards[order]
+    same = keys[1:] == keys[:-1]
+    common = np.zeros(len(keys), np.bool_)
+    common[1:] |= same
+    common[:-1] |= same
+    common[1:] &= ~(same & (shards[1:] == shards[:-1]))
+    found = pa.table({"key": keys[common], "shard": shards[common]}, schema=KEYS)
+    return {
+        shard: found.filter(pc.equal(found.column("shard"), shard))
+        for shard in np.unique(shards[common]).tolist()
+    }
+
+
+def candidates(
+    pairs: pa.Table,
+    keys: np.ndarray,
+    codes: np.ndarray,
+    repeated: np.ndarray,
+    shard: int,
+    partitions: int,
+) -> dict[int, pa.Table]:
+    """Return the pairs of a shard that stand in a bucket with others, by partition.
+
+    Args:
+        pairs: With the columns `PLACE`.
+        keys: From `signatures`.
+        codes: From `signatures`.
+        repeated: Keys of buckets with several pairs, uint64.
+        shard: The shard's number.
+        partitions: How many there are.
+    """
+    bands, rows = np.nonzero(np.isin(keys, repeated))
+    every = keys[bands, rows]
+    table = pairs.select(PLACE).take(pa.array(rows))
+    data = np.ascontiguousarray(codes[rows])
+    for name, column in (
+        ("key", pa.array(every, pa.uint64())),
+        ("row", pa.array(rows, pa.int32())),
+        ("codes", pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(VALUES), len(rows), [None, pa.py_buffer(data)]
+        )),
+    ):  # fmt: skip
+        table = table.append_column(name, column)
+    divided = _divided(table, every, partitions, shard)
+    return {part: rows.select(CANDIDATES.names).cast(CANDIDATES) for part, rows in divided.items()}
+
+
+def best_of_buckets(parts: list[pa.Table]) -> pa.Table:
+    """Return the `LEADERS` best pairs of each bucket, by key and the best first.
+
+    Args:
+        parts: CANDIDATES rows, among them leaders from earlier calls.
+    """
+    rows = pa.concat_tables(parts)
+    order = pc.sort_indices(rows, sort_keys=[("key", "ascending"), *_BEST_FIRST])
+    rows = rows.take(order)
+    keys = rows.column("key").to_numpy()
+    begins = np.searchsorted(keys, keys, side="left")
+    return rows.filter(pa.array(np.arange(len(keys)) - begins < LEADERS)).combine_chunks()
+
+
+def copies_of(rows: pa.Table, leaders: pa.Table, threshold: float) -> pa.Table:
+    """Return the near-duplicates among pairs of some buckets.
+
+    Args:
+        rows: CANDIDATES rows.
+        leaders: Of all their buckets (`best_of_buckets`).
+        threshold: Least Jaccard index.
+
+    Returns:
+        COPIES rows, with the column ``shard`` behind.
+    """
+    heads = leaders.column("key").to_numpy()
+    keys = rows.column("key").to_numpy()
+    begins = np.searchsorted(heads, keys, side="left").astype(np.int64)
+    ends = np.searchsorted(heads, keys, side="right").astype(np.int64)
+    ends = np.minimum(ends, _own_places(rows, leaders, ends))
+    least = least_equal(threshold)
+    found = minhash.first_alike(_codes(rows), _codes(leaders), begins, ends, least)
+    alike = np.flatnonzero(found >= 0)
+    better = leaders.select(PLACE).take(pa.array(found[alike]))
+    copies = rows.select(["row", "shard"]).take(pa.array(alike))
+    for name in PLACE:
+        copies = copies.append_column(COPIES.field(name), better.column(name))
+    return copies.select([*COPIES.names, "shard"])
+
+
+def _own_places(rows: pa.Table, leaders: pa.Table, ends: np.ndarray) -> np.ndarray:
+    """Return where each pair stands among the leaders, or its end: only those before are better."""
+    keys = np.concatenate([each.column("key").to_numpy() for each in (leaders, rows)])
+    shards = np.concatenate([each.column("shard").to_numpy() for each in (leaders, rows)])
+    numbers = np.concatenate([each.column("row").to_numpy() for each in (leaders, rows)])
+    # The sort is stable, so a leader comes right before itself among the rows.
+    order = np.lexsort((numbers, shards, keys))
+    same = np.logical_and.reduce(
+        [each[order][1:] == each[order][:-1] for each in (keys, shards, numbers)]
+    )
+    places = ends.copy()
+    places[order[1:][same] - len(leaders)] = order[:-1][same]
+    return places
+
+
+def _codes(rows: pa.Table) -> np.ndarray:
+    column = rows.column("codes").combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks else pa.array([], pa.binary(VALUES))
+    data = np.frombuffer(column.buffers()[1] or b"", np.uint8)
+    first = column.offset * VALUES
+    return data[first : first + len(column) * VALUES].reshape(-1, VALUES)
+
+
+def best_reasons(parts: list[pa.Table]) -> pa.Table:
+    """Return each near-duplicate of a shard once, with the best of the pairs it is alike to.
+
+    Args:
+        parts: COPIES rows of the shard.
+    """
+    rows = pa.concat_tables([part.select(COPIES.names) for part in parts])
+    order = pc.sort_indices(rows, sort_keys=[("row", "ascending"), *_BEST_FIRST])
+    rows = rows.take(order)
+    numbers = rows.column("row").to_numpy()
+    first = np.ones(len(numbers), np.bool_)
+    first[1:] = numbers[1:] != numbers[:-1]
+    return rows.filter(pa.array(first))
