@@ -58,6 +58,7 @@ def document_pairs(directory, count):
 
 
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2")
+NEAR = ("--duplicates", "near", "--near_threshold", "0.6", "--select_share", "0.5")
 ANNOTATED = ("--annotate_only", "--duplicates", "exact")
 GIVEN = (
     *("--tokens", "whitespace", "--aligner", "given"),
@@ -69,6 +70,7 @@ JOBS = {
     "suggest_ter": (("suggest", *LARGE, "--aligner", "ter", "--deletions"), triples, 1_200),
     "filter": (("filter", *LARGE[:4], "--select_words", "5000"), pairs, 1_200),
     "filter_share": (("filter", *LARGE[:4], "--select_share", "0.3", *ANNOTATED), pairs, 600),
+    "filter_near": (("filter", *LARGE[:4], *NEAR), pairs, 600),
     "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
     "bitext": (("bitext", "--shard_pairs", "30"), document_pairs, 160),
     "given_align": (("align", *GIVEN), linked_pairs, 240),
