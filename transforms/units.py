@@ -21,7 +21,7 @@ Kind = TypeVar("Kind", bound=StepOptions)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
-class ReadLimitOptions(StepOptions):
+class FileLimitOptions(StepOptions):
     """Limits that protect the machine from hostile or broken input.
 
     DEFLATE can expand 1032 times; text compresses 3 to 20 times. A block of lines must stay far
@@ -39,10 +39,15 @@ class ReadLimitOptions(StepOptions):
     max_file_bytes: int = Field(
         1 << 40, ge=1, le=1 << 60, description="largest decompressed size of one file, in bytes"
     )
+
+
+class JsonLimitOptions(StepOptions):
+    """Limits of JSON."""
+
     max_json_depth: int = Field(64, ge=1, le=256, description="deepest nesting of a JSON line")
 
 
-class ReadLimits(ReadLimitOptions, Config):
+class ReadLimits(JsonLimitOptions, FileLimitOptions, Config):
     """Limits of the readers: a longer line, cell or message rejects its row.
 
     Attributes:

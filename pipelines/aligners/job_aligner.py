@@ -109,7 +109,7 @@ class JobAligner:
                 label = f"corpus {corpus.name}: " if corpus.name else ""
                 raise ConfigError(
                     f"{label}--{corpus.given_links[0]}: only --aligner given takes links from the "
-                    "input; give that (align, augment and suggest have it), or leave it out"
+                    "input; give that, or leave it out"
                 )
 
     def of_plan(self, reference: "AlignerReference", plan: Plan) -> "AlignerReference":

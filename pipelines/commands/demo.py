@@ -13,8 +13,8 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.commands import preview
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.base import CorpusOptions
 from pairweave.pipelines.options.command_options import DemoOptions
+from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
@@ -55,7 +55,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def catalogues(language: str) -> tuple[CorpusOptions, ...]:
+def catalogues(language: str) -> tuple[TaggedCorpus, ...]:
     """Return one corpus per installed package that has catalogues in a language.
 
     Raises:
@@ -71,7 +71,7 @@ def catalogues(language: str) -> tuple[CorpusOptions, ...]:
         found = sorted(str(path.locate()) for path in listed if wanted.search(f"/{path}"))
         if found:
             corpora.append(
-                CorpusOptions(
+                TaggedCorpus(
                     corpus=package.lower(),
                     input=tuple(found),
                     source_lang="en",

@@ -71,29 +71,17 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def check(options: BitextOptions) -> None:
-    """Refuse options that do not go together, or that documents have no use for.
+    """Refuse options that do not go together.
 
     Raises:
         ConfigError: Names them.
     """
-    for corpus in (options, *options.corpora):
-        unused = sorted(options.NO_USE & corpus.model_fields_set)
-        if unused:
-            raise ConfigError(
-                f"--{unused[0]}: bitext has no use for it; it reads documents as text, a sentence "
-                "a line, by --source_input and --target_input"
-            )
     of_fit = {"iterations", "parallel_source_input", "parallel_target_input"}
     unused = sorted(of_fit & options.model_fields_set)
     if options.model is not None and unused:
         raise ConfigError(
             f"--{unused[0]}: of an aligner that is fitted in the run; the given --model is fitted. "
             "Leave it out, or leave --model out"
-        )
-    if options.tokens == "sentencepiece":
-        raise ConfigError(
-            "--tokens sentencepiece: documents are cut before there are pairs to train on; give "
-            "sentencepiece:MODEL, or words"
         )
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("parallel_source_input and parallel_target_input belong together")

@@ -29,7 +29,6 @@ from pairweave.pipelines.steps.scoring_pairs import (
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import filtered, languages, rules, scored_shards
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.filtered import DuplicateConfig
@@ -51,7 +50,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         FilterJobOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
-    check(options)
     if options.detector != "none":
         languages.load()  # now, not on a worker
     run = prepare(name, options)
@@ -65,26 +63,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
         scores.write(score_lines)
     plan_text.say_where(options.output)
     return 0
-
-
-def check(options: FilterJobOptions) -> None:
-    """Refuse what the rows of the job have no place for.
-
-    Raises:
-        ConfigError: Names the option.
-    """
-    for corpus in (options, *options.corpora):
-        for name in ("translation_input", "translation_field"):
-            if getattr(corpus, name):
-                raise ConfigError(
-                    f"--{name}: filter judges sources and targets, and its rows have no "
-                    "translations; leave it out, and translate what is kept"
-                )
-        if corpus.inline_tags == "index":
-            raise ConfigError(
-                "--inline_tags index: takes tags out of the texts, and the rows of filter have no "
-                "place for them; give raw, which leaves them in the texts, strip or reject"
-            )
 
 
 def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:

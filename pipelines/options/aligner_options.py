@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import Field
 
 from pairweave.pipelines.aligners.registry import ALIGNERS
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
@@ -30,9 +30,16 @@ def with_options(base: type[FitSettings], aligners: tuple[str, ...]) -> type[Fit
     return types.new_class(f"{base.__name__}OfEach", (*reversed(kinds), base))
 
 
-class AnyAligner(FitSettings):
+class AnyAligner(TrainedTokenOptions):
     """Word alignment."""
 
+    tokens: str | None = Field(
+        None,
+        pattern=ANY_TOKENS,
+        description="units to align: words, whitespace, sentencepiece:MODEL, sentencepiece to "
+        "train a model on a sample, or the encoder's pieces (default words, or those of the given "
+        "model)",
+    )
     aligner: str = "hmm"
     model: str | None = Field(
         None,

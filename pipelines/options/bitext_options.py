@@ -1,19 +1,17 @@
 """The options of the job ``bitext``."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import CorpusOptions, JobOptions, Patterns
+from pairweave.pipelines.options.base import GIVEN_TOKENS, Patterns, RowJobOptions
+from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 
-_OF_DOCUMENTS = {
-    *("corpus", "source_input", "target_input", "source_lang", "target_lang"),
-    *("c1_controls", "licence"),
-}
-"""Options of corpora that documents have a use for."""
+_PLAN_CONSTANTS: dict[str, object] = {"max_json_depth": 64, "vocabulary": 16_000}
+"""Entries of every plan, so that a run continues one that an earlier version began."""
 
 
 class SentenceOptions(StepOptions):
@@ -66,13 +64,17 @@ class SentenceOptions(StepOptions):
     )
 
 
-class BitextOptions(SentenceOptions, JobOptions):
+class BitextOptions(SentenceOptions, RowJobOptions, DocumentCorpus):
     """Options of ``bitext``."""
 
-    NO_USE: ClassVar[frozenset[str]] = frozenset(
-        {*CorpusOptions.model_fields, "max_json_depth", "vocabulary"} - _OF_DOCUMENTS
+    corpora: tuple[DocumentCorpus, ...] = ()
+    tokens: str | None = Field(
+        None,
+        # Documents are cut before there are pairs to train a model on.
+        pattern=GIVEN_TOKENS,
+        description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
+        "those of the given model)",
     )
-
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
         math.inf, description="largest ratio of the sides' token counts; inf for none"
@@ -83,6 +85,10 @@ class BitextOptions(SentenceOptions, JobOptions):
     def given_model(self) -> str | None:
         """Return where the fitted aligner is, if one is given."""
         return self.model
+
+    def plan_settings(self) -> dict[str, object]:
+        """Return the entries of options that other jobs have."""
+        return {**super().plan_settings(), **_PLAN_CONSTANTS}
 
 
 def fit_notice(options: BitextOptions) -> str | None:

@@ -1,16 +1,17 @@
 """From options to the corpora of a job."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pairweave.pipelines.options.base import CorpusOptions, InputOptions
+from pairweave.pipelines.options.base import Corpus, InputOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.units import CorpusInput
 
+_PAIR_FILES = ("input", "source_input", "target_input")
 UNDETERMINED = "und"
 """The language tag of text whose language is not given (BCP 47)."""
 
@@ -23,19 +24,16 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
     Raises:
         ConfigError: There is no corpus, or both a list and a single corpus.
     """
-    single = CorpusOptions(**{name: getattr(options, name) for name in _corpus_options(options)})
-    has_single = bool(single.input or single.source_input or single.target_input or single.from_run)
+    kind = options.corpus_kind()
+    given = options.model_fields_set & kind.model_fields.keys()
+    single = kind(**{name: getattr(options, name) for name in given})
+    has_single = _has(single, *_PAIR_FILES, "from_run")
     if not options.corpora:
         if not has_single:
-            raise ConfigError(
-                "no input: give --input FILE ..., or --source_input FILE --target_input FILE, "
-                "--from_run DIR, or a YAML file with corpora"
-            )
+            raise ConfigError(f"no input: give {_ways(kind)}, or a YAML file with corpora")
         return tuple(_corpus_inputs(single))
-    if has_single or single.translation_input or single.corpus is not None:
-        raise ConfigError(
-            "give corpora in the YAML file, or corpus, --input and --source_input, not both"
-        )
+    if has_single or _has(single, "translation_input") or single.corpus is not None:
+        raise ConfigError(f"give corpora in the YAML file, or corpus, {_ways(kind)}, not both")
     around = {name: getattr(single, name) for name in single.model_fields_set}
     names = [corpus.corpus for corpus in options.corpora]
     corpora: list[CorpusInput] = []
@@ -45,60 +43,72 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
         if corpus.corpus is not None and names.count(corpus.corpus) > 1:
             raise ConfigError(f"two corpora are named {corpus.corpus}; give each its own name")
         own = {name: getattr(corpus, name) for name in corpus.model_fields_set}
-        corpora.extend(_corpus_inputs(CorpusOptions(**{**around, **own})))
+        corpora.extend(_corpus_inputs(kind(**{**around, **own})))
     return tuple(corpora)
 
 
-def _corpus_options(options: InputOptions) -> set[str]:
-    return options.model_fields_set & set(CorpusOptions.model_fields)
+def _has(corpus: Corpus, *names: str) -> bool:
+    """Return True if one of some files is given; a job's corpora need not have all options."""
+    return any(getattr(corpus, name, ()) for name in names)
 
 
-def _corpus_inputs(corpus: CorpusOptions) -> Iterator[CorpusInput]:
+def _ways(kind: type[Corpus]) -> str:
+    """Return the options by which a job's corpus can be given, for messages."""
+    ways = {
+        "input": "--input FILE ...",
+        "source_input": "--source_input FILE --target_input FILE",
+        "from_run": "--from_run DIR",
+    }
+    return ", or ".join(way for name, way in ways.items() if name in kind.model_fields)
+
+
+def _corpus_inputs(corpus: Corpus) -> Iterator[CorpusInput]:
     """Yield the input in files, if there is any, and one for each finished run.
 
     Raises:
         ConfigError: A corpus of finished runs has a name or a licence: their pairs keep theirs.
     """
-    in_files = corpus.input or corpus.source_input or corpus.target_input
-    if in_files or not corpus.from_run:
-        yield _corpus_input(corpus)
+    values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
+    runs = getattr(corpus, "from_run", ())
+    if _has(corpus, *_PAIR_FILES) or not runs:
+        yield _corpus_input(corpus.corpus, values)
     else:
         for name in ("corpus", "licence"):
             if getattr(corpus, name) is not None:
                 raise ConfigError(
                     f"{name}: the pairs of a run (from_run) keep their {name}; leave it out"
                 )
-    for directory in corpus.from_run:
+    for directory in runs:
         yield input_of_run(
-            directory, corpus.source_lang, corpus.target_lang, _reading_settings(corpus)
+            directory, values["source_lang"], values["target_lang"], _reading_settings(values)
         )
 
 
-def _reading_settings(corpus: CorpusOptions) -> dict[str, Any]:
+def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:
     """Return how the rows of a finished run are read, by the names of `CorpusInput`."""
-    files = {"input", "source_input", "target_input", "source_lang", "target_lang", "from_run"}
-    left_out = {"corpus", "licence", "format", *files, *FormatOptions.model_fields}
-    return corpus.model_dump(exclude=left_out)
+    left_out = {"format", *_PAIR_FILES, "source_lang", "target_lang", *FormatOptions.model_fields}
+    return {name: value for name, value in values.items() if name not in left_out}
 
 
-def _corpus_input(corpus: CorpusOptions) -> CorpusInput:
-    values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
-    if corpus.source_lang is None and not _implies_source_lang(corpus):
+def _corpus_input(name: str | None, values: dict[str, Any]) -> CorpusInput:
+    values = dict(values)
+    implied = _implies_source_lang(values.get("format"), values.get("input", ()))
+    if values["source_lang"] is None and not implied:
         values["source_lang"] = UNDETERMINED
-    values["target_lang"] = corpus.target_lang or UNDETERMINED
+    values["target_lang"] = values["target_lang"] or UNDETERMINED
     fields = FormatOptions.model_fields
-    given = {name: values.pop(name) for name in fields}
+    given = {name: values.pop(name) for name in fields.keys() & values.keys()}
     own = {name: value for name, value in given.items() if value != fields[name].get_default()}
-    made = CorpusInput(name=corpus.corpus, format_options=own, **values)
+    made = CorpusInput(name=name, format_options=own, **values)
     registry.check_corpus(made)
     return made
 
 
-def _implies_source_lang(corpus: CorpusOptions) -> bool:
+def _implies_source_lang(form: str | None, inputs: Sequence[str]) -> bool:
     """Return True if the formats of all files imply a source language, as PO does."""
-    if corpus.format is not None and registry.input_format(corpus.format).source_lang is not None:
+    if form is not None and registry.input_format(form).source_lang is not None:
         return True
-    names = [re.sub(r"\.(gz|zst)$", "", name) for name in corpus.input]
+    names = [re.sub(r"\.(gz|zst)$", "", name) for name in inputs]
     found = registry.extensions() if names else {}
     implying = tuple(ending for ending, each in found.items() if each.source_lang is not None)
     return bool(names) and all(name.endswith(implying) for name in names)

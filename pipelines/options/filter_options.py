@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import JobOptions
+from pairweave.pipelines.options.base import PairInputOptions, RowJobOptions, TrainedTokenOptions
+from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
@@ -38,8 +39,19 @@ class ScoreOptions(StepOptions):
     )
 
 
-class FilterJobOptions(SelectionOptions, DuplicateOptions, RuleOptions, ScoreOptions, JobOptions):
+class FilterJobOptions(
+    SelectionOptions,
+    DuplicateOptions,
+    RuleOptions,
+    ScoreOptions,
+    TrainedTokenOptions,
+    PairInputOptions,
+    RowJobOptions,
+    PairCorpus,
+):
     """Options of ``filter``."""
+
+    corpora: tuple[PairCorpus, ...] = ()
 
     PASSED: ClassVar[str] = "the screen and the rules"
 

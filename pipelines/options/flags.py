@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import functools
+import importlib
 import re
 import types
 import typing
@@ -11,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.options.base import PATTERN_TEXTS, CorpusOptions, Options, PlaceOptions
+from pairweave.pipelines.options.base import PATTERN_TEXTS, InputOptions, Options, PlaceOptions
 from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.transforms.errors import ConfigError
 
@@ -121,8 +122,6 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         title = _title(model, name)
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
-        if name in model.NO_USE:
-            text = argparse.SUPPRESS
         groups[title].add_argument(f"--{name}", help=text, **shape)
     return parser
 
@@ -174,7 +173,8 @@ def _check_rest(rest: Sequence[str], parser: Parser, prog: str, *, beam: bool) -
             value_may_follow = not equals and flag not in _beam_switches()
             continue
         known = [*ours, *sorted(beam_flags())] if beam else ours
-        raise ConfigError(f"unknown option {flag}{_nearest(flag, ours, known)}; see {prog} --help")
+        hint = _jobs_with(flag.removeprefix("--")) or _nearest(flag, ours, known)
+        raise ConfigError(f"unknown option {flag}{hint}; see {prog} --help")
 
 
 def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
@@ -182,6 +182,21 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
         name, known, 1, 0.6
     )
     return f", did you mean {near[0]}?" if near else ""
+
+
+def _jobs_with(name: str) -> str:
+    """Return which jobs have an option, for a message; nothing if none has it."""
+    from pairweave.pipelines.cli import COMMANDS
+
+    jobs = []
+    for job, command in COMMANDS.items():
+        module, _, model = command.options.partition(":")
+        if module and name in getattr(importlib.import_module(module), model).model_fields:
+            jobs.append(job)
+    if not jobs:
+        return ""
+    *others, last = jobs
+    return f", an option of {', '.join(others)} and {last}" if others else f", an option of {last}"
 
 
 def beam_flags() -> frozenset[str]:
@@ -221,7 +236,8 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
     names = list(model.model_fields)
     for key in value:
         if key not in names:
-            raise ConfigError(f"{path}: unknown key {key}{_nearest(str(key), names, names)}")
+            hint = _jobs_with(str(key)) or _nearest(str(key), names, names)
+            raise ConfigError(f"{path}: unknown key {key}{hint}")
     return value
 
 
@@ -229,11 +245,11 @@ def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:
-        problems = "; ".join(_described(problem) for problem in error.errors())
+        problems = "; ".join(_described(problem, model) for problem in error.errors())
         raise ConfigError(f"{problems}; see {prog} --help") from error
 
 
-def _described(problem: Mapping[str, Any]) -> str:
+def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
     """Describe a validation error of pydantic in one clause, with what to write instead."""
     kind, given = problem["type"], problem.get("input")
     place = ".".join(str(part) for part in problem["loc"])
@@ -241,8 +257,9 @@ def _described(problem: Mapping[str, Any]) -> str:
         return f"--{place} is required"
     if kind == "extra_forbidden":
         # Top-level keys are checked when the file is read, so the key is inside `corpora`.
-        names = list(CorpusOptions.model_fields)
-        return f"{place}: unknown key{_nearest(str(problem['loc'][-1]), names, names)}"
+        names = list(model.corpus_kind().model_fields) if issubclass(model, InputOptions) else []
+        name = str(problem["loc"][-1])
+        return f"{place}: unknown key{_jobs_with(name) or _nearest(name, names, names)}"
     if isinstance(given, bool) and place.endswith("_lang"):
         # YAML 1.1 reads the bare words no, off, yes and on as switches.
         example = "yes" if given else "no"

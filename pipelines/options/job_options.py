@@ -9,14 +9,19 @@ from pydantic import Field
 from pairweave.models.finetune.finetune_config import TrainingOptions
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.base import (
+    GIVEN_TOKENS,
     JobOptions,
     Options,
+    PairInputOptions,
     Patterns,
     PlannedOptions,
+    RowJobOptions,
     SegmenterOptions,
+    TrainedTokenOptions,
     TranslatorOptions,
     WordAlignerOptions,
 )
+from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
 from pairweave.transforms.config import UNSAID, StepOptions
 from pairweave.transforms.links.link_options import (
     ConfidenceLimitOptions,
@@ -38,8 +43,10 @@ from pairweave.transforms.tags.injection_options import (
 )
 
 
-class FitOptions(JobOptions):
+class FitOptions(TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
     """Options of ``fit``."""
+
+    corpora: tuple[PairCorpus, ...] = ()
 
 
 class TrainedOptions(StepOptions):
@@ -61,14 +68,23 @@ class TrainedPairsOptions(WordAlignerOptions, Options):
 
     tokens: str = Field(
         "words",
-        pattern=r"^(words|whitespace|sentencepiece:.+)$",
+        pattern=GIVEN_TOKENS,
         description="what so links as wholes: words, whitespace, sentencepiece:MODEL",
     )
     fit_pairs: int = Field(200_000, ge=1, description="about how many pairs are trained on")
 
 
-class FinetuneOptions(TrainingOptions, TrainedOptions, TrainedPairsOptions, PlannedOptions):
+class FinetuneOptions(
+    TrainingOptions,
+    TrainedOptions,
+    TrainedPairsOptions,
+    PairInputOptions,
+    PlannedOptions,
+    PairCorpus,
+):
     """Options of ``finetune``. It runs in one process."""
+
+    corpora: tuple[PairCorpus, ...] = ()
 
     @property
     def aligner_name(self) -> str:
@@ -81,9 +97,12 @@ class FinetuneOptions(TrainingOptions, TrainedOptions, TrainedPairsOptions, Plan
         return self.model
 
 
-class AlignOptions(SymmetrizeOptions, AlignerOptions, JobOptions):
+class AlignOptions(
+    SymmetrizeOptions, AlignerOptions, PairInputOptions, RowJobOptions, LinkedCorpus
+):
     """Options of ``align``."""
 
+    corpora: tuple[LinkedCorpus, ...] = ()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
         math.inf, description="largest ratio of the sides' token counts; inf for none"
@@ -158,13 +177,16 @@ class AugmentOptions(
     TranslatorOptions,
     SegmenterOptions,
     AlignerOptions,
-    JobOptions,
+    PairInputOptions,
+    RowJobOptions,
+    TaggedCorpus,
 ):
     """Options of ``augment``.
 
     Help lists those of the last class first.
     """
 
+    corpora: tuple[TaggedCorpus, ...] = ()
     tag_profile: str | None = Field(
         None,
         description="file of tags profile: draw numbers, forms, lengths, positions and nesting of "

@@ -9,11 +9,13 @@ from pydantic import Field
 from pairweave.models.encoder.encoder_config import CompareUnit, HeadName
 from pairweave.pipelines.options.aligner_options import TranslationAlignerOptions
 from pairweave.pipelines.options.base import (
-    JobOptions,
+    PairInputOptions,
     Patterns,
+    RowJobOptions,
     SegmenterOptions,
     TranslatorOptions,
 )
+from pairweave.pipelines.options.corpus_options import TranslatedCorpus
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
 from pairweave.transforms.output.origin_options import OriginOptions
@@ -68,7 +70,9 @@ class SuggestOptions(
     TranslatorOptions,
     SegmenterOptions,
     TranslationAlignerOptions,
-    JobOptions,
+    PairInputOptions,
+    RowJobOptions,
+    TranslatedCorpus,
 ):
     """Options of ``suggest``.
 
@@ -77,6 +81,7 @@ class SuggestOptions(
 
     SEGMENTED: ClassVar[tuple[str, ...]] = ("target",)
 
+    corpora: tuple[TranslatedCorpus, ...] = ()
     max_tokens: MaxTokens = Field(
         250,
         description="longest side, in tokens; Chinese and Japanese have one per character, Thai "

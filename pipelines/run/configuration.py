@@ -9,7 +9,7 @@ from pairweave.pipelines.aligners import aligner_choice, second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
-from pairweave.pipelines.options.base import CorpusOptions, PlannedOptions, unsaid_options
+from pairweave.pipelines.options.base import PlannedOptions, unsaid_options
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
@@ -29,7 +29,6 @@ _PLACE = {
     *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *("scores", "score_weights"),
-    *CorpusOptions.model_fields,
     "corpora",
     *aligner_choice.PLACE,
     *second_aligner_choice.OPTIONS,
@@ -64,7 +63,8 @@ def resolved_configuration(
     aligner = aligner_of(options)
     unused = unused_options(options) | unused_translator_options(options)
     left_out = _PLACE | unused | aligner.unread(reference) | unsaid_options(options)
-    settings = options.model_dump(mode="json", exclude=left_out)
+    left_out |= options.corpus_kind().model_fields.keys()
+    settings = options.model_dump(mode="json", exclude=left_out) | options.plan_settings()
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
     settings["model"] = reference.digest if reference else None

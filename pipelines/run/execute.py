@@ -55,7 +55,7 @@ def execute(
             if commit is not None:
                 commit(output)
             else:
-                commit_run(output, extra_files, allow_empty=run.options.allow_empty)
+                commit_run(output, extra_files, allow_empty=run.options.may_be_empty)
             return None
         return lambda pipeline: graph(pipeline, run, wanted)
 

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from pairweave.pipelines.options.base import CorpusListOptions
+from pairweave.pipelines.options.base import InputOptions
 from pairweave.transforms.formats import registry
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import Columns, InputFile, Plan
@@ -24,7 +24,7 @@ def _sha256(path: str) -> str:
     return hashlib.sha256(files.read_bytes(path)).hexdigest()
 
 
-def corpora_facts(plan: Plan, options: CorpusListOptions) -> list[dict[str, object]]:
+def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
     """Return the plan's entry for each corpus."""
     licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}

@@ -21,7 +21,7 @@ from pairweave.pipelines.run import plan_facts, segmenter_choice
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.run import Planned, Run
-from pairweave.pipelines.run.scorer_choice import choose_scorer, refuse_scores
+from pairweave.pipelines.run.scorer_choice import choose_scorer
 from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
@@ -124,7 +124,6 @@ def prepare_training(job: str, options: PlannedOptions) -> Planned:
     """
     plan, limits = _plan_input(options)
     reference, tokens = choose_aligner(options)
-    refuse_scores(plan.units)
     screen = _screen(job, options, tokens)
     settings = resolved_configuration(options, reference=reference, tokens=tokens)
     document = _document(job, options, plan, settings, shards=1, models=[])

@@ -49,7 +49,6 @@ def choose_scorer(options: GraphOptions, units: Sequence[Unit]) -> PairScorer | 
             language of the input, the input has scores as well, or a limit is given without scores.
     """
     if not isinstance(options, SuggestOptions):
-        refuse_scores(units)
         return None
     given = _have_scores(units)
     if (options.scorer is None) != (options.reverse_scorer is None):
@@ -69,16 +68,6 @@ def choose_scorer(options: GraphOptions, units: Sequence[Unit]) -> PairScorer | 
         _find(options.scorer, languages),
         _find(options.reverse_scorer, [(target, source) for source, target in languages]),
     )
-
-
-def refuse_scores(units: Sequence[Unit]) -> None:
-    """Refuse a column of scores in the input of a job that has no use for them.
-
-    Raises:
-        ConfigError: There is one.
-    """
-    if _have_scores(units):
-        raise ConfigError("--score_field: only the job suggest uses scores")
 
 
 def _have_scores(units: Sequence[Unit]) -> bool:

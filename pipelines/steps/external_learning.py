@@ -40,7 +40,7 @@ def trained_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
         share=sample_share(run.plan.rows, options.fit_pairs),
         seed=options.seed,
         facts=run.language_facts(),
-        allow_empty=options.allow_empty,
+        allow_empty=options.may_fit_nothing,
     )
     return beam.pvalue.AsSingleton(rows | "TrainProgram" >> step)
 

@@ -16,7 +16,6 @@ from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.monolingual import translated_only
-from pairweave.transforms.output import run_files
 from pairweave.transforms.output.file_names import REJECTS
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
 from pairweave.transforms.shards.shard import Batches
@@ -68,8 +67,7 @@ def fitted_model(
         seed=options.seed,
         threads=options.workers,
         facts=facts,
-        # The only output of the job fit is the model.
-        allow_empty=options.may_fit_nothing and run.job != run_files.FIT,
+        allow_empty=options.may_fit_nothing,
         after=after,
         view=translated_only if translations else None,
         pieces=pieces,

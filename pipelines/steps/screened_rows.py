@@ -12,7 +12,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_store
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
 from pairweave.transforms.screen import ScreenConfig, screen
@@ -68,7 +68,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
         model = hmm_store.load(reference).tokens.model or NO_PIECES
         return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
     options = run.options
-    assert isinstance(options, FitSettings)
+    assert isinstance(options, TrainedTokenOptions)
     columns = ("source", "target", "translation") if run.screen.translations else _SIDES
     train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
     model = (

@@ -226,9 +226,14 @@ def test_a_killed_selection_scores_no_shard_again(directory):
             ("--model", "model", "--source_lang", "fr"),
             "fitted with source_lang en, but the pairs have fr",
         ),
-        (("--translation_input", "corpus.de"), "its rows have no translations; leave it out"),
-        (("--translation_field", "3"), "its rows have no translations; leave it out"),
-        (("--inline_tags", "index"), "give raw, which leaves them in the texts"),
+        (("--translation_input", "corpus.de"), "unknown option --translation_input"),
+        (("--translation_field", "3"), "unknown option --translation_field"),
+        (
+            ("--links", "corpus.links"),
+            "unknown option --links, an option of augment, suggest and align; see",
+        ),
+        (("--inline_tags", "index"), "inline_tags: input should be 'raw', 'strip' or 'reject'"),
+        (("--tokens", "pieces"), "must be words, whitespace, sentencepiece or sentencepiece:MODEL"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_run(directory, options, message):

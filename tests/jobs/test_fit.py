@@ -117,7 +117,7 @@ def test_a_model_that_does_not_say_its_pairs_is_named(directory):
 
 def test_nothing_to_fit_on_is_one_line_and_the_rejects_are_there(directory):
     # In a process of its own: what Beam logs is to be seen.
-    arguments = ("fit", *BAD, *LANGS, "--output", "none", "--allow_empty")
+    arguments = ("fit", *BAD, *LANGS, "--output", "none")
     status, _, errors = runs.run(*arguments, cwd=directory)
     assert status == 2
     assert "Traceback" not in errors

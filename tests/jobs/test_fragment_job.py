@@ -5,7 +5,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairweave.pipelines.options.aligner_options import AlignerOptions
-from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.pipelines.options.base import (
+    PairInputOptions,
+    RowJobOptions,
+    TranslatorOptions,
+)
+from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.steps.fragment_finding import UNKNOWN
 from tests import check_tagged
@@ -161,9 +166,17 @@ def test_every_other_option_of_tags_is_honoured(augment, output, arguments):
 def test_the_options_of_tags_are_either_refused_or_honoured():
     honoured = {"method", "max_words", "max_tags", "nesting", "mix", "whitespace_shift"}
     honoured |= {"representation", "template", "self_closing_share", "damage_share", "empty_share"}
-    honoured |= {"punctuation_tags", "glossary", "glossary_match", "segmenter", "max_id"}
+    honoured |= {
+        "punctuation_tags",
+        "glossary",
+        "glossary_match",
+        "segmenter",
+        "max_id",
+        "keep_origin",
+    }
     own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
-    own -= JobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
+    own -= RowJobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()
+    own -= PairInputOptions.model_fields.keys() | TaggedCorpus.model_fields.keys()
     assert own == honoured | UNKNOWN.keys() - {"combine", "second_aligner"}
 
 

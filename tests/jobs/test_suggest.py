@@ -197,7 +197,7 @@ def test_scores_of_the_input_are_carried_and_limit_what_is_kept(tmp_path):
     assert manifest["rejected"]["filtered"] == len(turned_away) > 0
     models = ("--scorer", "ctranslate2:a", "--reverse_scorer", "ctranslate2:b")
     for name, more, message in (
-        ("augment", (), "--score_field: only the job suggest"),
+        ("augment", (), "unknown option --score_field"),
         ("suggest", models, "--score_field and --scorer fill the same column"),
     ):
         arguments = (name, *job[1:], "--score_field", "lm", *more, "--output", "out")

@@ -32,7 +32,7 @@ from pairweave.transforms.tags.injection_options import (
     TaggedRowOptions,
     TagShareOptions,
 )
-from pairweave.transforms.units import ReadLimitOptions
+from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
 
 DEFAULTS = {
     ScreenLimits: {
@@ -41,10 +41,12 @@ DEFAULTS = {
         "max_token_chars": 100,
         "drop_identical": False,
     },
-    ReadLimitOptions: {
+    FileLimitOptions: {
         "max_line_bytes": 1 << 20,
         "max_expansion": 200,
         "max_file_bytes": 1 << 40,
+    },
+    JsonLimitOptions: {
         "max_json_depth": 64,
     },
     SymmetrizeOptions: {"heuristic": "grow-diag"},

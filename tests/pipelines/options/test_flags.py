@@ -1,9 +1,12 @@
+import importlib
 import math
 import tempfile
 
 import pytest
 
+from pairweave.pipelines.cli import COMMANDS, JOBS
 from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.command_options import EvaluateLinksOptions
 from pairweave.pipelines.options.job_options import (
     AlignOptions,
@@ -11,6 +14,7 @@ from pairweave.pipelines.options.job_options import (
     FinetuneOptions,
     FitOptions,
 )
+from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
@@ -221,3 +225,47 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
     with pytest.raises(ConfigError, match="no graph"):
         retry.resume(run, rest, lambda: refuse)
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "jobs"),
+    [
+        (FitOptions, "links", "augment, suggest and align"),
+        (FinetuneOptions, "score_field", "suggest"),
+        (AlignOptions, "tags_differ", "augment"),
+        (AugmentOptions, "translation_field", "suggest"),
+        (BitextOptions, "max_json_depth", "augment, suggest, align, filter, fit and finetune"),
+    ],
+)
+def test_an_option_of_another_job_is_unknown_and_the_message_names_the_job(
+    tmp_path, model, name, jobs
+):
+    config = tmp_path / "c.yaml"
+    said = rf"unknown (option --|key ){name}, an option of {jobs}(;|$)"
+    with pytest.raises(ConfigError, match=said):
+        parse("--output", "o", f"--{name}=x", model=model)
+    config.write_text(f"output: o\n{name}: x\n")
+    with pytest.raises(ConfigError, match=said):
+        parse("--config", str(config), model=model)
+
+
+def test_a_corpus_in_a_list_has_the_options_of_its_job(tmp_path):
+    config = tmp_path / "c.yaml"
+    config.write_text("output: o\ncorpora:\n- {input: a, score_field: lm}\n")
+    (corpus,) = parse("--config", str(config), model=SuggestOptions)[0].corpora
+    assert corpus.score_field == "lm"
+    with pytest.raises(ConfigError, match=r"corpora\.0\.score_field: unknown key, an option of su"):
+        parse("--config", str(config), model=AlignOptions)
+
+
+@pytest.mark.parametrize("job", sorted(JOBS - {"demo"}))
+def test_a_job_and_the_corpora_in_its_list_have_the_same_parts(job):
+    module, _, name = COMMANDS[job].options.partition(":")
+    model = getattr(importlib.import_module(module), name)
+    parts = {
+        kind
+        for kind in model.__mro__
+        if kind.__module__.endswith(("corpus_options", "format_names")) and kind is not model
+    }
+    assert parts == {kind for kind in model.corpus_kind().__mro__ if kind in parts}
+    assert model.corpus_kind() in parts

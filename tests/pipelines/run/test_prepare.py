@@ -3,9 +3,16 @@
 import pytest
 
 from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
+
+
+class CountOptions(GraphOptions, PairCorpus):
+    """Options of a job that aligns nothing."""
+
+    corpora: tuple[PairCorpus, ...] = ()
 
 
 @pytest.fixture
@@ -20,16 +27,16 @@ def planned(tmp_path):
 
 
 def test_a_job_that_aligns_nothing_has_no_options_of_a_fit_and_fits_nothing(planned):
-    run = planned(GraphOptions, "count")
+    run = planned(CountOptions, "count")
     assert not run.fits
     assert run.document["models"] == []
     assert not {"decode", "fit_pairs", "vocabulary"} & run.document["configuration"].keys()
 
 
 def test_a_job_that_aligns_nothing_trains_no_tokens(planned):
-    assert planned(GraphOptions, "count", tokens="whitespace").tokens.kind == "whitespace"
+    assert planned(CountOptions, "count", tokens="whitespace").tokens.kind == "whitespace"
     with pytest.raises(ConfigError, match="--tokens sentencepiece: count trains no model"):
-        planned(GraphOptions, "count", tokens="sentencepiece")
+        planned(CountOptions, "count", tokens="sentencepiece")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.base import JobOptions, TranslatorOptions
+from pairweave.pipelines.options.base import JobOptions, PairInputOptions, TranslatorOptions
+from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.run.translator_choice import choose_translator, unused_translator_options
 from pairweave.pipelines.steps import translating
 from pairweave.transforms import schemas
@@ -28,7 +29,7 @@ REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "nowhere"), "0" 
 SCREEN = ScreenConfig(translations=True, reserved=RESERVED["suggest"], max_ratio=9)
 
 
-class Options(TranslatorOptions, JobOptions):
+class Options(TranslatorOptions, PairInputOptions, JobOptions, PairCorpus):
     """The options of a job that can translate."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from pairweave.pipelines.options.base import CorpusOptions
+from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.run import plan_facts
@@ -108,11 +108,11 @@ def test_the_option_of_a_format_reaches_its_reader_and_the_plan(tmp_path):
         make_plan([dataclasses.replace(made, format_options={"csvpair_between": ""})])
 
 
-def test_the_options_of_formats_are_flags_of_every_job():
+def test_the_options_of_formats_are_flags_of_jobs_on_pairs():
     own = {name for entry in registry.ENTRIES for name in registry.options_of(entry.name)}
     assert own == {"po_take", "xliff_take"}
     assert own == FormatOptions.model_fields.keys()
-    assert own < CorpusOptions.model_fields.keys()
+    assert own < PairCorpus.model_fields.keys()
     assert own < AlignOptions.model_fields.keys()
 
 

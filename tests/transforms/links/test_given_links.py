@@ -214,7 +214,7 @@ def test_a_link_outside_the_tokens_rejects_its_pair_with_both_counts(folder):
     [
         (("align", *SIDES, "--aligner", "given"), "needs the links of every corpus"),
         (("align", *SIDES, "--links", "l"), "only --aligner given takes links"),
-        (("fit", *SIDES, "--links", "l"), "only --aligner given takes links"),
+        (("fit", *SIDES, "--links", "l"), "unknown option --links"),
         (("align", *SIDES, "--aligner", "given", "--forward_links", "l"), "belong together"),
         (
             ("align", *SIDES, "--aligner", "given", "--links", "l", "--attention", "l"),

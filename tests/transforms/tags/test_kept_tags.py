@@ -218,8 +218,8 @@ def test_a_memory_becomes_tagged_pairs_with_its_own_tags(directory):
 
 def test_an_aligned_memory_has_no_tags_in_its_texts(directory):
     runs.run_well_here(
-        *("align", "--input", "a.tmx", "--inline_tags", "index", "--source_lang", "en"),
-        *("--target_lang", "de", "--workers", "1", "--output", "aligned"),
+        *("align", "--input", "a.tmx", "--source_lang", "en", "--target_lang", "de"),
+        *("--workers", "1", "--output", "aligned"),
         cwd=directory,
     )
     (path,) = (directory / "aligned").glob("data/part-*.parquet")

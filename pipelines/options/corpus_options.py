@@ -1,0 +1,197 @@
+"""The corpora of jobs as options: parts, and the parts that each kind of job reads.
+
+A job's options inherit one of these corpora for a single corpus, and narrow ``corpora`` to the
+same class for a list of them::
+
+    class AlignOptions(..., JobOptions, LinkedCorpus):
+        corpora: tuple[LinkedCorpus, ...] = ()
+
+In each class, help lists the options of the last part first.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Corpus, Language, Patterns
+from pairweave.pipelines.options.format_names import FormatOptions, InputFormatName
+from pairweave.transforms.config import UNSAID, StepOptions
+
+
+class PairFileOptions(StepOptions):
+    """Files and finished runs with both sides."""
+
+    input: Patterns = Field(
+        (),
+        description="files or globs with both sides: .tsv .jsonl .parquet .po .tmx .xlf [.gz .zst]",
+    )
+    from_run: Patterns = Field(
+        (),
+        description="finished runs of bitext, filter or align whose rows to read: pairs keep their "
+        "id, corpus, file, line and languages",
+        json_schema_extra={"metavar": "DIR"},
+    )
+
+
+class SideOptions(StepOptions):
+    """Files with one side each, and the languages of both sides."""
+
+    source_input: Patterns = Field((), description="line-parallel text, the source side")
+    target_input: Patterns = Field((), description="line-parallel text, the target side")
+    source_lang: Language | None = Field(
+        None, description="BCP 47 tag of the source language (default und; en for PO)"
+    )
+    target_lang: Language | None = Field(
+        None, description="BCP 47 tag of the target language (default und)"
+    )
+
+
+class FieldOptions(StepOptions):
+    """The format of files with both sides, and the location of texts in them."""
+
+    format: InputFormatName | None = Field(
+        None,
+        description="format of --input, if the file's name does not show it, or lxm for "
+        "--source_input and --target_input",
+    )
+    source_field: str | None = Field(
+        None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
+    )
+    target_field: str | None = Field(None, description="target field or column, likewise")
+    field_count: int | None = Field(
+        None, ge=2, description="fields in each line of TSV (default: as in the first line)"
+    )
+
+
+class TranslationFileOptions(StepOptions):
+    """Machine translations of the source."""
+
+    translation_input: Patterns = Field(
+        (), description="line-parallel machine translation of the source"
+    )
+    translation_field: str | None = Field(
+        None,
+        description="field of a machine translation in JSONL and Parquet, or column number of TSV",
+    )
+
+
+class ScoreFieldOptions(StepOptions):
+    """Scores of pairs."""
+
+    score_field: str | None = Field(
+        None,
+        description="field or column of a pair's score, likewise (a language model's, an "
+        "aligner's); fills the column score",
+        json_schema_extra=UNSAID,
+    )
+
+
+class GivenLinkOptions(StepOptions):
+    """Links that come with the input."""
+
+    links: Patterns = Field(
+        (),
+        description="aligner given: Pharaoh links (i-j) between the tokens set by --tokens of the "
+        "two texts that are aligned, one line per line of source_input [.gz .zst]",
+    )
+    forward_links: Patterns = Field(
+        (),
+        description="or the links of one direction, also as source-target, with --reverse_links",
+    )
+    reverse_links: Patterns = Field(
+        (), description="and the links of the other direction; --heuristic combines them"
+    )
+    attention: Patterns = Field(
+        (),
+        description="or the attention of a translation model for each line: .npz with arrays "
+        "arr_0, arr_1 and so on, [target, source], [head, target, source] or [layer, head, target, "
+        "source], or one padded .npy array",
+    )
+    links_field: str | None = Field(
+        None,
+        description="or field of a pair's links in JSONL and Parquet, or column number of TSV: "
+        "Pharaoh text; in JSONL also [[0, 0], [1, 2]], in Parquet also the links of align",
+    )
+
+
+class TagSyntaxOptions(StepOptions):
+    """The syntax of tags in texts."""
+
+    inline_syntax: Literal["xml", "html", "xliff", "indexed"] | None = Field(
+        None,
+        description="syntax of tags in texts (default html for PO, else xml)",
+    )
+
+
+class InlineTagOptions(TagSyntaxOptions):
+    """Tags in the texts of a job whose rows have no place for them."""
+
+    inline_tags: Literal["raw", "strip", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip removes them, reject rejects the "
+        "pair (default strip for TMX, XLIFF and LXM, else raw)",
+    )
+
+
+class KeptTagOptions(TagSyntaxOptions):
+    """Tags in the texts of a job that can keep them as the tags of their pairs."""
+
+    inline_tags: Literal["raw", "strip", "index", "reject"] | None = Field(
+        None,
+        description="tags inside texts: raw leaves them, strip removes them, index turns them into "
+        "the pair's tags, reject rejects the pair (default strip for TMX, XLIFF and LXM, else raw)",
+    )
+    tags_differ: Literal["reject", "keep"] = Field(
+        "reject",
+        description="pairs whose sides have different tags, with --inline_tags index; keep keeps "
+        "the tags that both have",
+    )
+
+
+class EntityOptions(StepOptions):
+    """HTML entities."""
+
+    html_entities: Literal["decode", "reject", "keep"] = Field(
+        "keep",
+        description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
+        "decode turns them into characters, once, and never into a tag; reject rejects the pair; "
+        "keep leaves them, and reports a column with many",
+        json_schema_extra=UNSAID,
+    )
+
+
+class ControlOptions(StepOptions):
+    """Control characters."""
+
+    c1_controls: Literal["mend", "reject", "keep"] = Field(
+        "keep",
+        description="C1 control characters (U+0080 to U+009F), as in text of another encoding: "
+        "mend reads them as windows-1252, reject rejects the pair, keep leaves and reports them",
+        json_schema_extra=UNSAID,
+    )
+
+
+class DocumentCorpus(ControlOptions, SideOptions, Corpus):
+    """Location of a corpus: the n-th file of a side translates the n-th file of the other."""
+
+
+class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions, PairFileOptions):
+    """Files of sentence pairs: ``input``, or ``source_input`` with ``target_input``."""
+
+
+class PairCorpus(ControlOptions, EntityOptions, InlineTagOptions, _AnyPairCorpus, Corpus):
+    """Location of a corpus: sentence pairs."""
+
+
+class LinkedCorpus(GivenLinkOptions, PairCorpus):
+    """Location of a corpus: sentence pairs, perhaps with links."""
+
+
+class TranslatedCorpus(GivenLinkOptions, ScoreFieldOptions, TranslationFileOptions, PairCorpus):
+    """Location of a corpus: sentence pairs, perhaps with translations, scores and links."""
+
+
+class TaggedCorpus(
+    GivenLinkOptions, ControlOptions, EntityOptions, KeptTagOptions, _AnyPairCorpus, Corpus
+):
+    """Location of a corpus: sentence pairs, perhaps with links, whose tags may be kept."""
