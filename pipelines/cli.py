@@ -73,6 +73,11 @@ COMMANDS = {
         "turn document pairs into sentence pairs",
         "pairweave.pipelines.options.bitext_options:BitextOptions",
     ),
+    "run": Command(
+        "pairweave.pipelines.commands.run_command",
+        "run several jobs, each a step of a recipe in YAML",
+        "pairweave.pipelines.options.recipe_options:RecipeOptions",
+    ),
     "finetune": Command(
         "pairweave.pipelines.jobs.finetune",
         "fine-tune an encoder for alignment",

@@ -9,6 +9,10 @@ class ConfigError(PairweaveError):
     """An error that the user must fix; raised before the graph runs (exit 2)."""
 
 
+class ClaimedError(ConfigError):
+    """A directory that belongs to another run."""
+
+
 class InputError(ConfigError):
     """A whole input file (or pair of files) that cannot be used.
 

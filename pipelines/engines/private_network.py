@@ -52,15 +52,18 @@ def is_wanted(words: Sequence[str]) -> bool:
     >>> is_wanted(["augment", "--engine", "prism", "--input", "s3://bucket/a.tsv"])
     False
     """
-    given = dict(_settings(words))
+    settings = list(_settings(words))
+    given = dict(settings)
     if given.get("engine") not in ENGINES:
         return False
+    # The steps of a recipe may each have a model.
+    models = settings if words[:1] == ["run"] else given.items()
     texts = [*words, *given.values()]
     if any("://" in text for text in texts) or any(name in given for name in ELSEWHERE):
         return False
     if given.get("environment_type", "PROCESS") not in ("PROCESS", "LOOPBACK"):
         return False
-    return all(_is_here(given[name]) for name in MODELS if name in given)
+    return all(_is_here(model) for name, model in models if name in MODELS)
 
 
 def _settings(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -68,7 +71,7 @@ def _settings(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     flags = list(_flags(words))
     for name, value in flags:
         if name == "config":
-            yield from _yaml_settings(Path(value))
+            yield from _yaml_settings(Path(value), nested=words[0] == "run")
     yield from flags
 
 
@@ -79,15 +82,17 @@ def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name.replace("-", "_"), value if equals else following
 
 
-def _yaml_settings(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the top-level keys of a YAML file; errors in it are reported later."""
+def _yaml_settings(path: Path, *, nested: bool) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a YAML file, those at its top or all; errors are reported later."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return
     yield "", text
-    for name, value in re.findall(r"^(\w+):[ \t]*([^\n#]*)", text, re.MULTILINE):
-        yield name, value.strip().strip("'\"")
+    indent = "[ \\t-]*" if nested else ""
+    for name, value in re.findall(rf"^{indent}(\w+):[ \t]*([^\n#]*)", text, re.MULTILINE):
+        if not re.match(r"\{\s*from:", value):  # a model that an earlier step makes
+            yield name, value.strip().strip("'\"")
 
 
 def _is_here(model: str) -> bool:

@@ -34,6 +34,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         AlignOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
+    return start(name, options, extra)
+
+
+def start(name: str, options: AlignOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
     run = prepare(name, options)
     pharaoh = None if options.pharaoh is None else LineFile("pharaoh", options.pharaoh, run)
     if options.plan_only:

@@ -56,7 +56,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         AugmentOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
-    check_mix(options)
+    return start(name, options, extra)
+
+
+def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
+    check(options)
     run = prepare(name, options)
     check_confidence(run)
     if options.method == "fragment":
@@ -78,7 +83,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def check_mix(options: AugmentOptions) -> None:
+def check(options: AugmentOptions) -> None:
     """Refuse a way to find what is tagged where nothing is to be tagged.
 
     Raises:

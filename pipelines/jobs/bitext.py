@@ -52,6 +52,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         BitextOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
+    return start(name, options, extra)
+
+
+def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
     check(options)
     run = prepare(name, options)
     check_languages(run, "documents")

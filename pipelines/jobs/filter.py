@@ -50,6 +50,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         FilterJobOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
+    return start(name, options, extra)
+
+
+def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
     if options.detector != "none":
         languages.load()  # now, not on a worker
     run = prepare(name, options)

@@ -52,6 +52,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         FinetuneOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
     )
+    return start(name, options)
+
+
+def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
     config = config_of(options)
     _check_output(options.output)
     run = prepare_training(name, options)

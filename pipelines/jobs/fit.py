@@ -29,6 +29,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         FitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
+    return start(name, options, extra)
+
+
+def start(name: str, options: FitOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
     run = prepare(name, options)
     if options.plan_only:
         return plan_text.show(run, graph, extra)

@@ -51,7 +51,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
     options, extra = flags.parse(
         SuggestOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
     )
-    check_options(options)
+    return start(name, options, extra)
+
+
+def start(name: str, options: SuggestOptions, extra: Sequence[str]) -> int:
+    """Plan the job, and run it or show its plan; return the exit status."""
+    check(options)
     run = prepare(name, options)
     run.aligner.check_translations(run.model)
     suggestion_config(run)
@@ -62,7 +67,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def check_options(options: SuggestOptions) -> None:
+def check(options: SuggestOptions) -> None:
     """Refuse options of a method, a model or a distribution that is not used.
 
     Raises:

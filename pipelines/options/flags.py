@@ -7,7 +7,7 @@ import importlib
 import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
@@ -60,7 +60,7 @@ def parse(
     if config is not None:
         values = _read_yaml(config, model)
     values.update(given)
-    return _validate(model, values, prog), rest
+    return validate(model, values, prog), rest
 
 
 def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
@@ -233,15 +233,31 @@ def _read_yaml(path: str, model: type[Options]) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a map of options, found {type(value).__name__}")
-    names = list(model.model_fields)
-    for key in value:
-        if key not in names:
-            hint = _jobs_with(str(key)) or _nearest(str(key), names, names)
-            raise ConfigError(f"{path}: unknown key {key}{hint}")
+    try:
+        check_keys(value, list(model.model_fields))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
     return value
 
 
-def _validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
+def check_keys(given: Iterable[object], names: Sequence[str]) -> None:
+    """Check that every key is among some names.
+
+    Raises:
+        ConfigError: One is not; the message names the jobs that have it, or the nearest name.
+    """
+    for key in given:
+        if key not in names:
+            hint = _jobs_with(str(key)) or _nearest(str(key), names, names)
+            raise ConfigError(f"unknown key {key}{hint}")
+
+
+def validate(model: type[Model], values: dict[str, Any], prog: str) -> Model:
+    """Make options of values by name.
+
+    Raises:
+        ConfigError: A value is missing, out of range or of the wrong type.
+    """
     try:
         return model.model_validate(values)
     except pydantic.ValidationError as error:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ClaimedError, ConfigError
 from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.output.file_names import DATA, REJECTS
 from pairweave.transforms.output.run_files import (
@@ -117,7 +117,7 @@ def check_claim(output: str, plan: Mapping[str, object]) -> None:
         return
     found = read_json(files.join(output, PLAN))
     if to_json(found) != to_json(plan):
-        raise ConfigError(
+        raise ClaimedError(
             f"{output} already belongs to another run: {_difference(found, dict(plan))}. "
             "Give another --output, or repeat that run's command to finish it"
         )

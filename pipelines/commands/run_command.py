@@ -1,0 +1,121 @@
+"""The command ``run``: the jobs of a recipe, one after the other."""
+
+import argparse
+import contextlib
+import importlib
+from collections.abc import Iterator, Sequence
+
+import yaml
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.engines.local import worker
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.recipe_options import RecipeOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.recipes import summary
+from pairweave.pipelines.recipes.recipe import read_recipe
+from pairweave.pipelines.recipes.step import Step
+from pairweave.transforms.errors import ClaimedError, ConfigError, PairweaveError, WorkerError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.storage import files
+
+_OVERRIDES = ("engine", "workers", "attempts")
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run a recipe from the command line."""
+    path, rest = _recipe_of(arguments)
+    options, extra = flags.parse(
+        RecipeOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
+    )
+    if path is None:
+        raise ConfigError(f"--config is required: the recipe; see pairweave {name} --help")
+    files.check_store(options.output)
+    given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
+    steps = read_recipe(path, options.output, given)
+    if options.plan_only:
+        return max([_show(path, number, steps, extra) for number in range(len(steps))])
+    if any(getattr(step.options, "workers", 1) > 1 for step in steps):
+        worker.prepare_forks()  # now, before a step starts a thread
+    for number, step in enumerate(steps):
+        _say_step(number, steps)
+        with _named(path, step, steps):
+            _start(step, extra)
+    summary.write(options.output, steps)
+    terminal.say("\n" + "\n".join(summary.lines(options.output, steps)))
+    return 0
+
+
+def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Take the recipe from the command line, since its keys are not the command's."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--config")
+    try:
+        found, rest = parser.parse_known_args(arguments)
+    except SystemExit:
+        raise ConfigError("--config: expected a file; see pairweave run --help") from None
+    return found.config, rest
+
+
+def _start(step: Step, extra: Sequence[str]) -> int:
+    """Run a step as its job does; return the exit status."""
+    module = importlib.import_module(COMMANDS[step.job].module)
+    return int(module.start(step.job, step.options, extra))
+
+
+def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -> int:
+    """Print the plan of a step, as far as it is known before the steps that it reads from ran."""
+    step = steps[number]
+    _say_step(number, steps)
+    directories = {one.name: one.options.output for one in steps}
+    missing = [
+        one
+        for one in step.reads
+        if not files.exists(files.join(directories[one], run_files.MANIFEST))
+    ]
+    if not missing:
+        with _named(path, step, steps):
+            return _start(_planned_only(step), extra)
+    given = step.options.model_dump(mode="json", include=step.options.model_fields_set)
+    text = yaml.safe_dump(given, sort_keys=True, allow_unicode=True)
+    lines = [f"reads from {', '.join(missing)}, which has not run; its options"]
+    terminal.say("\n".join([*lines, *(f"  {line}" for line in text.splitlines())]))
+    return 0
+
+
+def _planned_only(step: Step) -> Step:
+    options = step.options.model_copy(update={"plan_only": True})
+    return Step(step.name, step.job, options, step.reads)
+
+
+def _say_step(number: int, steps: Sequence[Step]) -> None:
+    step = steps[number]
+    gap = "\n" if number else ""
+    place = f"{gap}step {number + 1} of {len(steps)}: {step.name}"
+    terminal.say(place if step.name == step.job else f"{place} ({step.job})")
+
+
+@contextlib.contextmanager
+def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
+    """Put the recipe and the step before the message of an error."""
+    place = f"{path}: step {step.name}"
+    try:
+        yield
+    except ClaimedError as error:
+        again = [one.options.output for one in _made_from(step, steps)]
+        raise ConfigError(
+            f"{place}: {error}. To make this step again, delete {' and '.join(again)}"
+        ) from error
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    except PairweaveError as error:
+        raise WorkerError(f"{place}: {error}") from error
+
+
+def _made_from(step: Step, steps: Sequence[Step]) -> list[Step]:
+    """Return a step and all those that read, directly or not, from it."""
+    found = {step.name: step}
+    for one in steps:
+        if not found.keys().isdisjoint(one.reads):
+            found[one.name] = one
+    return [one for one in found.values() if files.list_names(one.options.output)]

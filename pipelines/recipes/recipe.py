@@ -1,0 +1,294 @@
+"""Read a recipe: all its steps with their options, checked before anything runs."""
+
+import contextlib
+import dataclasses
+import functools
+import importlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.base import Options, PlannedOptions
+from pairweave.pipelines.options.corpus_options import (
+    FieldOptions,
+    GivenLinkOptions,
+    PairFileOptions,
+    ScoreFieldOptions,
+    SideOptions,
+    TranslationFileOptions,
+)
+from pairweave.pipelines.options.yaml_files import read_yaml
+from pairweave.pipelines.recipes.references import Reference, put_paths
+from pairweave.pipelines.recipes.step import Step
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+MOST_ROUNDS = 10
+
+_JOBS_FOLDER = "pairweave.pipelines.jobs."
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_SET_BY_RECIPE = ("output", "plan_only", "config")
+
+_INPUT_PARTS = (
+    PairFileOptions,
+    SideOptions,
+    FieldOptions,
+    TranslationFileOptions,
+    ScoreFieldOptions,
+    GivenLinkOptions,
+)
+_INPUT = {"input", "from_run", "source_input", "target_input", "translation_input", "corpora"}
+"""What says where pairs are."""
+
+_ABOUT_INPUT = {
+    *("corpora", "corpus", "licence"),
+    *(name for part in _INPUT_PARTS for name in part.model_fields),
+} - {"source_lang", "target_lang"}
+"""What belongs to it: a step with an input of its own inherits none of this."""
+
+_FILES = (
+    *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
+    *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
+)
+"""Options whose files must be there before the first step runs."""
+
+Values = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Draft:
+    """A step whose values are not checked yet.
+
+    Attributes:
+        name: As in the file, without the number of a round.
+        job: The name of the job.
+        values: Its own keys but ``name`` and ``job``.
+    """
+
+    name: str
+    job: str
+    values: Values
+
+
+def jobs() -> tuple[str, ...]:
+    """Return the names of the jobs that a step can be."""
+    return tuple(
+        name for name, command in COMMANDS.items() if command.module.startswith(_JOBS_FOLDER)
+    )
+
+
+def options_of(job: str) -> type[PlannedOptions]:
+    """Return the options of a job."""
+    module, _, name = COMMANDS[job].options.partition(":")
+    found: type[PlannedOptions] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def read_recipe(path: str, output: str, given: Mapping[str, Any]) -> tuple[Step, ...]:
+    """Read a recipe and check the options of all steps.
+
+    Args:
+        path: The YAML file.
+        output: The directory in which each step has its own.
+        given: Options from the command line, which take precedence in every step that has them.
+
+    Returns:
+        The steps in their order, those of a repeated block once for each round.
+
+    Raises:
+        ConfigError: The recipe cannot be run; the message names the file, the step and the key.
+    """
+    try:
+        return _Reader(_document(path), output, given).steps()
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _document(path: str) -> Values:
+    value = read_yaml(path)
+    if not isinstance(value, dict) or not isinstance(value.get("steps"), list):
+        raise ConfigError("expected a map with a list of steps; see pairweave run --help")
+    if not value["steps"]:
+        raise ConfigError("steps: there is none; give at least one job")
+    return value
+
+
+class _Reader:
+    """Makes the steps of one recipe."""
+
+    def __init__(self, document: Values, output: str, given: Mapping[str, Any]) -> None:
+        self._output, self._given = output, given
+        self._blocks = list(_blocks(document["steps"]))
+        self._shared = {key: value for key, value in document.items() if key != "steps"}
+        drafts = [draft for _, block in self._blocks for draft in block]
+        self._check_shared({draft.job for draft in drafts})
+        names = [draft.name for draft in drafts]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"two steps are named {name}; give each its own name: ...")
+        self._made: dict[str, Step] = {}
+        self._latest: dict[str, Step] = {}
+
+    def _check_shared(self, used: set[str]) -> None:
+        known = sorted({name for job in used for name in options_of(job).model_fields})
+        for key in _SET_BY_RECIPE:
+            if key in self._shared:
+                raise ConfigError(f"{key}: {_refused_key(key)}")
+        flags.check_keys(self._shared, known)
+
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps of all rounds."""
+        for rounds, block in self._blocks:
+            for number in range(1, (rounds or 1) + 1):
+                for place, draft in enumerate(block):
+                    name = draft.name if rounds is None else f"{draft.name}-{number}"
+                    if name in self._made:
+                        raise ConfigError(f"step {name}: another step has the same directory")
+                    ahead = {one.name for one in block[place:]} if rounds is not None else set()
+                    with _named(name):
+                        made = self._step(name, draft, ahead, number)
+                    self._made[name] = self._latest[draft.name] = made
+        return tuple(self._made.values())
+
+    def _step(self, name: str, draft: _Draft, ahead: set[str], number: int) -> Step:
+        model = options_of(draft.job)
+        flags.check_keys(draft.values, list(model.model_fields))
+        values = {**self._inherited(draft, model), **draft.values}
+        values |= {key: value for key, value in self._given.items() if key in model.model_fields}
+        find = functools.partial(self._find, ahead=ahead, number=number)
+        values, reads = put_paths(values, find)
+        values["output"] = files.join(self._output, name)
+        options = flags.validate(model, values, f"pairweave {draft.job}")
+        _check_files(options)
+        check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)
+        if check is not None:
+            check(options)
+        return Step(name, draft.job, options, reads)
+
+    def _find(self, reference: Reference, *, ahead: set[str], number: int) -> Step:
+        """Return the step that a reference means.
+
+        Args:
+            reference: As in the file.
+            ahead: The steps of a repeated block that come later in each round, this one included.
+            number: The number of the round, from 1.
+        """
+        flags.check_keys(reference, ("from", "first"))
+        name = reference["from"]
+        if name not in ahead:
+            if "first" in reference:
+                raise ConfigError(
+                    f"first: only where from names a step that comes later in a repeated block; "
+                    f"{name} does not"
+                )
+        elif "first" not in reference:
+            raise ConfigError(
+                f"from: {name} comes later in the repeated block, so in the first round it is not "
+                f"there yet; name the step to begin with, as in {{from: {name}, first: STEP}}"
+            )
+        elif number == 1:
+            name = reference["first"]
+        if name not in self._latest:
+            there = ", ".join(self._latest) or "none"
+            raise ConfigError(f"no earlier step is named {name}; those before it: {there}")
+        return self._latest[str(name)]
+
+    def _inherited(self, draft: _Draft, model: type[Options]) -> Values:
+        """Return the shared keys that a step takes."""
+        left_out = set(draft.values)
+        if not draft.values.keys().isdisjoint(_INPUT):
+            left_out |= _ABOUT_INPUT
+        return {
+            key: value
+            for key, value in self._shared.items()
+            if key in model.model_fields and key not in left_out
+        }
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Put the name of a step before the message of an error."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"step {name}: {error}") from error
+
+
+def _blocks(entries: Sequence[object]) -> Iterator[tuple[int | None, list[_Draft]]]:
+    """Yield single steps, and blocks of steps with the number of their rounds."""
+    for place, entry in enumerate(entries, 1):
+        label = f"steps, entry {place}"
+        if not isinstance(entry, dict):
+            raise ConfigError(f"{label}: expected a map with the key job, found {entry!r}")
+        if "iterations" in entry and "job" not in entry:
+            yield (
+                _rounds(label, entry),
+                [
+                    _draft(f"{label}, entry {inner}", one)
+                    for inner, one in enumerate(_inner(label, entry), 1)
+                ],
+            )
+        else:
+            yield None, [_draft(label, entry)]
+
+
+def _rounds(label: str, entry: Values) -> int:
+    rounds = entry["iterations"]
+    if type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
+        raise ConfigError(
+            f"{label}: iterations must be a whole number from 1 to {MOST_ROUNDS}, got {rounds!r}"
+        )
+    return rounds
+
+
+def _inner(label: str, entry: Values) -> list[object]:
+    flags_of_block = sorted(str(key) for key in entry.keys() - {"iterations", "steps"})
+    if flags_of_block:
+        raise ConfigError(
+            f"{label}: {flags_of_block[0]}: a repeated block has iterations and steps only; give "
+            "it in its steps, or at the top of the file for all of them"
+        )
+    inner = entry.get("steps")
+    if not isinstance(inner, list) or not inner:
+        raise ConfigError(f"{label}: steps: expected the list of steps to repeat")
+    return inner
+
+
+def _draft(label: str, entry: object) -> _Draft:
+    if not isinstance(entry, dict) or "job" not in entry:
+        raise ConfigError(f"{label}: expected a map with the key job, one of {', '.join(jobs())}")
+    job = entry["job"]
+    if job not in jobs():
+        raise ConfigError(f"{label}: job must be one of {', '.join(jobs())}, got {job!r}")
+    name = entry.get("name", job)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{label}: name must consist of letters, digits, dots, dashes and underscores, as it "
+            f"names a directory; got {name!r}"
+        )
+    values = {key: value for key, value in entry.items() if key not in ("name", "job")}
+    for key in _SET_BY_RECIPE:
+        if key in values:
+            raise ConfigError(f"step {name}: {key}: {_refused_key(key)}")
+    return _Draft(name, job, values)
+
+
+def _refused_key(key: str) -> str:
+    if key == "output":
+        return "each step writes to a directory of its name; give --output DIR on the command line"
+    return "of the command line alone; leave it out"
+
+
+def _check_files(options: PlannedOptions) -> None:
+    """Check that the files that a step reads itself are there.
+
+    Raises:
+        ConfigError: A pattern matches nothing.
+    """
+    for corpus in (options, *options.corpora):
+        for name in _FILES:
+            for pattern in getattr(corpus, name, ()):
+                if not files.match(pattern):
+                    raise ConfigError(f"{name}: {pattern}: no file has this name or matches it")

@@ -1,0 +1,117 @@
+"""References of a recipe: ``{from: STEP}`` in place of an input or a model."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.aligners.registry import aligner_of
+from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.recipes.step import Step
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.planning import earlier_run
+from pairweave.transforms.storage import files
+
+Values = dict[str, Any]
+Reference = Mapping[str, object]
+
+FINETUNE = "finetune"
+"""The job whose whole output is an encoder."""
+
+
+def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values, tuple[str, ...]]:
+    """Put the directories of steps in place of references to them.
+
+    Args:
+        values: The keys of a step.
+        find: Returns the step that a reference means.
+
+    Returns:
+        The keys of the job, and the names of the steps that it reads from.
+
+    Raises:
+        ConfigError: A reference is at a key that cannot have one, or its step makes no such thing.
+    """
+    read: dict[str, None] = {}
+
+    def found(key: str, reference: Reference) -> Step:
+        try:
+            step = find(reference)
+        except ConfigError as error:
+            raise ConfigError(f"{key}: {error}") from error
+        read[step.name] = None
+        return step
+
+    values = _with_input(values, found)
+    if _is_reference(values.get("model")):
+        values["model"] = _model_of(found("model", values["model"]))
+    if isinstance(values.get("corpora"), list):
+        values["corpora"] = [
+            _with_input(one, found) if isinstance(one, dict) else one for one in values["corpora"]
+        ]
+    for key, value in values.items():
+        if any(map(_is_reference, _listed(value))):
+            raise ConfigError(f"{key}: only input and model can be {{from: STEP}}")
+    return values, tuple(read)
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, dict) and "from" in value
+
+
+def _listed(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else (value,)
+
+
+def _with_input(values: Values, found: Callable[[str, Reference], Step]) -> Values:
+    """Return the keys of a job or corpus, with steps among its inputs as ``from_run``."""
+    given = list(_listed(values.get("input", [])))
+    references = [one for one in given if isinstance(one, dict) and "from" in one]
+    if not references:
+        return dict(values)
+    runs = [*_listed(values.get("from_run", []))]
+    runs += [_output_of(found("input", reference)) for reference in references]
+    rest = [one for one in given if one not in references]
+    values = {key: value for key, value in values.items() if key != "input"}
+    return {**values, "from_run": runs, **({"input": rest} if rest else {})}
+
+
+def _output_of(step: Step) -> str:
+    """Return the directory of a step whose rows are pairs.
+
+    Raises:
+        ConfigError: They are not, or not only those that are to be kept.
+    """
+    if step.job not in earlier_run.JOBS:
+        raise ConfigError(
+            f"input: the step {step.name} is {step.job}, which writes no pairs to read on from; "
+            f"{', '.join(earlier_run.JOBS[:-1])} and {earlier_run.JOBS[-1]} do"
+        )
+    if getattr(step.options, "annotate_only", False):
+        raise ConfigError(
+            f"input: the step {step.name} has annotate_only, so its rows include pairs that are "
+            "not to be kept; leave it out there"
+        )
+    return step.options.output
+
+
+def _model_of(step: Step) -> str:
+    """Return the directory of the model that a step makes.
+
+    Raises:
+        ConfigError: It makes none.
+    """
+    options = step.options
+    if step.job in (run_files.FIT, FINETUNE):
+        return options.output
+    aligner = aligner_of(options)
+    fits = type(aligner).fit is not JobAligner.fit and options.given_model is None
+    if not (fits and isinstance(options, GraphOptions) and options.aligns):
+        raise ConfigError(
+            f"model: the step {step.name} makes none"
+            + (
+                f"; it has {options.given_model}, which you can give here too"
+                * bool(options.given_model)
+            )
+        )
+    return files.join(options.output, aligner.model_name(options))

@@ -1,0 +1,23 @@
+"""One step of a recipe."""
+
+import dataclasses
+
+from pairweave.pipelines.options.base import PlannedOptions
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One job of a recipe.
+
+    Attributes:
+        name: Its name, and that of its directory; in a repeated block with the number of the round
+            behind it.
+        job: The name of the job.
+        options: The job's options; outputs and models of other steps are paths.
+        reads: The names of the steps that it reads from.
+    """
+
+    name: str
+    job: str
+    options: PlannedOptions
+    reads: tuple[str, ...]

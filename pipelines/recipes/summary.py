@@ -1,0 +1,53 @@
+"""What the steps of a finished recipe read, kept and rejected."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pairweave.pipelines.recipes.step import Step
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.storage import files
+
+SUMMARY = "_recipe.json"
+"""The file in the directory of a recipe: its steps, and the rows of each."""
+
+_COLUMNS = ("read", "kept", "rejected")
+
+
+def write(output: str, steps: Sequence[Step]) -> None:
+    """Write the summary of a recipe whose steps are all finished."""
+    entries = [
+        {
+            "name": step.name,
+            "job": step.job,
+            "reads": list(step.reads),
+            "plan_sha256": manifest.get("plan_sha256"),
+            "rows": manifest["rows"],
+            "rejected": manifest.get("rejected", {}),
+        }
+        for step, manifest in _finished(steps)
+    ]
+    files.write_bytes(files.join(output, SUMMARY), to_json({"steps": entries}))
+
+
+def lines(output: str, steps: Sequence[Step]) -> list[str]:
+    """Return the summary as a table."""
+    rows: list[tuple[str, ...]] = [("step", "job", *_COLUMNS)]
+    for step, manifest in _finished(steps):
+        numbers = [manifest["rows"].get(name) for name in _COLUMNS]
+        cells = ["" if number is None else f"{number:,}" for number in numbers]
+        rows.append((step.name, step.job, *cells))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return [*table, f"summary: {files.join(output, SUMMARY)}"]
+
+
+def _finished(steps: Sequence[Step]) -> Iterator[tuple[Step, dict[str, Any]]]:
+    for step in steps:
+        yield step, run_files.read_json(files.join(step.options.output, run_files.MANIFEST))

@@ -1,0 +1,157 @@
+"""Recipes: their steps, references and rounds, and what is refused before anything runs."""
+
+import pytest
+
+from pairweave.pipelines.recipes import recipe
+from pairweave.transforms.errors import ConfigError
+
+LANGS = "source_lang: en\ntarget_lang: de\n"
+FIT = "- {job: fit, source_input: a.en, target_input: a.de}\n"
+BITEXT = "- {job: bitext, source_input: a.en, target_input: a.de, model: {from: fit}}\n"
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Return a function that reads a recipe in a directory with a corpus."""
+    monkeypatch.chdir(tmp_path)
+    for side in ("en", "de"):
+        (tmp_path / f"a.{side}").write_text("a b\n")
+
+    def read(text, **given):
+        (tmp_path / "r.yaml").write_text(text)
+        return recipe.read_recipe("r.yaml", "out", given)
+
+    return read
+
+
+def test_a_step_gets_the_shared_keys_that_its_job_has_and_its_own_directory(read):
+    steps = read(
+        f"{LANGS}max_tags: 4\nseed: 7\nworkers: 3\nsteps:\n{FIT}"
+        "- {job: augment, name: tagged, source_input: a.en, target_input: a.de, seed: 8}\n"
+    )
+    fit, tagged = steps
+    assert (fit.options.seed, tagged.options.seed) == (7, 8)
+    assert (fit.options.output, tagged.options.output) == ("out/fit", "out/tagged")
+    assert tagged.options.max_tags == 4
+    assert "max_tags" not in type(fit.options).model_fields
+    assert {step.options.workers for step in steps} == {3}
+    assert tagged.options.target_lang == "de"
+
+
+def test_the_command_line_takes_precedence_in_every_step(read):
+    steps = read(f"{LANGS}workers: 3\nsteps:\n{FIT}{BITEXT}", workers=1, engine="flink")
+    assert [(step.options.workers, step.options.engine) for step in steps] == [(1, "flink")] * 2
+
+
+def test_references_become_directories(read):
+    steps = read(
+        f"{LANGS}steps:\n{FIT}{BITEXT}"
+        "- {job: filter, input: [{from: bitext}, a.tsv]}\n"
+        "- {job: augment, corpora: [{input: {from: filter}}, {corpus: b, input: a.tsv}],"
+        " model: {from: filter}}\n".replace("a.tsv", "a.en")
+    )
+    _, bitext, cleaned, tagged = steps
+    assert (bitext.options.model, bitext.reads) == ("out/fit", ("fit",))
+    assert (cleaned.options.from_run, cleaned.options.input) == (("out/bitext",), ("a.en",))
+    assert tagged.options.corpora[0].from_run == ("out/filter",)
+    assert tagged.options.model == "out/filter/models/hmm"
+    assert tagged.reads == ("filter",)
+
+
+def test_a_step_with_an_input_of_its_own_inherits_none(read):
+    text = f"{LANGS}source_input: a.en\ntarget_input: a.de\nlicence: mit\nsteps:\n"
+    plain, own = read(
+        f"{text}- {{job: filter}}\n- {{job: augment, input: {{from: filter}}, seed: 2}}\n"
+    )
+    assert (plain.options.source_input, plain.options.licence) == (("a.en",), "mit")
+    assert (own.options.source_input, own.options.licence) == ((), None)
+
+
+ROUNDS = f"""{LANGS}steps:
+- {{name: base, job: filter, source_input: a.en, target_input: a.de}}
+- iterations: 3
+  steps:
+  - {{name: model, job: fit, input: {{from: best, first: base}}}}
+  - {{name: cut, job: bitext, source_input: a.en, target_input: a.de, model: {{from: model}}}}
+  - {{name: best, job: filter, input: {{from: cut}}, model: {{from: model}}}}
+- {{job: augment, input: {{from: best}}, model: {{from: model}}}}
+"""
+
+
+def test_rounds_read_what_the_round_before_made(read):
+    steps = {step.name: step for step in read(ROUNDS)}
+    names = [f"{name}-{number}" for number in (1, 2, 3) for name in ("model", "cut", "best")]
+    assert list(steps) == ["base", *names, "augment"]
+    assert steps["model-1"].reads == ("base",)
+    assert steps["model-3"].options.from_run == ("out/best-2",)
+    assert steps["cut-2"].options.model == "out/model-2"
+    assert steps["best-2"].reads == ("cut-2", "model-2")
+    assert steps["augment"].reads == ("best-3", "model-3")
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("", "expected a map with a list of steps"),
+        ("steps: []\n", "steps: there is none"),
+        ("steps:\n- fit\n", "steps, entry 1: expected a map with the key job"),
+        ("steps:\n- {job: fitt}\n", "steps, entry 1: job must be one of .*, got 'fitt'"),
+        ("steps:\n- {job: preview}\n", "job must be one of .*, got 'preview'"),
+        ("steps:\n- {job: fit, name: a/b}\n", "name must consist of letters.*got 'a/b'"),
+        (f"steps:\n{FIT}{FIT}", "two steps are named fit"),
+        ("sed: 1\nsteps:\n" + FIT, "unknown key sed, did you mean seed"),
+        ("output: x\nsteps:\n" + FIT, "output: each step writes to a directory of its name"),
+        (f"steps:\n{FIT[:-2]}, output: x}}\n", "step fit: output: each step writes"),
+        (f"steps:\n{FIT[:-2]}, seeed: 1}}\n", "step fit: unknown key seeed, did you mean seed"),
+        (f"steps:\n{FIT[:-2]}, seed: -1}}\n", "step fit: seed: .*greater than or equal to 0"),
+        (
+            "steps:\n- {job: fit, source_input: b.en, target_input: a.de}\n",
+            "step fit: source_input: b.en: no file has this name",
+        ),
+        (f"steps:\n{BITEXT}", "step bitext: model: no earlier step is named fit"),
+        (
+            f"steps:\n{FIT}- {{job: augment, input: {{from: fit}}}}\n",
+            "step augment: input: the step fit is fit, which writes no pairs to read on from",
+        ),
+        (
+            f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
+            " translator: {from: fit}}\n",
+            "step augment: translator: only input and model can be {from: STEP}",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: augment, input: {{from: bitext}},"
+            " model: {from: bitext}}\n",
+            "step augment: model: the step bitext makes none; it has out/fit",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}"
+            "- {job: filter, input: {from: bitext}, annotate_only: true}\n"
+            "- {job: augment, input: {from: filter}}\n",
+            "step augment: input: the step filter has annotate_only",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT[:-2]}, iterations: 3}}\n",
+            "step bitext: --iterations: of an aligner that is fitted in the run",
+        ),
+        ("steps:\n- {iterations: 0, steps: []}\n", "iterations must be a whole number from 1 to"),
+        ("steps:\n- {iterations: 2, seed: 1}\n", "seed: a repeated block has iterations and steps"),
+        (
+            "steps:\n- iterations: 2\n  steps:\n"
+            "  - {name: model, job: fit, input: {from: best}}\n"
+            "  - {name: best, job: filter, source_input: a.en, target_input: a.de}\n",
+            "step model-1: input: from: best comes later in the repeated block",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext, first: fit}}}}\n",
+            "step filter: input: first: only where from names a step that comes later",
+        ),
+        (
+            f"steps:\n{FIT[:-2]}, name: best-1}}\n- iterations: 1\n  steps:\n"
+            f"  {FIT[:-2]}, name: best}}\n",
+            "step best-1: another step has the same directory",
+        ),
+    ],
+)
+def test_a_recipe_that_cannot_run_is_refused_with_file_step_and_key(read, steps, message):
+    with pytest.raises(ConfigError, match=f"r.yaml: .*{message}"):
+        read(LANGS + steps)
