@@ -14,6 +14,7 @@ from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.earlier_pairs import RejectEarlier
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.near_duplicates import FindNearCopies
 from pairweave.pipelines.steps.scoring_pairs import (
@@ -31,6 +32,7 @@ from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering import filtered, languages, rules, scored_shards
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
+from pairweave.transforms.filtering.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import RuleConfig
 from pairweave.transforms.filtering.score import read_weights
@@ -133,7 +135,7 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
     cut = functools.partial(aligner.cut, tokens=run.tokens)
     tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
-    return tokens | "Score" >> MapShards(
+    found = tokens | "Score" >> MapShards(
         judge_and_score,
         model,
         config=config,
@@ -141,6 +143,15 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
         weights=read_weights(options.score_weights),
         nothing=nothing_to_fit(options),
     )
+    if run.earlier is None:
+        return found
+    division = Division(
+        place=Place(run.write_config.output, run.write_config.plan),
+        shards=run.shards,
+        parts=parts_of(run.earlier.rows, run.shards),
+        masked=options.duplicates != "exact",
+    )
+    return found | "Earlier" >> RejectEarlier(run.earlier, run.limits, division)
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:

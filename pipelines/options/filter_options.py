@@ -4,7 +4,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import PairInputOptions, RowJobOptions, TrainedTokenOptions
+from pairweave.pipelines.options.base import (
+    PairInputOptions,
+    Patterns,
+    RowJobOptions,
+    TrainedTokenOptions,
+)
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_options import (
@@ -39,8 +44,21 @@ class ScoreOptions(StepOptions):
     )
 
 
+class EarlierOptions(StepOptions):
+    """Pairs that are not to come again."""
+
+    earlier: Patterns = Field(
+        (),
+        description="finished runs of bitext, filter or align, or files with both sides (.tsv "
+        ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers make "
+        "no difference unless --duplicates is exact",
+        json_schema_extra={"metavar": "RUN|FILE"},
+    )
+
+
 class FilterJobOptions(
     SelectionOptions,
+    EarlierOptions,
     DuplicateOptions,
     RuleOptions,
     ScoreOptions,

@@ -14,6 +14,7 @@ from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
+from pairweave.pipelines.run.earlier_corpus import earlier_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
@@ -22,10 +23,12 @@ from pairweave.transforms.output.file_entries import to_json
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
+from pairweave.transforms.units import Plan
 
 # Options for where a job runs and where its files are; none may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
+    "earlier",
     *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *("scores", "score_weights"),
@@ -46,6 +49,7 @@ def resolved_configuration(
     profile: dict[str, object] | None = None,
     segmenter: str = NONE,
     glossary: Glossary | None = None,
+    earlier: Plan | None = None,
 ) -> dict[str, object]:
     """Return the settings of a job for its plan, with digests of models and files.
 
@@ -59,6 +63,7 @@ def resolved_configuration(
         profile: The tag profile, if any.
         segmenter: Finds words in scripts without spaces.
         glossary: The glossary of terms to tag, if any.
+        earlier: The earlier corpus, if any.
     """
     aligner = aligner_of(options)
     unused = unused_options(options) | unused_translator_options(options)
@@ -87,6 +92,8 @@ def resolved_configuration(
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
     if isinstance(options, FilterJobOptions):
         settings["score_weights"] = read_weights(options.score_weights).digest
+    if earlier is not None:
+        settings["earlier"] = earlier_facts(earlier)
     if profile is not None:
         settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     return settings
@@ -112,9 +119,10 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     if "fit_lengths" in flat:
         golden = [file["sha256"][:12] for file in flat["fit_lengths"]]  # type: ignore[attr-defined]
         flat["fit_lengths"] = golden
-    if "parallel" in flat:
-        given = [file["sha256"][:12] for file in flat["parallel"]]  # type: ignore[attr-defined]
-        flat["parallel"] = given
+    for name in ("parallel", "earlier"):
+        if name in flat:
+            given = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
+            flat[name] = given
     kind, colon, digest = str(flat["tokens"]).partition(":")
     flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
     return flat

@@ -20,6 +20,7 @@ from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts, segmenter_choice
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.earlier_corpus import earlier_plan
 from pairweave.pipelines.run.run import Planned, Run
 from pairweave.pipelines.run.scorer_choice import choose_scorer
 from pairweave.pipelines.run.translator_choice import choose_translator
@@ -77,6 +78,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         profile = read_profile(options.tag_profile).to_json()
     segmenter = segmenter_choice.choose(options, plan.units, limits)
     glossary = glossary_of(options) if isinstance(options, AugmentOptions) else None
+    earlier = earlier_plan(options, plan, limits)
     settings = resolved_configuration(
         options,
         reference=reference,
@@ -87,6 +89,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         profile=profile,
         segmenter=segmenter,
         glossary=glossary,
+        earlier=earlier,
     )
     shards = shard_count(plan, options.shard_pairs)
     fits = reference is None and options.aligns and job != run_files.FIT
@@ -112,6 +115,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         scorer=scorer,
         segmenter=segmenter,
         glossary=glossary,
+        earlier=earlier,
     )
     return share_cores(run)
 

@@ -80,6 +80,7 @@ class Run(Planned):
         scorer: The scorer of suggestions, if any.
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         glossary: The glossary of terms to tag, if any.
+        earlier: Pairs that are not to come again, if any.
     """
 
     options: GraphOptions
@@ -88,6 +89,7 @@ class Run(Planned):
     scorer: PairScorer | None = None
     segmenter: str = NONE
     glossary: Glossary | None = None
+    earlier: Plan | None = None
 
     @property
     def place(self) -> tuple[str, int]:

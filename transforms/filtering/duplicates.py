@@ -5,6 +5,7 @@ once the pairs are scored.
 """
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +28,27 @@ def masked_keys(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
     Returns:
         xxh3-64 of languages and masked texts, joined by U+001F, uint64 ``[pair]``.
     """
-    sides = [_masked(pairs.column(side)) for side in ("source", "target")]
+    forms = masked_forms(pairs, masked=True)
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, forms), np.uint64, len(pairs.column("source")))
+
+
+def masked_forms(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> Iterator[bytes]:
+    """Yield languages and texts of each pair, joined by U+001F.
+
+    Args:
+        pairs: As for `masked_keys`.
+        masked: Whether addresses and numbers are replaced; if not, texts are as they were read.
+    """
+    cut = _masked if masked else _plain
+    sides = [cut(pairs.column(side)) for side in ("source", "target")]
     tags = [pairs.column(f"{side}_lang").cast(pa.string()).to_pylist() for side in _LANGUAGES]
     heads: dict[tuple[str, str], bytes] = {}
-    keys = np.empty(len(sides[0]), np.uint64)
-    for row, (source, target, *languages) in enumerate(zip(*sides, *tags, strict=True)):
+    for source, target, *languages in zip(*sides, *tags, strict=True):
         pair = (languages[0], languages[1])
         head = heads.get(pair)
         if head is None:
             head = heads[pair] = _SEPARATOR.join([*(tag.encode() for tag in pair), b""])
-        keys[row] = xxhash.xxh3_64_intdigest(b"%b%b\x1f%b" % (head, source, target))
-    return keys
+        yield b"%b%b\x1f%b" % (head, source, target)
 
 
 _LANGUAGES = ("source", "target")
@@ -50,14 +61,23 @@ def _masked(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
     return [whole[start:end] for start, end in itertools.pairwise(bounds)]
 
 
+def _plain(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
+    return column.cast(pa.binary()).to_pylist()
+
+
+def whole_rows(batch: pa.RecordBatch) -> np.ndarray:
+    """Return the places of rows (`schemas.ROWS`) that have both texts, int64."""
+    whole = pa.compute.and_(batch.column("source").is_valid(), batch.column("target").is_valid())
+    return np.flatnonzero(whole.to_numpy(zero_copy_only=False))
+
+
 def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
     """Return the shard of each row by its masked pair, int64 ``[row]``.
 
     A row without both texts is placed as any job places it (`transforms.ids.shard_numbers`).
     """
     numbers = ids.shard_numbers(batch, shards)
-    whole = pa.compute.and_(batch.column("source").is_valid(), batch.column("target").is_valid())
-    rows = np.flatnonzero(whole.to_numpy(zero_copy_only=False))
+    rows = whole_rows(batch)
     if len(rows):
         keys = masked_keys(batch if len(rows) == len(numbers) else batch.take(pa.array(rows)))
         numbers[rows] = ((keys >> np.uint64(32)) * np.uint64(shards)) >> np.uint64(32)

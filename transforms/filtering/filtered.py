@@ -1,5 +1,7 @@
 """Scored pairs: their columns, which of them are rejected and why, and what is counted of them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -153,7 +155,9 @@ def score_text(value: np.float32) -> str:
     return str(np.float32(value))
 
 
-def with_reason(rows: pa.Table, places: np.ndarray, reason: Reject, details: list[str]) -> pa.Table:
+def with_reason(
+    rows: pa.Table, places: np.ndarray, reason: Reject, details: Sequence[str | None]
+) -> pa.Table:
     """Return SCORED rows of which some have a reason and a detail."""
     mask = np.zeros(rows.num_rows, np.bool_)
     mask[places] = True

@@ -1,0 +1,53 @@
+"""The earlier corpus of ``filter --earlier``: finished runs and files of pairs."""
+
+from typing import Any
+
+from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.planning.earlier_run import input_of_run
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
+
+_READING = ("html_entities", "c1_controls")
+"""Treatments of text that an earlier corpus shares with the corpus, so that equal texts meet."""
+
+
+def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Plan | None:
+    """Return the plan of the pairs that are not to come again; None if there are none.
+
+    Raises:
+        ConfigError: The corpus is in several languages, or a run cannot be read on from.
+        InputError: A file cannot be used (`make_plan`).
+    """
+    if not isinstance(options, FilterJobOptions) or not options.earlier:
+        return None
+    languages = {(unit.source_lang, unit.target_lang) for unit in plan.units}
+    if len(languages) != 1:
+        raise ConfigError(
+            "--earlier: the corpora are in several languages, and files do not say theirs; filter "
+            "each pair of languages by itself"
+        )
+    ((source, target),) = languages
+    reading: dict[str, Any] = {name: getattr(options, name) for name in _READING}
+    reading["inline_tags"] = options.inline_tags
+    reading["inline_syntax"] = options.inline_syntax
+    corpora = [
+        input_of_run(given, source, target, reading)
+        if _is_run(given)
+        else CorpusInput(input=(given,), source_lang=source, target_lang=target, **reading)
+        for given in options.earlier
+    ]
+    return make_plan(corpora, limits, options.unit_rows)
+
+
+def _is_run(given: str) -> bool:
+    names = (run_files.PLAN, run_files.MANIFEST)
+    return any(files.exists(files.join(given, name)) for name in names)
+
+
+def earlier_facts(plan: Plan) -> list[dict[str, str]]:
+    """Return the plan's entry for the files of an earlier corpus, without paths."""
+    return [{"name": file.name, "sha256": file.sha256} for file in plan.files]
