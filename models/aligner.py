@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
-from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
 MAX_TOKENS = 32_767
@@ -113,7 +113,7 @@ def require_countable(table: pa.Table) -> None:
         WorkerError: A side has too many; names the pair.
     """
     for name in ("source_tokens", "target_tokens"):
-        sizes = flat_lists.lengths_of(table.column(name))
+        sizes = flat_columns.lengths_of(table.column(name))
         if len(sizes) and sizes.max() > MAX_TOKENS:
             raise WorkerError(
                 f"pair {table.column('id')[int(sizes.argmax())]}: {name} has {sizes.max()} tokens, "

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.storage import files

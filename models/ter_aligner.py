@@ -14,7 +14,7 @@ import pyarrow as pa
 from pairweave.models.aligner import NeedsNoModel, require_countable
 from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.kernels.masks import ter
 from pairweave.transforms.kernels.text import words
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.pharaoh import parse_links, symmetrize_files

@@ -71,6 +71,12 @@ def list_of(item: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("element", item, nullable=False))
 
 
+SPAN_LIST = list_of(SPAN)
+LINK_LIST = list_of(LINK)
+PHRASE_LIST = list_of(PHRASE)
+TAG_LIST = list_of(TAG)
+BOOL_LIST = list_of(pa.bool_())
+
 # What a reader makes of one input row, and the screen passes on. A row with a reason is rejected;
 # only such a row may lack an id or a side. `raw` holds the start of bytes that are no text.
 ROWS = pa.schema(
@@ -120,8 +126,8 @@ PAIRS = pa.schema(
 TOKENS = pa.schema(
     [
         *PAIRS,
-        pa.field("source_tokens", list_of(SPAN), nullable=False),
-        pa.field("target_tokens", list_of(SPAN), nullable=False),
+        pa.field("source_tokens", SPAN_LIST, nullable=False),
+        pa.field("target_tokens", SPAN_LIST, nullable=False),
     ]
 )
 
@@ -129,28 +135,28 @@ TOKENS = pa.schema(
 LINKED = pa.schema(
     [
         *TOKENS,
-        pa.field("forward", list_of(LINK), nullable=False),
-        pa.field("reverse", list_of(LINK), nullable=False),
+        pa.field("forward", LINK_LIST, nullable=False),
+        pa.field("reverse", LINK_LIST, nullable=False),
     ]
 )
 
 # One set of links instead of two.
-SYMMETRIZED = pa.schema([*TOKENS, pa.field("links", list_of(LINK), nullable=False)])
+SYMMETRIZED = pa.schema([*TOKENS, pa.field("links", LINK_LIST, nullable=False)])
 
 # A translation beside its reference, both in the target language: links are (translation token,
 # reference token).
 COMPARED = pa.schema(
     [
         *PAIRS,
-        pa.field("translation_tokens", list_of(SPAN), nullable=False),
-        pa.field("reference_tokens", list_of(SPAN), nullable=False),
-        pa.field("links", list_of(LINK), nullable=False),
+        pa.field("translation_tokens", SPAN_LIST, nullable=False),
+        pa.field("reference_tokens", SPAN_LIST, nullable=False),
+        pa.field("links", LINK_LIST, nullable=False),
     ]
 )
 
 # Phrase pairs, half-open in token indices, sorted. The score is how sure the aligner is of one, in
 # [0, 1]; 1 if not computed.
-PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", list_of(PHRASE), nullable=False)])
+PHRASES = pa.schema([*SYMMETRIZED, pa.field("phrases", PHRASE_LIST, nullable=False)])
 
 # What the job `bitext` writes. A document is numbered from 0 in the order of the input, and a
 # sentence within its side of the document; `bead` is how many of both there are, as in 2-1.
@@ -180,9 +186,9 @@ ALIGNED = pa.schema(
         pa.field("id", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
         pa.field("target", pa.string(), nullable=False),
-        pa.field("source_tokens", list_of(SPAN), nullable=False),
-        pa.field("target_tokens", list_of(SPAN), nullable=False),
-        pa.field("links", list_of(LINK), nullable=False),
+        pa.field("source_tokens", SPAN_LIST, nullable=False),
+        pa.field("target_tokens", SPAN_LIST, nullable=False),
+        pa.field("links", LINK_LIST, nullable=False),
         pa.field("source_lang", pa.string(), nullable=False),
         pa.field("target_lang", pa.string(), nullable=False),
         pa.field("corpus", pa.string(), nullable=False),
@@ -198,7 +204,7 @@ TAGGED = pa.schema(
         pa.field("kind", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
         pa.field("target", pa.string(), nullable=False),
-        pa.field("tags", list_of(TAG), nullable=False),
+        pa.field("tags", TAG_LIST, nullable=False),
         pa.field("source_lang", pa.string(), nullable=False),
         pa.field("target_lang", pa.string(), nullable=False),
         pa.field("corpus", pa.string(), nullable=False),

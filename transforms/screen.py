@@ -12,7 +12,7 @@ import pydantic
 import xxhash
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN

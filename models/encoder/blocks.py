@@ -19,7 +19,7 @@ from pairweave.models.encoder.pieces import (
     pieces_of,
     tokens_of,
 )
-from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks, token_links
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
@@ -145,7 +145,7 @@ def _pieces(table: pa.Table, side: str, rows: np.ndarray, encoder: Encoder) -> P
 
 def _tokens(column: pa.ChunkedArray, rows: np.ndarray) -> Tokens:
     """Return the tokens of some rows."""
-    offsets, fields = flat_lists.fields_of(column.take(pa.array(rows)))
+    offsets, fields = flat_columns.fields_of(column.take(pa.array(rows)))
     start, stop = int(offsets[0]), int(offsets[-1])
     return Tokens(
         offsets - start,

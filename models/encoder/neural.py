@@ -26,7 +26,7 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.heads import extract
 from pairweave.models.encoder.pieces import add_piece_tokens
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks
 
@@ -307,5 +307,5 @@ def _in_row_order(
             )
         }
         kind = schemas.LINKED.field("forward").type
-        columns.append(flat_lists.list_column(offsets, fields, kind).take(pa.array(order)))
+        columns.append(flat_columns.list_column(offsets, fields, kind).take(pa.array(order)))
     return columns[0], columns[1]

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow import flat_lists
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow import flat_columns
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text.encoder_pieces import cover, merge_pieces
 from pairweave.transforms.text import codepoints
@@ -123,7 +123,7 @@ def number_sides(table: pa.Table, tokenizer: Any) -> tuple[PieceNumbers, PieceNu
 
 def _numbered(table: pa.Table, side: str, tokenizer: Any) -> PieceNumbers:  # noqa: ANN401 - as above
     tokens, numbers = _merged(table[side], tokenizer)
-    if not tokens.equals(flat_lists.chunk_of(table[f"{side}_tokens"])):
+    if not tokens.equals(flat_columns.chunk_of(table[f"{side}_tokens"])):
         raise WorkerError(
             f"the {side} pieces of {table.num_rows} pairs were split by another tokenizer: the "
             "encoder changed while they were aligned; align them again"
@@ -133,13 +133,13 @@ def _numbered(table: pa.Table, side: str, tokenizer: Any) -> PieceNumbers:  # no
 
 def _merged(column: pa.ChunkedArray, tokenizer: Any) -> tuple[pa.ListArray, PieceNumbers]:  # noqa: ANN401 - as above
     """Return the tokens of texts, and the pieces that they are made of."""
-    texts = flat_lists.chunk_of(column)
+    texts = flat_columns.chunk_of(column)
     pieces = cut_pieces(tokenizer, texts.to_pylist())
     offsets, starts, ends, *numbered = merge_pieces(
         pieces.offsets, pieces.starts, pieces.ends, *texts_of(texts), codepoints.properties()
     )
     fields = {"start": starts, "end": ends}
-    tokens = flat_lists.list_column(offsets, fields, schemas.list_of(schemas.SPAN))
+    tokens = flat_columns.list_column(offsets, fields, schemas.SPAN_LIST)
     return tokens, PieceNumbers(pieces.offsets, *numbered)
 
 

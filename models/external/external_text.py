@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow import flat_lists
-from pairweave.transforms.arrow.flat_lists import fields_of, list_column
+from pairweave.transforms.arrow import flat_columns
+from pairweave.transforms.arrow.flat_columns import fields_of, list_column
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.links.pharaoh import parse_links
 
@@ -131,7 +131,7 @@ def linked_table(
     linked = pa.Table.from_arrays([*table.columns, *columns], schema=schemas.LINKED)
     for column in ("forward", "reverse"):
         try:
-            flat_lists.links_of(linked, column)
+            flat_columns.links_of(linked, column)
         except WorkerError as error:
             raise WorkerError(f"{name} linked words that do not exist: {error}") from error
     given_up = {int(text.rows[line]): why for line, why in found.given_up.items()}
@@ -177,7 +177,7 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
         "target": (keys & 0xFFFF).astype(np.int16),
         "probability": np.ones(len(keys), np.float32),
     }
-    return list_column(offsets, fields, schemas.list_of(schemas.LINK))
+    return list_column(offsets, fields, schemas.LINK_LIST)
 
 
 def last_line(text: bytes) -> str:

@@ -31,7 +31,7 @@ from pairweave.models.finetune.finetune_pairs import TrainingPairs, prepare_pair
 from pairweave.models.weights.transformers_weights import quiet
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.sampling import STEP_DROPOUT, draw
-from pairweave.transforms.storage import temporary_files
+from pairweave.transforms.storage import disk_files
 
 VERSION = 1
 """Raised when the same model, pairs and settings produce different weights."""
@@ -221,9 +221,9 @@ def _save(loaded: Loaded, directory: Path) -> tuple[str, ...]:
     """Write the model in the layout of transformers, with the tokenizer's files unchanged."""
     whole: Any = loaded.trainee.whole
     for left in directory.iterdir():
-        if left.is_dir() and temporary_files.is_dead(left):
+        if left.is_dir() and disk_files.is_dead(left):
             shutil.rmtree(left, ignore_errors=True)
-    made = directory / temporary_files.name_for("model")
+    made = directory / disk_files.name_for("model")
     try:
         made.mkdir()
         whole.eval().to("cpu")

@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.storage import temporary_files
+from pairweave.transforms.storage import disk_files
 
 CHECKPOINT = "_checkpoint.safetensors"
 
@@ -48,7 +48,7 @@ def write_state(
             if moment in optimizer.state[weight]:
                 tensors[f"{moment}.{name}"] = optimizer.state[weight][moment]
     metadata = {"state": json.dumps(dataclasses.asdict(state))}
-    temporary = path.with_name(temporary_files.name_for(path.name))
+    temporary = path.with_name(disk_files.name_for(path.name))
     try:
         save_file(tensors, temporary, metadata=metadata)
         sync_and_rename(temporary, path)

@@ -12,7 +12,7 @@ from pairweave.models.encoder.encoder import Encoder
 from pairweave.models.encoder.pieces import TOO_LONG_FOR_ENCODER, Tokens, cut_pieces, tokens_of
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.kernels.sampling import STEP_NEGATIVE, STEP_TRAINING_ORDER
 from pairweave.transforms.kernels.training_draws import draw_each, mask_pieces
 from pairweave.transforms.screen import ScreenReject
@@ -142,7 +142,7 @@ def _cut_side(table: pa.Table, side: str, encoder: Encoder) -> Texts:
     for start in range(0, table.num_rows, _CHUNK_PAIRS):
         chunk = table.slice(start, _CHUNK_PAIRS).combine_chunks()
         cut = cut_pieces(encoder.tokenizer, chunk.column(side).to_pylist())
-        token_offsets, fields = flat_lists.fields_of(chunk.column(f"{side}_tokens"))
+        token_offsets, fields = flat_columns.fields_of(chunk.column(f"{side}_tokens"))
         token_offsets = np.asarray(token_offsets, dtype=np.int64)
         tokens = Tokens(token_offsets, fields["start"], fields["end"])
         first, last = tokens_of(cut, tokens)

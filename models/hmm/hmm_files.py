@@ -15,7 +15,7 @@ from pairweave.models.hmm.hmm_vocabulary import Vocabulary, build_vocabulary
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
-from pairweave.transforms.kernels.hmm.model1 import Words
+from pairweave.transforms.kernels.hmm.sides import Words
 
 VERSION = 1
 """Increased when the meaning of a file changes."""

@@ -9,7 +9,7 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary
 from pairweave.transforms.kernels.hmm.agreement import Model
 from pairweave.transforms.kernels.hmm.emissions import Lexicon
-from pairweave.transforms.kernels.hmm.model1 import Words
+from pairweave.transforms.kernels.hmm.sides import Words
 
 
 @dataclasses.dataclass(frozen=True)

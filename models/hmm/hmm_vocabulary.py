@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_lists import fields_of
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.kernels.hmm.emissions import Side
+from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.text import words as kernels
 
 ROWS = 65_536

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_vocabulary import cut
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import phrase_table as kernel
 from pairweave.transforms.kernels.text import words as word_kernels

@@ -16,9 +16,10 @@ from pairweave.models.hmm.hmm_config import HmmConfig
 from pairweave.models.hmm.hmm_parts import Parts, know_words
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, collect_vocabulary, cut
 from pairweave.transforms.kernels.hmm import agreement, model1
-from pairweave.transforms.kernels.hmm.emissions import Lexicon, Side
+from pairweave.transforms.kernels.hmm.emissions import Lexicon
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from pairweave.transforms.kernels.hmm.sides import Side
 
 CHUNK_PAIRS = 1024
 """Pairs whose jumps and likelihood are summed before they join the others'."""

@@ -15,7 +15,7 @@ from pairweave.models.translators.piece_translator import Found, PieceTranslator
 from pairweave.models.translators.translation_pieces import END, Languages
 from pairweave.models.translators.translator import TranslatorConfig, digest_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage.disk_paths import on_disk
+from pairweave.transforms.storage.disk_files import on_disk
 
 VERSION = 1
 """Rises when the same model and settings give other translations."""

@@ -14,7 +14,7 @@ from pairweave.models.weights.pickled_weights import (
     refuse_named,
 )
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage.disk_paths import on_disk
+from pairweave.transforms.storage.disk_files import on_disk
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WANTED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm")

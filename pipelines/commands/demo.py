@@ -20,7 +20,7 @@ from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.file_names import data_name
+from pairweave.transforms.output.run_files import data_name
 from pairweave.transforms.storage import files
 
 # Distributions whose wheels contain gettext catalogues, with the licence of each.

@@ -18,7 +18,7 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import COLUMNS
 from pairweave.transforms.filtering.score import fit_weights, score
 from pairweave.transforms.metrics.ranking import area_under_curve
-from pairweave.transforms.output.file_names import data_name
+from pairweave.transforms.output.run_files import data_name
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
 

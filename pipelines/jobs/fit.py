@@ -17,7 +17,7 @@ from pairweave.pipelines.steps.steps import WriteShards
 from pairweave.transforms.commit.commit import summarize, write_manifest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_entries import file_entry
+from pairweave.transforms.output.run_files import file_entry
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import MakeShards

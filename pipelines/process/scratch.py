@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairweave.transforms.storage import temporary_files
+from pairweave.transforms.storage import disk_files
 
 PREFIX = "pairweave-run-"
 LOCK = "lock"
@@ -31,7 +31,7 @@ def make() -> Path:
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = os.open(directory / _UNLOCKED, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    (directory / temporary_files.KEY).write_bytes(os.urandom(KEY_BYTES))
+    (directory / disk_files.KEY).write_bytes(os.urandom(KEY_BYTES))
     # The file must never be visible unlocked under its own name: it would look like a dead run's.
     (directory / _UNLOCKED).rename(directory / LOCK)
     return directory

@@ -5,7 +5,7 @@ from typing import Any
 
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 
 SUMMARY = "_recipe.json"

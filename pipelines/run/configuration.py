@@ -19,7 +19,7 @@ from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering.score import read_weights
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig

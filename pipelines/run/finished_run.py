@@ -5,7 +5,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_names import data_name
+from pairweave.transforms.output.run_files import data_name
 from pairweave.transforms.storage import files
 
 JOBS = ("augment", "align", "suggest", "filter", "bitext")

@@ -12,7 +12,7 @@ from pairweave.pipelines.run.run import Planned, Run
 from pairweave.transforms.commit.claim import check_claim, check_unclaimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_names import DATA
+from pairweave.transforms.output.run_files import DATA
 from pairweave.transforms.report.shown_counts import MAX_VALUES, OF_COLUMN, split_counts
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files

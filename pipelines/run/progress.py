@@ -9,7 +9,7 @@ from types import TracebackType
 import rich.console
 import rich.progress
 
-from pairweave.transforms.output.file_names import RECEIPTS
+from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
 LOG = logging.getLogger("pairweave")

@@ -13,8 +13,8 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_names import WriteConfig
 from pairweave.transforms.output.origin_options import OriginOptions
+from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.storage import files
 from pairweave.transforms.tags.glossary import Glossary

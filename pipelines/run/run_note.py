@@ -7,7 +7,7 @@ import time
 
 from pairweave.pipelines.run.run import Planned
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 
 

@@ -22,8 +22,8 @@ from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
 from pairweave.transforms.output.band_edges import BandEdge
-from pairweave.transforms.output.character_counts import count_characters
 from pairweave.transforms.problems import Problem
+from pairweave.transforms.reading.characters import count_characters
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.sentences.bead_rows import (
     LeastScores,

@@ -16,7 +16,7 @@ from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.monolingual import translated_only
-from pairweave.transforms.output.file_names import REJECTS
+from pairweave.transforms.output.run_files import REJECTS
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files

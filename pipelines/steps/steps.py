@@ -12,9 +12,9 @@ from pairweave.transforms import schemas
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import receipts, run_files
-from pairweave.transforms.output.character_counts import count_characters
-from pairweave.transforms.output.file_names import WriteConfig
+from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.output.write import ShardOutput, write_shard
+from pairweave.transforms.reading.characters import count_characters
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import sample_rows
 from pairweave.transforms.shards.shard import Batches, Shard, Shards

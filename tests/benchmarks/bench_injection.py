@@ -23,7 +23,7 @@ from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table, pack
 from pairweave.models.translators.lexical_translator import LexicalTranslator
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.links.confidence import (
     SOFT_LINK_THRESHOLD,
     ConfidenceConfig,
@@ -171,7 +171,7 @@ def gold_phrases(table, gold):
         "probability": np.ones(len(flat), np.float32),
     }
     offsets = np.cumsum([0, *map(len, links)])
-    column = list_column(offsets, fields, schemas.list_of(schemas.LINK))
+    column = list_column(offsets, fields, schemas.LINK_LIST)
     return extract_phrases(
         table.append_column(schemas.SYMMETRIZED.field("links"), column), PhraseConfig()
     )

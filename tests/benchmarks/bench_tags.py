@@ -24,7 +24,8 @@ from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.tags.tag_rendering import render_columns
 from pairweave.transforms.tags.tags import TagConfig, inject_tags
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens, pair_cuts, train_sentencepiece
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens, train_sentencepiece
+from pairweave.transforms.text.whole_words import pair_cuts
 from tests.benchmarks.peers import run_peer
 from tests.makers.rows import batch, row
 from tests.oracles.slow_rendering import render_pair
@@ -100,7 +101,7 @@ def linked(pairs):
                 [{"source": i, "target": j, "probability": 1.0} for i, j in links]
             )
     for name, links in directions.items():
-        column = pa.array(links, schemas.list_of(schemas.LINK))
+        column = pa.array(links, schemas.LINK_LIST)
         table = table.append_column(schemas.LINKED.field(name), column)
     return table
 

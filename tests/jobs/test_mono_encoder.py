@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
 from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
-from pairweave.transforms.arrow.flat_lists import lengths_of, links_of  # noqa: E402
+from pairweave.transforms.arrow.flat_columns import lengths_of, links_of  # noqa: E402
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual  # noqa: E402
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 from pairweave.pipelines.commands import export_command, preview, report_command
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import file_entries, run_files
+from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 from tests.makers import finished_runs
 
@@ -102,7 +102,7 @@ def old_layout(directory, **changes):
     (directory / "data").rmdir()
     for entry in made["files"]:
         entry["name"] = entry["name"].removeprefix("data/")
-    (directory / "_manifest.json").write_bytes(file_entries.to_json(made))
+    (directory / "_manifest.json").write_bytes(run_files.to_json(made))
 
 
 def test_the_resume_of_a_run_with_shards_beside_its_manifest_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.export.export_markup import export_markup
 from pairweave.transforms.formats import registry
-from pairweave.transforms.output import file_names, receipts, run_files, write
+from pairweave.transforms.output import receipts, run_files, write
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from tests.makers.rows import batch, row
@@ -135,7 +135,7 @@ def write_run(output, data=tagged_data, counts=COUNTS, turned_away=None, **chang
         for line, (source, target, *_) in enumerate(PAIRS)
     ]
     shards = [[*kept_rows[:2], *turned_away[:2]], [*kept_rows[2:], *turned_away[2:]]]
-    config = file_names.WriteConfig(output, 2, digest, document["signature"])
+    config = run_files.WriteConfig(output, 2, digest, document["signature"])
     for number, rows in enumerate(shards):
         kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
         shard = Shard(number, kept, rejected, data(kept))

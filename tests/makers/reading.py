@@ -8,9 +8,9 @@ import xxhash
 
 from pairweave.transforms import schemas
 from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.markup.pair_markup import PairMarkup
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.reading.identity import SEPARATOR
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 LIMITS = ReadLimits()

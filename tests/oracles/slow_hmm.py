@@ -3,9 +3,14 @@
 import itertools
 import math
 
+from pairweave.transforms.kernels.hmm.emissions import (
+    LIKENESS_WEIGHT,
+    MAX_LETTERS,
+    MIN_LETTERS,
+    UNIGRAM_WEIGHT,
+)
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
-from pairweave.transforms.kernels.hmm.model1 import LIKENESS_WEIGHT, STEM_PRIOR, UNIGRAM_WEIGHT
-from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, MIN_LETTERS
+from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR
 
 
 def jump_weight(jumps, distance):

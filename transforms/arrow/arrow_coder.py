@@ -11,7 +11,6 @@ import pyarrow as pa
 from apache_beam.coders import Coder
 
 from pairweave.transforms.arrow import exchange
-from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
 
 
 class TableCoder(Coder):
@@ -19,12 +18,11 @@ class TableCoder(Coder):
 
     def encode(self, value: pa.Table) -> bytes:
         """Return the table as bytes, or as the place where other workers find it."""
-        stream = to_stream(value)
-        return exchange.leave(memoryview(stream)) or stream.to_pybytes()
+        return exchange.send(value)
 
     def decode(self, encoded: bytes) -> pa.Table:
         """Return the table in the bytes, or at the place that they name."""
-        return from_stream(exchange.fetch(encoded))
+        return exchange.receive(encoded)
 
     def is_deterministic(self) -> bool:
         """Return False: equal tables may differ in chunks, so a table cannot be a key."""

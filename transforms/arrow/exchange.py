@@ -14,6 +14,8 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
+import pyarrow as pa
+
 from pairweave.transforms.errors import WorkerError
 
 MARK = b"in file\0"
@@ -133,6 +135,17 @@ def opened() -> Iterator[int]:
                 file.close()
 
 
+def send(table: pa.Table) -> bytes:
+    """Return a table as bytes: its stream, or the place where other workers find a large one."""
+    stream = to_stream(table)
+    return leave(memoryview(stream)) or stream.to_pybytes()
+
+
+def receive(sent: bytes) -> pa.Table:
+    """Return the table that `send` gave; its buffers are the stream's bytes, not copies."""
+    return from_stream(fetch(sent))
+
+
 def leave(stream: memoryview) -> bytes | None:
     """Return the place of a stream that was left for others; None if it must be sent itself."""
     if _joined is None or stream.nbytes < MIN_BYTES:
@@ -152,3 +165,21 @@ def fetch(sent: bytes) -> bytes:
     if _joined is None:
         raise RuntimeError("a table lies in a file that other processes share")
     return _joined.fetch(sent)
+
+
+def to_stream(table: pa.Table) -> pa.Buffer:
+    """Return a table as one IPC stream: its schema, then its chunks as they are.
+
+    Chunks, dictionaries (also those that differ from chunk to chunk) and schema metadata survive.
+    A slice carries only its own rows.
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def from_stream(stream: bytes | pa.Buffer) -> pa.Table:
+    """Return the table of a stream; its buffers are the stream's bytes, not copies."""
+    with pa.ipc.open_stream(stream) as reader:
+        return reader.read_all()

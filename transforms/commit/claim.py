@@ -6,16 +6,17 @@ from collections.abc import Mapping
 import orjson
 
 from pairweave.transforms.errors import ClaimedError, ConfigError
-from pairweave.transforms.output.file_entries import to_json
-from pairweave.transforms.output.file_names import DATA, REJECTS
 from pairweave.transforms.output.run_files import (
     CARD,
+    DATA,
     FIT,
     MANIFEST,
     OLD_SHARD,
     PLAN,
+    REJECTS,
     Json,
     read_json,
+    to_json,
 )
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files

@@ -8,19 +8,23 @@ from pairweave.transforms.commit.manifest import check_conservation, count_reaso
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
 from pairweave.transforms.output.band_edges import BandEdge, edge_notices
-from pairweave.transforms.output.character_counts import character_notices
-from pairweave.transforms.output.file_entries import check_file, file_entry, to_json
-from pairweave.transforms.output.file_names import DATA, RECEIPTS, REJECTS
 from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
 from pairweave.transforms.output.run_files import (
     CARD,
+    DATA,
     FIT,
     MANIFEST,
     PLAN,
+    RECEIPTS,
+    REJECTS,
     Json,
+    check_file,
+    file_entry,
     plan_digest,
     read_json,
+    to_json,
 )
+from pairweave.transforms.reading.characters import character_notices
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files, hashed_files

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from pairweave.transforms.output.file_names import DATA, REJECTS
+from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import short_counts
 from pairweave.transforms.report.templating import render_markdown
 from pairweave.transforms.text.control_characters import visible_line

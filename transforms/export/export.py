@@ -15,7 +15,7 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
 from pairweave.transforms.export.export_links import add_links, find_cut, tag_finder
 from pairweave.transforms.export.export_rows import Selection, select, wanted_rows
-from pairweave.transforms.output.file_names import DATA, data_name
+from pairweave.transforms.output.run_files import DATA, data_name
 from pairweave.transforms.storage import files
 
 Unfit = Literal["refuse", "leave_out", "escape"]

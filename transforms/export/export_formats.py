@@ -7,7 +7,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.export.markup_rows import MarkupRow
 
 Alignment = Literal["whitespace", "moses", "none"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.kept_links import COLUMN
-from pairweave.transforms.output.file_entries import check_file
+from pairweave.transforms.output.run_files import check_file
 from pairweave.transforms.storage import files
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.text.moses_words import MosesWords

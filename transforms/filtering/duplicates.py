@@ -12,7 +12,7 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.transforms import ids
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering.marks import find_marks, mask_texts
 

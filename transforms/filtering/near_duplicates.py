@@ -33,7 +33,7 @@ import pyarrow.compute as pc
 import regex
 import xxhash
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import minhash
 from pairweave.transforms.kernels.filtering.marks import find_marks, mask_texts

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.filtering import languages, scripts
 from pairweave.transforms.filtering.rule_options import RuleOptions

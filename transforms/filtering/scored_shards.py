@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from pairweave.transforms.arrow.arrow_streams import from_stream
+from pairweave.transforms.arrow.exchange import from_stream
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.filtering.filtered import SCORED, reject_near_copies
 from pairweave.transforms.filtering.near_duplicates import signatures

@@ -46,6 +46,15 @@ def mix64(value: np.uint64) -> np.uint64:
 
 
 @numba.njit(nogil=True, cache=True)
+def mix_all(values: np.ndarray) -> np.ndarray:
+    """Scramble each of several values as `mix64` does, uint64."""
+    mixed = np.empty_like(values)
+    for at in range(len(values)):
+        mixed[at] = mix64(values[at])
+    return mixed
+
+
+@numba.njit(nogil=True, cache=True)
 def draw(
     run_seed: np.uint64, pair_key: np.uint64, step: np.uint64, counter: np.uint64
 ) -> np.uint64:

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow import flat_lists
+from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links.combine import combine_links
 
@@ -34,10 +34,10 @@ def combine(first: pa.Table, second: pa.Table, way: str) -> tuple[pa.Table, np.n
     for name in ("id", "source_tokens", "target_tokens"):
         if not first[name].equals(second[name]):
             raise WorkerError(f"two aligners' tables differ in column {name}")
-    one, other = (flat_lists.weighted_links_of(table, "links") for table in (first, second))
+    one, other = (flat_columns.weighted_links_of(table, "links") for table in (first, second))
     *links, common = combine_links(one, other, way == "union")
     names = ("source", "target", "probability")
-    column = flat_lists.list_column(
+    column = flat_columns.list_column(
         links[0], dict(zip(names, links[1:], strict=True)), schemas.SYMMETRIZED.field("links").type
     )
     place = first.schema.get_field_index("links")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import (
+from pairweave.transforms.arrow.flat_columns import (
     fields_of,
     lengths_of,
     list_column,
@@ -102,7 +102,7 @@ def score_phrases(table: pa.Table, believed: pa.Table, config: ConfidenceConfig)
     phrases = list_column(
         before[offsets - offsets[0]],
         {**columns, "score": scores[sure]},
-        schemas.list_of(schemas.PHRASE),
+        schemas.PHRASE_LIST,
     )
     place = table.schema.get_field_index("phrases")
     return table.set_column(place, schemas.PHRASES.field("phrases"), phrases)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import InputError, WorkerError
 from pairweave.transforms.links.soft_links import SoftLinks
 from pairweave.transforms.rejects import Reject

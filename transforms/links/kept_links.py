@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of, list_column
+from pairweave.transforms.arrow.flat_columns import fields_of, list_column
 
 COLUMN = "word_links"
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.kernels.links import pharaoh as kernel
 from pairweave.transforms.kernels.links.links import Links, least_lengths

@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import lengths_of, list_column, weighted_links_of
+from pairweave.transforms.arrow.flat_columns import lengths_of, list_column, weighted_links_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import phrase_extraction as kernel
 from pairweave.transforms.links.link_options import PhraseOptions
 from pairweave.transforms.text.segmenter import NONE
-from pairweave.transforms.text.tokens import pair_cuts
+from pairweave.transforms.text.whole_words import pair_cuts
 
 
 class PhraseConfig(PhraseOptions, Config):
@@ -49,8 +49,8 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     """Turn SYMMETRIZED rows into PHRASES rows, in the same order.
 
     If tokens are smaller than the units that a tag may not split
-    (`transforms.text.tokens.find_cuts`), a phrase that begins or ends inside such a unit is left
-    out. Every score is 1 (`transforms.links.confidence` scores).
+    (`transforms.text.whole_words.find_cuts`), a phrase that begins or ends inside such a unit is
+    left out. Every score is 1 (`transforms.links.confidence` scores).
 
     Args:
         table: Pairs with one set of links (`transforms.schemas.SYMMETRIZED`).
@@ -72,5 +72,5 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
     )
     columns = [*boxes, np.ones(len(boxes[0]), np.float32)]
     fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))
-    phrases = list_column(phrase_offsets, fields, schemas.list_of(schemas.PHRASE))
+    phrases = list_column(phrase_offsets, fields, schemas.PHRASE_LIST)
     return table.append_column(schemas.PHRASES.field("phrases"), phrases)

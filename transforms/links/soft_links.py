@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import links_of
+from pairweave.transforms.arrow.flat_columns import links_of
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column, weighted_links_of
+from pairweave.transforms.arrow.flat_columns import list_column, weighted_links_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.kernels.links import symmetrize as kernel
 from pairweave.transforms.links.link_options import SymmetrizeOptions
@@ -37,7 +37,7 @@ def symmetrize(table: pa.Table, config: SymmetrizeConfig) -> pa.Table:
     joined = kernel.symmetrize(forward.links, reverse.links, config.code)
     probability = kernel.mean_probabilities(joined, forward, reverse)
     fields = {"source": joined.sources, "target": joined.targets, "probability": probability}
-    links = list_column(joined.offsets, fields, schemas.list_of(schemas.LINK))
+    links = list_column(joined.offsets, fields, schemas.LINK_LIST)
     return table.drop_columns(["forward", "reverse"]).append_column(
         schemas.SYMMETRIZED.field("links"), links
     )

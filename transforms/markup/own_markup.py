@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_lists import fields_of
-from pairweave.transforms.kernels.tags.cuts import hold_wordlike
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, hold_whole
+from pairweave.transforms.kernels.text.cuts import hold_wordlike
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import (
     HTML,
@@ -16,7 +16,7 @@ from pairweave.transforms.markup.markup import (
     find_elements,
     parse_markup,
 )
-from pairweave.transforms.text.tokens import wordlike_tokens
+from pairweave.transforms.text.whole_words import wordlike_tokens
 
 # RE2: where a tag may begin.
 _TAG_BEGINS = r"<[/A-Za-z_!]"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.markup.markup import Form, Kind, Marked, Tag, find_elements
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text.tokens import TokenConfig, tokenize

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pairweave.transforms.output.file_names import RECEIPTS
+from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.links.pharaoh import format_links
-from pairweave.transforms.output.file_names import data_name, rejects_name
+from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import Unit

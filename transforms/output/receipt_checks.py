@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.output.file_names import data_name, rejects_name
+from pairweave.transforms.output.run_files import data_name, rejects_name
 
 
 def check_shard(

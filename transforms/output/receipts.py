@@ -8,15 +8,18 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output.band_edges import BandEdge
-from pairweave.transforms.output.file_entries import check_file, to_json
-from pairweave.transforms.output.file_names import (
+from pairweave.transforms.output.receipt_checks import check_shard, check_unit
+from pairweave.transforms.output.run_files import (
+    PLAN,
     RECEIPTS,
+    Json,
     WriteConfig,
+    check_file,
+    read_json,
     shard_receipt_name,
+    to_json,
     unit_receipt_name,
 )
-from pairweave.transforms.output.receipt_checks import check_shard, check_unit
-from pairweave.transforms.output.run_files import PLAN, Json, read_json
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
@@ -62,7 +65,7 @@ def write_shard_receipt(
         config: The run's location and metadata.
         shard: The shard, including all rejected rows.
         counts: Counts of the job.
-        written: Its files (`file_entries.file_entry`).
+        written: Its files (`run_files.file_entry`).
 
     Returns:
         The receipt's name.
@@ -104,7 +107,7 @@ def write_unit_receipt(
         plan: Digest of its plan.
         unit: Number of the unit.
         rows: Number of its rows.
-        characters: See `transforms.output.character_counts.count_characters`.
+        characters: See `transforms.reading.characters.count_characters`.
         edge: Of a document, where its alignment touches the edge of the widest band.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}

@@ -1,5 +1,6 @@
-"""The files that describe a run: their names, and reading them."""
+"""Files of a run: their names, their entries in receipts and the manifest, and JSON."""
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Mapping
@@ -7,14 +8,16 @@ from typing import Any
 
 import orjson
 
-from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files
 
 PLAN = "_plan.json"
 MANIFEST = "_manifest.json"
 RUN = "_run.json"
 CARD = "README.md"
+RECEIPTS = "_receipts"
+DATA = "data"
+REJECTS = "rejects"
 
 FIT = "fit"
 """The job that writes a model and rejects, but no rows."""
@@ -43,3 +46,94 @@ def read_json(path: str) -> Json:
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: expected a JSON object")
     return value
+
+
+def shard_name(shard: int, shards: int) -> str:
+    """Name one shard; the name is the same on every attempt.
+
+    >>> shard_name(7, 16)
+    'part-00007-of-00016.parquet'
+    """
+    return f"part-{shard:05d}-of-{shards:05d}.parquet"
+
+
+def data_name(shard: int, shards: int) -> str:
+    """Name the file of one shard's rows; its directory contains no other files.
+
+    >>> data_name(7, 16)
+    'data/part-00007-of-00016.parquet'
+    """
+    return f"{DATA}/{shard_name(shard, shards)}"
+
+
+def rejects_name(shard: int, shards: int) -> str:
+    """Name the file of one shard's rejects."""
+    return f"{REJECTS}/{shard_name(shard, shards)}"
+
+
+def shard_receipt_name(shard: int, shards: int) -> str:
+    """Name the receipt of one shard."""
+    return f"{RECEIPTS}/shard-{shard:05d}-of-{shards:05d}.json"
+
+
+def unit_receipt_name(unit: int) -> str:
+    """Name the receipt of one input unit."""
+    return f"{RECEIPTS}/unit-{unit:05d}.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class WriteConfig:
+    """The location of a run's files, and metadata written to them.
+
+    Attributes:
+        output: The run's directory or URI.
+        shards: Number of shards.
+        plan: Digest of the run's plan, written to each receipt.
+        signature: The signature line, written to each Parquet footer.
+        translator: Digest of the model that translates sources, written to each receipt; None if
+            there is none.
+        origin: Whether rows get the columns of `transforms.output.origin_columns`.
+    """
+
+    output: str
+    shards: int
+    plan: str
+    signature: str
+    translator: str | None = None
+    origin: bool = False
+
+
+def file_entry(name: str, data: bytes, rows: int | None = None) -> dict[str, object]:
+    """Describe a written file by name, size and hash, and by number of rows if it has rows."""
+    entry: dict[str, object] = {
+        "name": name,
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    return entry if rows is None else {**entry, "rows": rows}
+
+
+def check_file(output: str, entry: Mapping[str, object]) -> None:
+    """Check that a described file exists, complete and unchanged.
+
+    Raises:
+        WorkerError: The file cannot be read or differs.
+    """
+    name = str(entry["name"])
+    path = files.join(output, name)
+    try:
+        data = files.read_bytes(path)
+    except OSError as error:
+        raise WorkerError(f"{name}: was written, but cannot be read now: {error}") from error
+    found = hashlib.sha256(data).hexdigest()
+    if len(data) != entry["bytes"] or found != entry["sha256"]:
+        raise WorkerError(
+            f"{name}: expected {entry['bytes']} bytes with sha256 {entry['sha256']}, "
+            f"found {len(data)} bytes with {found}"
+        )
+
+
+def to_json(value: object) -> bytes:
+    """Encode deterministic JSON: sorted keys, two spaces, one newline at the end."""
+    options = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    return orjson.dumps(value, option=options | orjson.OPT_NON_STR_KEYS)

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.transforms.output.file_names import data_name, rejects_name
 from pairweave.transforms.output.link_lines import LINES, PLACE, read_columns
+from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage import files
 

@@ -8,10 +8,9 @@ import pyarrow.parquet as pq
 
 from pairweave.transforms import schemas
 from pairweave.transforms.markup.pair_markup import PairMarkup
-from pairweave.transforms.output.file_entries import file_entry
-from pairweave.transforms.output.file_names import WriteConfig, data_name, rejects_name
 from pairweave.transforms.output.origin_columns import with_origin
 from pairweave.transforms.output.receipts import write_shard_receipt
+from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 

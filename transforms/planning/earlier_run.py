@@ -6,7 +6,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.file_names import DATA
+from pairweave.transforms.output.run_files import DATA
 from pairweave.transforms.planning.locate import LocatedFile
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, EarlierRun

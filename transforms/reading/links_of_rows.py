@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.kernels.links import pharaoh as kernel
 from pairweave.transforms.problems import Problem
 from pairweave.transforms.rejects import Reject

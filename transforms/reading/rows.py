@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
+from pairweave.transforms.ids import pair_ids
 from pairweave.transforms.problems import RAW_BYTES, Problem
 from pairweave.transforms.reading.characters import CharacterRules
 from pairweave.transforms.reading.given_scores import SCORE, read_scores
-from pairweave.transforms.reading.identity import pair_ids
 from pairweave.transforms.reading.inline_tags import (
     InlinePair,
     TextColumns,

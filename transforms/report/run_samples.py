@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
-from pairweave.transforms.output.file_names import data_name, rejects_name
+from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.storage import files
 
 MAX_SHARDS = 3

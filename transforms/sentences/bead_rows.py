@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.reading.identity import pair_ids
+from pairweave.transforms.ids import pair_ids
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.sentences.bead_lines import NO_SENTENCE, bead_line

@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import fields_of
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import fields_of, texts_of
 from pairweave.transforms.kernels.text import words as kernels
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 

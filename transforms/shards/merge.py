@@ -1,13 +1,13 @@
 """The rows of a shard from its parts: sorted by id, every id once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import MAX_ITEMS
-from pairweave.transforms.arrow.take_rows import gather, longest_column
+from pairweave.transforms.arrow.flat_columns import MAX_ITEMS
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.shards.rejected_texts import leave_out_of_table
@@ -149,3 +149,79 @@ def mark_rejected(
         column = pa.array(values, type=pa.string()).cast(field.type)
         rows = rows.set_column(rows.schema.get_field_index(name), field, column)
     return leave_out_of_table(rows)
+
+
+_WIDE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+
+
+def gather(rows: pa.Table, order: np.ndarray, most_bytes: int = MAX_ITEMS) -> pa.Table:
+    """Return rows of a table in an order.
+
+    Args:
+        rows: The rows; their dictionaries are unified.
+        order: The wanted rows, int64 ``[row]``.
+        most_bytes: Most bytes in a chunk of a text column.
+
+    Returns:
+        The rows: every column in one chunk, or if its text does not fit, in as few as possible.
+    """
+    if len(order) < rows.num_rows:
+        chosen = np.zeros(rows.num_rows, dtype=np.bool_)
+        chosen[order] = True
+        rows = rows.filter(pa.array(chosen))  # chunk by chunk
+        order = (np.cumsum(chosen) - 1)[order]
+    if rows.nbytes <= most_bytes:
+        return rows.combine_chunks().take(pa.array(order))
+    wide = rows.cast(_with_types(rows.schema)).combine_chunks()
+    slices = [
+        wide.take(pa.array(order[start:stop])).combine_chunks().cast(rows.schema)
+        for start, stop in _cuts(_text_ends(wide, order), most_bytes)
+    ]
+    if not slices:
+        return rows.schema.empty_table()
+    return slices[0] if len(slices) == 1 else pa.concat_tables(slices)
+
+
+def longest_column(rows: pa.Table) -> tuple[str, int]:
+    """Return the text column with the most bytes, and their number."""
+    sizes = {
+        field.name: int(_lengths(rows.column(field.name)).sum())
+        for field in rows.schema
+        if field.type in _WIDE
+    }
+    name = max(sizes, key=lambda name: sizes[name])
+    return name, sizes[name]
+
+
+def _with_types(schema: pa.Schema) -> pa.Schema:
+    """Return a schema whose text columns have 64-bit offsets."""
+    fields = [field.with_type(_WIDE.get(field.type, field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+def _lengths(column: pa.ChunkedArray) -> np.ndarray:
+    sizes = pc.binary_length(column).cast(pa.int64())
+    return pc.fill_null(sizes, 0).to_numpy()
+
+
+def _text_ends(wide: pa.Table, order: np.ndarray) -> list[np.ndarray]:
+    """Return, for each column of text, the bytes up to each wanted row's end."""
+    return [
+        np.cumsum(_lengths(wide.column(field.name))[order])
+        for field in wide.schema
+        if field.type in _WIDE.values()
+    ]
+
+
+def _cuts(ends: list[np.ndarray], most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows in which no column has more bytes, or ranges of one row."""
+    start, count = 0, len(ends[0]) if ends else 0
+    while start < count:
+        done = [int(column[start - 1]) if start else 0 for column in ends]
+        stops = [
+            int(np.searchsorted(column, before + most_bytes, "right"))
+            for column, before in zip(ends, done, strict=True)
+        ]
+        stop = max(start + 1, min(stops))
+        yield start, stop
+        start = stop

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pairweave.transforms.errors import ConfigError, IrregularFileError
-from pairweave.transforms.storage import temporary_files
-from pairweave.transforms.storage.disk_paths import is_uri as is_uri
-from pairweave.transforms.storage.disk_paths import on_disk as on_disk
+from pairweave.transforms.storage import disk_files
+from pairweave.transforms.storage.disk_files import is_uri as is_uri
+from pairweave.transforms.storage.disk_files import on_disk as on_disk
 
 _NEEDS = {
     "gs": "pairweave[gcp]",
@@ -169,7 +169,7 @@ def _require_writer(path: str) -> None:
 def make_directory(path: str) -> None:
     """Make a local directory with its parents; object stores have none."""
     if not is_uri(path):
-        _make_directories(Path(path))
+        disk_files.make_directories(Path(path))
 
 
 def write_bytes(path: str, data: bytes | memoryview) -> None:
@@ -186,7 +186,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
         ) as file:
             file.write(data)
         return
-    temporary = _write_temporary(path, data)
+    temporary = disk_files.write_temporary(path, data)
     try:
         temporary.replace(path)
     except IsADirectoryError as error:
@@ -197,7 +197,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_directory(Path(path).parent)
+    disk_files.sync_directory(Path(path).parent)
 
 
 @contextlib.contextmanager
@@ -217,8 +217,8 @@ def open_write(path: str) -> Iterator[BinaryIO]:
                 shutil.copyfileobj(spool, file)
         return
     final = Path(path)
-    _make_directories(final.parent)
-    temporary = final.with_name(temporary_files.name_for(final.name))
+    disk_files.make_directories(final.parent)
+    temporary = final.with_name(disk_files.name_for(final.name))
     try:
         with temporary.open("xb") as file:
             yield file
@@ -228,7 +228,7 @@ def open_write(path: str) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_directory(final.parent)
+    disk_files.sync_directory(final.parent)
 
 
 def create(path: str, data: bytes) -> bool:
@@ -242,14 +242,14 @@ def create(path: str, data: bytes) -> bool:
             return False
         write_bytes(path, data)
         return True
-    temporary = _write_temporary(path, data)
+    temporary = disk_files.write_temporary(path, data)
     try:
         os.link(temporary, path)
     except FileExistsError:
         return False
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_directory(Path(path).parent)
+    disk_files.sync_directory(Path(path).parent)
     return True
 
 
@@ -287,41 +287,5 @@ def delete_temporary(directory: str) -> None:
         return
     for name in list_names(directory):
         path = Path(directory, name)
-        if temporary_files.is_dead(path):
+        if disk_files.is_dead(path):
             path.unlink(missing_ok=True)
-
-
-def _write_temporary(path: str, data: bytes | memoryview) -> Path:
-    final = Path(path)
-    _make_directories(final.parent)
-    temporary = final.with_name(temporary_files.name_for(final.name))
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        if error.filename is None:  # as for a full disk
-            error.filename = path
-        raise
-    return temporary
-
-
-def _make_directories(directory: Path) -> None:
-    """Make a directory and its parents; their entries reach the disk before any file in them."""
-    if directory.is_dir():
-        return
-    missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
-    directory.mkdir(parents=True, exist_ok=True)
-    for made in missing:
-        with contextlib.suppress(PermissionError):  # one may write where one may not list
-            _sync_directory(made.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 import zstandard
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import temporary_files
+from pairweave.transforms.storage import disk_files
 
 
 def require_apart(paths: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
     """
     final = Path(path)
     final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = final.with_name(temporary_files.name_for(final.name))
+    temporary = final.with_name(disk_files.name_for(final.name))
     try:
         with temporary.open("xb") as stored:
             with _packed(stored, final.suffix) as out:

@@ -25,7 +25,7 @@ import dataclasses
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair

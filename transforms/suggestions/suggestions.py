@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 import pydantic
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import chunk_of
-from pairweave.transforms.arrow.flat_texts import text_column
+from pairweave.transforms.arrow.flat_columns import chunk_of, text_column
 from pairweave.transforms.config import Seeded
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels import sampling

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, texts_of
 from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
 from pairweave.transforms.kernels.masks.masks import CutTokens, HeldTags
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
-from pairweave.transforms.text.tokens import Texts, find_cuts
+from pairweave.transforms.text.tokens import Texts
+from pairweave.transforms.text.whole_words import find_cuts
 
 _TAG = re.compile(TAG_PATTERN)
 
@@ -73,8 +73,8 @@ def view_tokens(
 ) -> TokenView:
     """Return texts and their tokens as flat arrays.
 
-    A mask may begin and end where a tag may (`transforms.text.tokens.find_cuts`), between the parts
-    of a hyphenated compound, and at both ends of the text.
+    A mask may begin and end where a tag may (`transforms.text.whole_words.find_cuts`), between the
+    parts of a hyphenated compound, and at both ends of the text.
 
     Args:
         texts: Strings without nulls ``[text]``.

@@ -14,8 +14,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import fields_of, list_column
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import fields_of, list_column, texts_of
 from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.hmm import fragments as kernel
@@ -28,7 +27,7 @@ from pairweave.transforms.markup.own_markup import keep_whole
 from pairweave.transforms.tags.injection_options import FragmentOptions
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
-from pairweave.transforms.text.tokens import pair_cuts
+from pairweave.transforms.text.whole_words import pair_cuts
 
 CHUNK_PAIRS = 8_192
 """Pairs whose fragments are held in memory and translated together."""
@@ -341,8 +340,8 @@ def _with_phrases(table: pa.Table, taken: np.ndarray, counts: np.ndarray) -> pa.
     phrases = list_column(
         np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
         dict(zip(names, columns, strict=True)),
-        schemas.list_of(schemas.PHRASE),
+        schemas.PHRASE_LIST,
     )
-    no_links = pa.array([[]] * rows, schemas.list_of(schemas.LINK))
+    no_links = pa.array([[]] * rows, schemas.LINK_LIST)
     table = table.append_column(schemas.PHRASES.field("links"), no_links)
     return table.append_column(schemas.PHRASES.field("phrases"), phrases)

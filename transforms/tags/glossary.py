@@ -15,7 +15,7 @@ import pyarrow as pa
 import regex
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import links_of, list_column
+from pairweave.transforms.arrow.flat_columns import links_of, list_column
 from pairweave.transforms.config import Seeded, Share
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.kernels import sampling
@@ -26,7 +26,8 @@ from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.tags.injection_options import MaxTagsOptions
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.stemming import word_key
-from pairweave.transforms.text.tokens import TokenConfig, pair_cuts, tokenize
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.whole_words import pair_cuts
 
 MATCHES = ("stem", "exact")
 
@@ -311,7 +312,7 @@ def _with_terms(table: pa.Table, boxes: list[list[Box]]) -> tuple[pa.Table, np.n
     column = list_column(
         phrases.offsets,
         dict(zip(names, columns, strict=True)),
-        schemas.list_of(schemas.PHRASE),
+        schemas.PHRASE_LIST,
     )
     table = table.append_column(schemas.PHRASES.field("phrases"), column)
     return table, np.diff(phrases.offsets)

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import tags as kernel

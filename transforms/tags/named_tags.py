@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.transforms.arrow.flat_lists import chunk_of
-from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.arrow.flat_columns import chunk_of, text_column, texts_of
 from pairweave.transforms.indexed_tag import INDICES
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names

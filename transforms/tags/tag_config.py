@@ -36,7 +36,7 @@ class TagConfig(
 
     Attributes:
         words: How `tag_share` counts words: ``words``, or ``whitespace`` for text that is already
-            tokenised (`transforms.text.tokens.word_counts`).
+            tokenised (`transforms.text.whole_words.word_counts`).
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         profile: Distribution of shapes to draw from, instead of the shares.
         take_all: Tag every phrase pair of the table, in one row per pair that has any, instead of

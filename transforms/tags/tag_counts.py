@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import ids
-from pairweave.transforms.arrow.flat_lists import chunk_of, offsets_of
+from pairweave.transforms.arrow.flat_columns import chunk_of, offsets_of
 from pairweave.transforms.tags.named_tags import count_names, draw_names
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import FORMS, Elements, Ruler, measure

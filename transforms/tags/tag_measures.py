@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.indexed_tag import MAX_TAGS
 from pairweave.transforms.kernels.tags import tag_text
 from pairweave.transforms.kernels.tags.elements import measure_depths

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import chunk_of
-from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.arrow.flat_columns import chunk_of, text_column, texts_of
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names
 from pairweave.transforms.kernels.text.spans import FlatSpans

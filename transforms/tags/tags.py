@@ -7,8 +7,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms import ids, schemas
-from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
-from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.arrow.flat_columns import (
+    chunk_of,
+    fields_of,
+    list_column,
+    text_column,
+    texts_of,
+)
 from pairweave.transforms.indexed_tag import (
     INDICES,
     OPENING_PATTERN,
@@ -28,7 +33,7 @@ from pairweave.transforms.tags.tag_measures import Ruler
 from pairweave.transforms.tags.tag_profile import NO_SHAPE, shape_of
 from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.tokens import word_counts
+from pairweave.transforms.text.whole_words import spaced_word_counts, word_counts
 
 # RE2: scripts without spaces between words.
 _UNSPACED = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
@@ -99,11 +104,12 @@ def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
     phrases = keep_whole(table, _phrases(table, config))
     if not (config.punctuation_tags or config.take_all):
         phrases = keep_wordlike(table, phrases)
-    is_plain = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.plain_share))
+    draws = sampling.units(seed, keys, sampling.STEP_MIX)
+    is_plain = draws < config.plain_share
     if config.take_all:
         made = kernel.take_all(seed, keys, is_plain, phrases)
     else:
-        is_tagged = sampling.picked(seed, keys, sampling.STEP_MIX, np.float64(config.tagged_share))
+        is_tagged = draws < config.tagged_share
         choices = kernel.PairChoices(keys, _limits(table, config), is_plain, is_tagged)
         shape = _shape(table, phrases, config)
         made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
@@ -202,7 +208,7 @@ def _rows(table: pa.Table, config: TagConfig, row_variant: np.ndarray, tags: _Ra
         **texts,
         "variant": pa.array(row_variant),
         "kind": pa.array(["plain", "tagged"]).take(pa.array((row_variant > 0).astype(np.int8))),
-        "tags": list_column(row_tags, fields, schemas.list_of(schemas.TAG)),
+        "tags": list_column(row_tags, fields, schemas.TAG_LIST),
     }
     return pa.table([columns[name] for name in schemas.TAGGED.names], schema=schemas.TAGGED)
 
@@ -259,11 +265,11 @@ def _words(table: pa.Table, side: str, config: TagConfig) -> np.ndarray:
     holds however a reader counts; in scripts without spaces, each word counts.
     """
     texts = table.column(side)
-    words = word_counts(texts, config.words, table.column(f"{side}_lang"), config.segmenter)
+    between_spaces = spaced_word_counts(texts)
     if config.words == "whitespace":
-        return words
+        return between_spaces
+    words = word_counts(texts, table.column(f"{side}_lang"), config.segmenter)
     unspaced = pc.match_substring_regex(texts, _UNSPACED).to_numpy()
-    between_spaces = word_counts(texts, "whitespace")
     return np.where(unspaced, words, np.minimum(words, between_spaces))
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.kernels.hmm.fragments import Translations
 from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of, list_column, offsets_of
+from pairweave.transforms.arrow.flat_columns import fields_of, list_column, offsets_of
 from pairweave.transforms.text.tokens import (
     Language,
     Texts,

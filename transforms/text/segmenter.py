@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
-from pairweave.transforms.arrow.flat_lists import chunk_of
+from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.links.joined_spans import unite_spans
+from pairweave.transforms.kernels.text.cuts import unite_spans
 
 NONE = "none"
 """No segmenter: each character of such a script counts as a word."""

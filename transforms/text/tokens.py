@@ -11,16 +11,11 @@ import pyarrow as pa
 import sentencepiece
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import chunk_of, fields_of, list_column
-from pairweave.transforms.arrow.flat_texts import texts_of
-from pairweave.transforms.arrow.result_cache import ResultCache
+from pairweave.transforms.arrow.flat_columns import chunk_of, list_column, texts_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.links import joined_spans
-from pairweave.transforms.kernels.tags import cuts
 from pairweave.transforms.kernels.text import clitics, pieces, utf8, word_breaks
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text import codepoints
-from pairweave.transforms.text.segmenter import NONE, segment
 
 KINDS = ("words", "whitespace", "sentencepiece", "pieces")
 
@@ -28,7 +23,6 @@ Texts: TypeAlias = pa.Array | pa.ChunkedArray
 Language: TypeAlias = str | pa.Array | pa.ChunkedArray | None
 Spans: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-_spans: ResultCache[Spans] = ResultCache(2)
 
 # Italian and the languages of Italy elide before any vowel; French and Occitan from a short list.
 _CLITICS = {
@@ -123,106 +117,6 @@ def token_counts(
     return counts, longest
 
 
-def word_counts(
-    texts: Texts, kind: str = "words", language: Language = None, segmenter: str = NONE
-) -> np.ndarray:
-    """Count the words of texts that contain a letter or a digit, whatever the aligner's tokens are.
-
-    Args:
-        texts: Strings without nulls ``[text]``.
-        kind: ``words``: an elided article is a word, a clitic such as ``'s`` is not, and what
-            hyphens join is one. ``whitespace``: text between white space.
-        language: As for `tokenize`.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-
-    Returns:
-        int64 ``[text]``.
-    """
-    require_choice("words", kind, ("words", "whitespace"))
-    data, offsets = texts_of(texts)
-    properties = codepoints.properties()
-    if kind == "words":
-        spans = _unbroken(texts, language, segmenter)
-    else:
-        spans = utf8.split_at_white_space(data, offsets, properties)
-    marks = cuts.mark_wordlike(data, offsets, *spans, properties)
-    return np.diff(np.concatenate([np.zeros(1, np.int64), np.cumsum(marks)])[spans[0]])
-
-
-def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray]:
-    """Flag tokens with a letter or digit.
-
-    Args:
-        texts: Strings without nulls ``[text]``.
-        tokens: Their tokens, as `tokenize` returns them, of any kind.
-
-    Returns:
-        Where each text's tokens begin, int64 ``[text + 1]``, which in a slice need not be from 0;
-        and a bool for each ``[token]``, of which the first is the first text's first.
-    """
-    token_offsets, fields = fields_of(tokens)
-    marks = cuts.mark_wordlike(
-        *texts_of(texts), token_offsets, fields["start"], fields["end"], codepoints.properties()
-    )
-    return token_offsets, marks
-
-
-def find_cuts(
-    texts: Texts,
-    tokens: Texts,
-    language: Language = None,
-    segmenter: str = NONE,
-    *,
-    compounds: bool = True,
-) -> pa.ListArray:
-    """Flag the token borders at which a tag is allowed.
-
-    A place is free if no border there falls inside a word, a grapheme cluster, a number, a URL, an
-    e-mail address, a placeholder, a tag or a run of one punctuation mark. A run of Katakana is one
-    word (UAX #29, WB13), and so is what hyphens join, with a hyphen at its end (``Vor- und
-    Nachteile``). An elided article or pronoun (l', qu', dell') is a word, an English clitic is
-    not. Words of scripts without spaces are found only with a segmenter. Place ``i`` is both the
-    start of token ``i`` and the end of token ``i - 1``, and is free only if both borders are:
-    between two tokens that touch they are one.
-
-    Args:
-        texts: Strings without nulls ``[text]``.
-        tokens: Their tokens, as `tokenize` returns them, of any kind.
-        language: As for `tokenize`.
-        segmenter: What finds words of scripts without spaces (`transforms.text.segmenter`).
-        compounds: Whether what hyphens join is one word; if not, its parts are words.
-
-    Returns:
-        ``list<bool>`` ``[text]``, one more entry than the text has tokens.
-
-    Raises:
-        WorkerError: There are not as many lists of tokens as texts.
-    """
-    token_offsets, fields = fields_of(tokens)
-    if len(token_offsets) != len(texts) + 1:
-        raise WorkerError(f"{len(texts)} texts, but tokens of {len(token_offsets) - 1}")
-    spans = _unbroken(texts, language, segmenter, compounds=compounds)
-    free = cuts.find_cuts(*spans, token_offsets, fields["start"], fields["end"])
-    places = token_offsets - token_offsets[0] + np.arange(len(token_offsets))
-    return pa.ListArray.from_arrays(
-        pa.array(places.astype(np.int32)), pa.array(free), type=schemas.list_of(pa.bool_())
-    )
-
-
-def pair_cuts(table: pa.Table, segmenter: str = NONE) -> tuple[pa.ListArray, pa.ListArray]:
-    """Return the source cuts and the target cuts of rows with tokens (`find_cuts`)."""
-    source, target = (
-        find_cuts(
-            table.column(side),
-            table.column(f"{side}_tokens"),
-            table.column(f"{side}_lang"),
-            segmenter,
-        )
-        for side in ("source", "target")
-    )
-    return source, target
-
-
 def train_sentencepiece(
     texts: Iterable[str],
     vocabulary: int,
@@ -266,12 +160,12 @@ def train_sentencepiece(
 def _flat_tokens(
     texts: Texts, config: TokenConfig, language: Language
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    data, offsets = texts_of(texts)
     properties = codepoints.properties()
     if config.kind == "words":
-        return word_breaks.find_tokens(data, offsets, _clitics(texts, language), 0, properties)
+        rules = clitic_rules(texts, language)
+        return word_breaks.find_tokens(*texts_of(texts), rules, 0, properties)
     if config.kind == "whitespace":
-        return utf8.split_at_white_space(data, offsets, properties)
+        return utf8.split_at_white_space(*texts_of(texts), properties)
     if config.kind == "pieces":
         raise WorkerError("tokens pieces are cut by the encoder that aligns them")
     return shown_pieces(*sentencepieces(texts, config))
@@ -336,35 +230,11 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         raise ConfigError(f"this is not a SentencePiece model: {error}") from error
 
 
-def _unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool = True) -> Spans:
-    """Return the spans that no tag may split, as `word_breaks.find_tokens` does.
-
-    A job first asks where a tag may stand in a source and a target, then how many words they have.
-    """
-    of_columns = [texts] if language is None or isinstance(language, str) else [texts, language]
-    return _spans.find(
-        [chunk_of(column) for column in of_columns],
-        (language if isinstance(language, str) else None, segmenter, compounds),
-        lambda: _find_unbroken(texts, language, segmenter, compounds=compounds),
-    )
-
-
-def _find_unbroken(texts: Texts, language: Language, segmenter: str, *, compounds: bool) -> Spans:
-    data, offsets = texts_of(texts)
-    properties = codepoints.properties(katakana=True)
-    spans = word_breaks.find_tokens(data, offsets, _clitics(texts, language), 1, properties)
-    if compounds:
-        spans = joined_spans.join_at_hyphens(data, offsets, *spans, properties)
-    if segmenter == NONE:
-        return spans
-    return joined_spans.unite_spans(*spans, *segment(texts, language, segmenter))
-
-
 def _as_column(offsets: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.ListArray:
-    return list_column(offsets, {"start": starts, "end": ends}, schemas.list_of(schemas.SPAN))
+    return list_column(offsets, {"start": starts, "end": ends}, schemas.SPAN_LIST)
 
 
-def _clitics(texts: Texts, language: Language) -> np.ndarray:
+def clitic_rules(texts: Texts, language: Language) -> np.ndarray:
     """Return how words are split in each text, uint8 ``[text]``."""
     if language is None or isinstance(language, str):
         return np.full(len(texts), _clitics_of(language), np.uint8)

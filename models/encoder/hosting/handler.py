@@ -10,7 +10,7 @@ from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInfere
 from pairweave.models.encoder.hosting import shared_key
 from pairweave.models.encoder.hosting.encoder_store import EncoderReference
 from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
-from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
+from pairweave.transforms.arrow.exchange import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shard import Shard, Shards
 

@@ -13,7 +13,7 @@ from pairweave.models.encoder.hosting import encoder_store
 from pairweave.models.encoder.hosting.encoder_store import EncoderReference, Stamp
 from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated, check_sound
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.arrow_streams import from_stream, to_stream
+from pairweave.transforms.arrow.exchange import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 _log = logging.getLogger(__name__)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from apache_beam.utils import multi_process_shared
 
-from pairweave.transforms.storage import temporary_files
+from pairweave.transforms.storage import disk_files
 
 
 def use() -> None:
     """Make this process use and require the run's own key, if there is one."""
-    path = Path(tempfile.gettempdir(), temporary_files.KEY)
+    path = Path(tempfile.gettempdir(), disk_files.KEY)
     # Where the temporary directory is everybody's, so would a file of that name be.
     if path.is_file() and path.parent.stat().st_mode & 0o077 == 0:
         multi_process_shared.AUTH_KEY = path.read_bytes()

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.options.command_options import TagsProjectOptions
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of
+from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.attention import Attention
 from pairweave.transforms.links.given_links import out_of_range

@@ -9,7 +9,7 @@ from pairweave.pipelines.options.command_options import TagsProfileOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.markup.markup import find_syntax
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.tags.tag_profile import learn_profile
 

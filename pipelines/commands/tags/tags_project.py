@@ -28,7 +28,7 @@ from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.command_options import TagsProjectOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import list_column
+from pairweave.transforms.arrow.flat_columns import list_column
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.markup.markup import find_syntax, parse_markup, strip_markup

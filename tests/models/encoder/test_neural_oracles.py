@@ -195,7 +195,7 @@ def test_links_of_translations_with_references_equal_those_of_pot(
     for side in ("source", "target"):
         cut = pa.array(
             [pieces(text) for text in view.column(side).to_pylist()],
-            schemas.list_of(schemas.SPAN),
+            schemas.SPAN_LIST,
         )
         table = table.append_column(schemas.TOKENS.field(f"{side}_tokens"), cut)
     made = links_of(aligner.align(table))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.kernels.text.encoder_pieces import merge_pieces
 from pairweave.transforms.text import codepoints
 from tests.makers.text_strategies import texts

@@ -16,7 +16,8 @@ from pairweave.models.sentences.sentence_aligner import (
     unaligned,
 )
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.hmm.emissions import Side, emissions
+from pairweave.transforms.kernels.hmm.emissions import emissions
+from pairweave.transforms.kernels.hmm.sides import Side
 from pairweave.transforms.kernels.sentences import lexical
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig

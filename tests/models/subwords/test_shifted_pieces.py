@@ -14,7 +14,8 @@ import sentencepiece
 from pairweave.models.subwords.symbol_training import train_with_symbols
 from pairweave.transforms.symbols.representations import find_representation
 from pairweave.transforms.symbols.whitespace import shift_whitespace
-from pairweave.transforms.text.tokens import TokenConfig, find_cuts, tokenize
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.whole_words import find_cuts
 from tests.makers.runs import run_here, run_well_here
 
 SYMBOLS = find_representation("indexed").symbols(10)

@@ -2,7 +2,7 @@ import logging
 import time
 
 from pairweave.pipelines.run.progress import Progress
-from pairweave.transforms.output.file_names import shard_receipt_name, unit_receipt_name
+from pairweave.transforms.output.run_files import shard_receipt_name, unit_receipt_name
 from pairweave.transforms.storage import files
 
 

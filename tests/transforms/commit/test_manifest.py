@@ -11,7 +11,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import file_names, receipt_checks, receipts, run_files, write
+from pairweave.transforms.output import receipt_checks, receipts, run_files, write
 from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
@@ -48,7 +48,7 @@ def written(tmp_path):
     rows = [row("a", "b", line=1), row("a", "b", line=2), row("c", "d", line=3)]
     kept, rejected = merge_rows([pa.Table.from_batches([batch(*rows)])])
     data = kept.select(["id", "source"])
-    config = file_names.WriteConfig(output, 1, digest, "s")
+    config = run_files.WriteConfig(output, 1, digest, "s")
     shard = Shard(0, kept, rejected, data)
     write.write_shard(write.ShardOutput(shard, data, {"plain rows": 2}), config)
     receipts.write_unit_receipt(output, digest, 0, 3)
@@ -89,7 +89,7 @@ def test_the_manifest_says_where_an_alignment_touches_the_edge_of_its_band(writt
 def test_a_changed_shard_is_found_and_made_again(written):
     digest = run_files.plan_digest(plan())
     assert receipts.finished_shards(written, digest, 1) == {0}
-    path = files.join(written, file_names.data_name(0, 1))
+    path = files.join(written, run_files.data_name(0, 1))
     files.write_bytes(path, files.read_bytes(path)[:-1] + b"x")
     assert receipts.finished_shards(written, digest, 1) == frozenset()
     with pytest.raises(WorkerError, match="part-00000-of-00001"):
@@ -97,7 +97,7 @@ def test_a_changed_shard_is_found_and_made_again(written):
 
 
 def test_a_missing_shard_is_not_committed(written):
-    files.delete(files.join(written, file_names.shard_receipt_name(0, 1)))
+    files.delete(files.join(written, run_files.shard_receipt_name(0, 1)))
     with pytest.raises(WorkerError, match="no usable receipt"):
         commit_run(written, {})
     assert not files.exists(files.join(written, "_manifest.json"))
@@ -127,7 +127,7 @@ def test_a_run_that_keeps_nothing_fails_unless_allowed(tmp_path):
         digest = run_files.plan_digest(document)
         rows = batch(row("a", "b", reason="too_long"))
         kept, rejected = merge_rows([pa.Table.from_batches([rows])])
-        config = file_names.WriteConfig(output, 1, digest, "s")
+        config = run_files.WriteConfig(output, 1, digest, "s")
         shard = Shard(0, kept, rejected, kept)
         write.write_shard(write.ShardOutput(shard, kept.select(["id"]), {}), config)
         receipts.write_unit_receipt(output, digest, 0, 1)

@@ -13,7 +13,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.export.export import escape, export
 from pairweave.transforms.formats.registry import row_export
-from pairweave.transforms.output import file_entries, file_names, run_files, write
+from pairweave.transforms.output import run_files, write
 from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
 from tests.oracles import slow_export
@@ -63,9 +63,9 @@ def write_run(output, *rows):
 def write_shard(output, rows):
     """Write rows as the only shard of a run; returns what a manifest says of it."""
     data = write.encode_parquet(pa.Table.from_pylist(rows, schema=schemas.SUGGESTIONS), "signature")
-    name = file_names.data_name(0, 1)
+    name = run_files.data_name(0, 1)
     files.write_bytes(files.join(str(output), name), data)
-    return {"job": "suggest", "shards": 1, "files": [file_entries.file_entry(name, data)]}
+    return {"job": "suggest", "shards": 1, "files": [run_files.file_entry(name, data)]}
 
 
 def read(directory, stem="suggestions"):

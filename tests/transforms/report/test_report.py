@@ -9,7 +9,7 @@ import pytest
 from pairweave.pipelines.commands import report_command as command
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import file_entries, file_names, receipts, run_files
+from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
@@ -46,7 +46,7 @@ def test_the_manifest_names_the_report_with_its_hash(run):
     entry = next(entry for entry in made["files"] if entry["name"] == "report.html")
     assert entry["sha256"] == hashlib.sha256(page.encode()).hexdigest()
     assert entry["bytes"] == len(page.encode())
-    file_entries.check_file(output, entry)
+    run_files.check_file(output, entry)
 
 
 def test_two_runs_of_the_same_input_have_the_same_report(run, tmp_path):
@@ -278,10 +278,10 @@ def test_a_directory_without_a_finished_run_is_refused(tmp_path):
 def test_a_broken_shard_is_named(tmp_path):
     output = str(tmp_path / "out")
     finished_runs.write_run(output)
-    files.write_bytes(files.join(output, file_names.data_name(1, 2)), b"PAR1")
+    files.write_bytes(files.join(output, run_files.data_name(1, 2)), b"PAR1")
     with pytest.raises(WorkerError, match=r"part-00001-of-00002\.parquet: cannot be read"):
         command.render(output)
-    files.delete(files.join(output, file_names.shard_receipt_name(0, 2)))
+    files.delete(files.join(output, run_files.shard_receipt_name(0, 2)))
     with pytest.raises(WorkerError, match=r"shard-00000-of-00002\.json: no usable receipt"):
         command.render(output)
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import files, temporary_files
+from pairweave.transforms.storage import disk_files, files
 
 ROOT = str(Path(__file__).resolve().parents[3])
 NAME = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from pairweave.transforms.storage import temporary_files
-print(temporary_files.name_for("part-0"), end="")
+from pairweave.transforms.storage import disk_files
+print(disk_files.name_for("part-0"), end="")
 """
 
 
@@ -72,7 +72,7 @@ def test_a_file_reaches_the_disk_before_its_name_does_and_the_name_before_the_en
 ):
     write(str(tmp_path / "part"), b"data")
     (data, before), (directory, after) = synced
-    assert data.name.startswith(temporary_files.PREFIX)
+    assert data.name.startswith(disk_files.PREFIX)
     assert "part" not in before
     assert directory == tmp_path
     assert "part" in after
@@ -82,7 +82,7 @@ def test_new_directories_reach_the_disk_before_a_file_in_them(tmp_path, synced):
     files.write_bytes(str(tmp_path / "a" / "b" / "part"), b"data")
     made = [path for path, _ in synced if path in (tmp_path, tmp_path / "a")]
     assert sorted(made) == [tmp_path, tmp_path / "a"]
-    assert synced[-2][0].name.startswith(temporary_files.PREFIX)
+    assert synced[-2][0].name.startswith(disk_files.PREFIX)
     assert synced[-1][0] == tmp_path / "a" / "b"
 
 
@@ -126,34 +126,32 @@ def test_what_dead_writers_left_is_deleted_and_nothing_else(tmp_path):
     old, new, own = (
         ".tmp-0123.1.2-a-part-1",
         ".tmp-0123.1.2-b-part-2",
-        temporary_files.name_for("p"),
+        disk_files.name_for("p"),
     )
     for temporary in (name, old, new, own):
         (tmp_path / temporary).write_bytes(b"half")
     (tmp_path / "part-0").write_bytes(b"whole")
     # Of another machine: one that was being written an hour ago and one that may be now.
-    os.utime(tmp_path / old, (0, time.time() - temporary_files.STALE_SECONDS - 1))
+    os.utime(tmp_path / old, (0, time.time() - disk_files.STALE_SECONDS - 1))
     files.delete_temporary(str(tmp_path))
     assert files.list_names(str(tmp_path)) == sorted([new, own, "part-0"])
 
 
 def test_a_process_that_got_a_dead_ones_number_keeps_nothing_of_it(tmp_path):
-    name = temporary_files.name_for("part-0")
-    machine, _, tail = name.removeprefix(temporary_files.PREFIX).partition(".")
+    name = disk_files.name_for("part-0")
+    machine, _, tail = name.removeprefix(disk_files.PREFIX).partition(".")
     pid, _, tail = tail.partition(".")
-    path = tmp_path / f"{temporary_files.PREFIX}{machine}.{pid}.1{tail}"
+    path = tmp_path / f"{disk_files.PREFIX}{machine}.{pid}.1{tail}"
     path.write_bytes(b"half")
-    assert temporary_files.is_dead(path)
-    assert not temporary_files.is_dead(tmp_path / name)
+    assert disk_files.is_dead(path)
+    assert not disk_files.is_dead(tmp_path / name)
 
 
 def test_a_file_of_a_process_that_is_not_there_is_dead(tmp_path):
-    machine = temporary_files.name_for("part-0").removeprefix(temporary_files.PREFIX)
+    machine = disk_files.name_for("part-0").removeprefix(disk_files.PREFIX)
     machine = machine.partition(".")[0]
     no_process = 1 << 30  # above Linux' highest number of a process
-    assert temporary_files.is_dead(
-        tmp_path / f"{temporary_files.PREFIX}{machine}.{no_process}.7-x-p"
-    )
+    assert disk_files.is_dead(tmp_path / f"{disk_files.PREFIX}{machine}.{no_process}.7-x-p")
 
 
 def test_a_pattern_matches_files_in_order_and_no_directory(tmp_path):

@@ -10,7 +10,7 @@ from pairweave.models.hmm import hmm_store
 from pairweave.transforms.commit.claim import check_claim, claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import file_entries, receipts, run_files
+from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.storage import files, hashed_files
 from tests.makers import corpora, runs
 from tests.transforms.commit.test_manifest import plan, written  # noqa: F401 - a fixture
@@ -164,7 +164,7 @@ def change(output, name, **changes):
     path = files.join(output, name)
     value = {**orjson.loads(files.read_bytes(path)), **changes}
     value = {key: item for key, item in value.items() if item is not None}
-    files.write_bytes(path, file_entries.to_json(value))
+    files.write_bytes(path, run_files.to_json(value))
 
 
 @pytest.mark.parametrize(
@@ -219,13 +219,13 @@ def test_damaged_receipts_are_made_again(corpus):
 def test_a_planned_model_that_is_not_whole_is_not_committed(written):  # noqa: F811
     directory = f"{written}/models/hmm"
     document = plan(models=["models/hmm"])
-    files.write_bytes(files.join(written, "_plan.json"), file_entries.to_json(document))
+    files.write_bytes(files.join(written, "_plan.json"), run_files.to_json(document))
     for name in (SHARD, UNIT):
         change(written, name, plan=run_files.plan_digest(document))
     with pytest.raises(WorkerError, match=r"models/hmm/about.json: cannot be read"):
         commit_run(written, {})
     about = {"files": {"a": "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"}}
-    for name, data in (("about.json", file_entries.to_json(about)), ("a", b"b"), ("stray", b"")):
+    for name, data in (("about.json", run_files.to_json(about)), ("a", b"b"), ("stray", b"")):
         files.write_bytes(files.join(directory, name), data)
     with pytest.raises(WorkerError, match=r"models/hmm/a: its hash differs"):
         commit_run(written, {})

@@ -15,7 +15,8 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm.fragments import Translations
 from pairweave.transforms.tags.fragments import FragmentConfig, find_fragments, hash_words
 from pairweave.transforms.tags.text_fragments import TextFragments
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens, pair_cuts, tokenize
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
+from pairweave.transforms.text.whole_words import pair_cuts
 from tests.makers import corpora, rows
 from tests.oracles.slow_fragments import find_slowly, fold
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.kernels.tags import indexed_tags
 from pairweave.transforms.markup.markup import INDEXED, Kind, parse_markup
 from pairweave.transforms.symbols.representations import find_representation

@@ -14,7 +14,8 @@ from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_p
 from pairweave.transforms.symbols.whitespace import shift_whitespace, unshift_whitespace
 from pairweave.transforms.tags import tags
 from pairweave.transforms.tags.tags import TagConfig, inject_tags, symbols
-from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize, word_counts
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
+from pairweave.transforms.text.whole_words import spaced_word_counts, word_counts
 from tests.check_tagged import parse
 from tests.makers.tag_reading import parse_tags, strip_tags
 from tests.makers.text_strategies import texts
@@ -45,7 +46,7 @@ def table_of(
     ]
     table = add_tokens(pa.Table.from_pylist(rows, schema=schemas.PAIRS), TokenConfig(tokens))
     links = [[{"source": i, "target": j} | LINK for i, j in sorted(row)] for row in links]
-    column = pa.array(links, schemas.list_of(schemas.LINK))
+    column = pa.array(links, schemas.LINK_LIST)
     table = table.append_column(schemas.SYMMETRIZED.field("links"), column)
     return extract_phrases(table, phrases or PhraseConfig(unaligned_words=unaligned))
 
@@ -112,7 +113,7 @@ def crowded_pairs(draw):
         boxes = {(a, min(8, a + n), b, min(8, b + m)) for (a, n), (b, m) in edges}
         scored = [(*box, 1.0) for box in sorted(boxes)]
         phrases.append([dict(zip(PHRASE_FIELDS, box, strict=True)) for box in scored])
-    column = pa.array(phrases, schemas.list_of(schemas.PHRASE))
+    column = pa.array(phrases, schemas.PHRASE_LIST)
     return table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
 
 
@@ -135,9 +136,12 @@ def fewest_words(pair, kind="words"):
     counts = []
     for side in ("source", "target"):
         text = pa.array([pair[side]])
-        words = int(word_counts(text, kind, pair[f"{side}_lang"])[0])
-        between_spaces = int(word_counts(text, "whitespace")[0])
-        counts.append(words if UNSPACED.search(pair[side]) else min(words, between_spaces))
+        between_spaces = int(spaced_word_counts(text)[0])
+        words = int(word_counts(text, pair[f"{side}_lang"])[0])
+        if kind == "whitespace":
+            counts.append(between_spaces)
+        else:
+            counts.append(words if UNSPACED.search(pair[side]) else min(words, between_spaces))
     return min(counts)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import INDEXED, XLIFF, XML, find_elements, parse_markup
-from pairweave.transforms.output.file_entries import to_json
+from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_counts import count_tags
 from pairweave.transforms.tags.tag_profile import (

@@ -69,7 +69,7 @@ def scored(table, data):
     phrases = table["phrases"].to_pylist()
     score = st.sampled_from([0.0, 0.25, 0.5, 0.96875, 1.0])
     changed = [[{**phrase, "score": data.draw(score)} for phrase in row] for row in phrases]
-    column = pa.array(changed, schemas.list_of(schemas.PHRASE))
+    column = pa.array(changed, schemas.PHRASE_LIST)
     return table.set_column(table.num_columns - 1, schemas.PHRASES.field("phrases"), column)
 
 

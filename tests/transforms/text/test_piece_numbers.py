@@ -138,7 +138,7 @@ def test_links_that_go_out_and_come_back_are_the_same(config, source, target, da
     every = list(itertools.product(*map(range, sizes)))
     chosen = sorted(data.draw(st.sets(st.sampled_from(every)))) if every else []
     links = [{"source": s, "target": t, "probability": 0.5} for s, t in chosen]
-    column = pa.array([links], schemas.list_of(schemas.LINK))
+    column = pa.array([links], schemas.LINK_LIST)
     table = table.append_column(schemas.SYMMETRIZED.field("links"), column)
     sides = number_sides(table, config)
     out = in_pieces(table, *sides)

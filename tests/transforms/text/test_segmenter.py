@@ -16,7 +16,8 @@ from pairweave.transforms.links.phrase_extraction import PhraseConfig
 from pairweave.transforms.tags.tags import TagConfig, inject_tags
 from pairweave.transforms.text import segmenter
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, installed_name, segment
-from pairweave.transforms.text.tokens import TokenConfig, find_cuts, tokenize, word_counts
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.whole_words import find_cuts, word_counts
 from tests.makers import runs
 from tests.makers.text_strategies import texts
 from tests.transforms.tags.test_tags import table_of
@@ -52,7 +53,7 @@ def test_tags_stand_between_the_words_of_a_language_without_spaces(language):
     text = "".join(expected)
     assert words_between_cuts(text, language) == expected
     assert len(words_between_cuts(text, language, NONE)) > len(expected)
-    counted = word_counts(pa.array([text]), "words", language, INSTALLED)
+    counted = word_counts(pa.array([text]), language, INSTALLED)
     assert counted.tolist() == [len([word for word in expected if word != "。"])]
 
 

@@ -12,11 +12,14 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.text.tokens import (
     TokenConfig,
     add_tokens,
-    find_cuts,
-    pair_cuts,
     token_counts,
     tokenize,
     train_sentencepiece,
+)
+from pairweave.transforms.text.whole_words import (
+    find_cuts,
+    pair_cuts,
+    spaced_word_counts,
     word_counts,
 )
 from tests.makers.text_strategies import texts
@@ -167,7 +170,7 @@ def test_a_cut_is_free_if_both_its_borders_are(lines, language, data):
         borders.sort()
         spans.append(list(zip(borders[::2], borders[1::2], strict=False)))
     tokens = pa.array(
-        [[{"start": a, "end": b} for a, b in row] for row in spans], schemas.list_of(schemas.SPAN)
+        [[{"start": a, "end": b} for a, b in row] for row in spans], schemas.SPAN_LIST
     )
     expected = []
     for line, row in zip(lines, spans, strict=True):
@@ -217,15 +220,13 @@ def test_words_hold_a_letter_or_a_digit(lines, language):
     expected = [
         wordlike([line[a:b] for a, b in slow_tokens.unbroken(line, language)]) for line in lines
     ]
-    assert word_counts(column, "words", language).tolist() == expected
+    assert word_counts(column, language).tolist() == expected
     expected = [wordlike(row) for row in cut(lines, WHITESPACE)]
-    assert word_counts(column, "whitespace", language).tolist() == expected
+    assert spaced_word_counts(column).tolist() == expected
 
 
 def test_english_clitics_are_no_words():
-    assert word_counts(pa.array(["I can't, she's 12 %!"]), "words", "en").tolist() == [4]
-    with pytest.raises(ConfigError, match="words 'pieces' is unknown"):
-        word_counts(pa.array(["a"]), "pieces")
+    assert word_counts(pa.array(["I can't, she's 12 %!"]), "en").tolist() == [4]
 
 
 def test_real_pairs_have_a_token_for_every_letter(shared_data):

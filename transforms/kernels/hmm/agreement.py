@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.emissions import LEAST, Lexicon, Side, emissions
+from pairweave.transforms.kernels.hmm.emissions import LEAST, Lexicon, emissions
 from pairweave.transforms.kernels.hmm.hmm import (
     best_path,
     independent_posteriors,
@@ -19,7 +19,8 @@ from pairweave.transforms.kernels.hmm.hmm import (
     posteriors,
     sum_of,
 )
-from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Words
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from pairweave.transforms.kernels.hmm.sides import Side, Words
 
 DOUBT = np.float32(0.1)
 """What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""

@@ -1,6 +1,7 @@
-"""What the words of a pair say of each other: the emissions of both directions.
+"""Emissions of both directions: how probable each word of a pair is given each word opposite.
 
-Words that the lexicon does not know together are judged by their stems, letters and frequency.
+Word pairs that are not in the lexicon are judged by their stems, spelling and frequency: names,
+numbers and cognates often keep their letters.
 """
 
 from typing import NamedTuple
@@ -8,75 +9,38 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.model1 import Words, back_off, find_entry, lead_of
-from pairweave.transforms.kernels.text.similarity import (
-    MAX_LETTERS,
-    bits_set,
-    letter_bag,
-    likeness,
-)
+from pairweave.transforms.kernels.hmm.sides import STEM_PRIOR, Side, Words, tokens_of
 
 MAX_STATES = 256
-"""Pairs with more words on a side see a window of this many round the diagonal."""
+"""If a side has more words than this, each word sees a window of this many round the diagonal."""
 
 LONG_ROW = 16
-"""A row that has more entries than this for each word of the other side is searched, not read."""
+"""A row with more entries than this for each word of the other side is searched, not read."""
 
 LEAST = np.float32(1e-30)
 """Keeps every probability above 0."""
 
+MIN_LETTERS = 4
+"""Shorter words are alike only if they are equal; so are words that begin with a digit."""
 
-class Side(NamedTuple):
-    """One side of some pairs.
+MAX_LETTERS = 64
+"""Longer words are alike only if they are equal."""
 
-    Attributes:
-        offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
-        words: Word of each token as `transforms.kernels.text.words.look_up` numbers it, int32.
-        letter_offsets: Where each token's letters begin, int64 ``[token + 1]``; or ``[1]`` where
-            letters do not matter.
-        letters: Folded code points, int32.
-    """
+LIKENESS_WEIGHT = np.float32(0.5)
+"""Probability, if nothing else is known, that a word becomes one of the same spelling."""
 
-    offsets: np.ndarray
-    words: np.ndarray
-    letter_offsets: np.ndarray
-    letters: np.ndarray
-
-
-class Tokens(NamedTuple):
-    """The tokens of one side of one pair: arrays ``[token]``.
-
-    Attributes:
-        start: The first token's number on its side.
-        word: As in `Side`.
-        stem: Stem, -1 for an unseen one.
-        lead: Weight of the back-off, from `lead_of`.
-        share: Probability of the word given its stem.
-        unigram: Probability of the word.
-        null: Probability of the word given nothing.
-        bag: Set of its letters; 0 where letters do not matter.
-        letters: Size of the bag.
-    """
-
-    start: int
-    word: np.ndarray
-    stem: np.ndarray
-    lead: np.ndarray
-    share: np.ndarray
-    unigram: np.ndarray
-    null: np.ndarray
-    bag: np.ndarray
-    letters: np.ndarray
+UNIGRAM_WEIGHT = np.float32(0.3)
+"""Weight of a word's frequency if nothing else is known."""
 
 
 class Lexicon(NamedTuple):
-    """What pairs of words, and pairs of stems, say.
+    """Statistics of pairs of words and of pairs of stems, as matrices in compressed rows.
 
     Attributes:
-        row_offsets: Where each source word's entries begin, int64.
+        row_offsets: Start of each source word's entries, int64.
         columns: Target words, sorted in each row, int32 ``[entry]``.
         probabilities: p(target | source) and p(source | target), float32 ``[entry, 2]``.
-        stem_offsets: Where each source stem's entries begin, int64.
+        stem_offsets: Start of each source stem's entries, int64.
         stem_columns: Target stems, sorted in each row, int32 ``[stem entry]``.
         stem_counts: Expected links, float32 ``[stem entry]``.
     """
@@ -90,43 +54,33 @@ class Lexicon(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def describe(side: Side, pair: int, words: Words) -> Tokens:
-    """Return what is known of each token of one side of a pair."""
-    start = side.offsets[pair]
-    length = side.offsets[pair + 1] - start
-    word = side.words[start : start + length]
-    stem = np.empty(length, dtype=np.int32)
-    lead = np.empty(length, dtype=np.float32)
-    share = np.empty(length, dtype=np.float32)
-    unigram = np.empty(length, dtype=np.float32)
-    null = np.empty(length, dtype=np.float32)
-    bag = np.zeros(length, dtype=np.uint64)
-    letters = np.zeros(length, dtype=np.int64)
-    lettered = len(side.letter_offsets) > 1
-    for at in range(length):
-        number = word[at]
-        if number >= 0:
-            stem[at] = words.stem[number]
-            lead[at] = lead_of(words, words.mass[number], stem[at])
-            share[at] = words.share[number]
-        else:
-            number = len(words.mass) - 1
-            stem[at] = -2 - word[at] if word[at] < -1 else -1
-            lead[at] = lead_of(words, np.float32(0.0), stem[at])
-            share[at] = words.stem_share[stem[at]]
-        unigram[at] = words.unigram[number]
-        null[at] = words.null[number]
-        if lettered:
-            bag[at] = letter_bag(
-                side.letters, side.letter_offsets[start + at], side.letter_offsets[start + at + 1]
-            )
-            letters[at] = bits_set(bag[at])
-    return Tokens(start, word, stem, lead, share, unigram, null, bag, letters)
+def back_off(
+    weight: np.float32,
+    stem_count: np.float32,
+    alike: np.float32,
+    share: np.float32,
+    unigram: np.float32,
+) -> np.float32:
+    """Return what stems, letters and frequency add to p(other | word).
+
+    p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
+    posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is made in the same way of
+    stems: ``(stem_count * share + STEM_PRIOR * prior) / (stem_mass + STEM_PRIOR)``.
+
+    Args:
+        weight: Of the word, from `sides.back_off_weight`.
+        stem_count: Expected links of both stems.
+        alike: How alike both words are written.
+        share: Probability of the other word given its stem.
+        unigram: Probability of the other word.
+    """
+    prior = LIKENESS_WEIGHT * alike + UNIGRAM_WEIGHT * unigram
+    return weight * (stem_count * share + STEM_PRIOR * prior)
 
 
 @numba.njit(nogil=True, cache=True)
 def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Link the places of equal numbers, so that a number leads to all its places.
+    """Link the places of equal numbers, so that a number weights to all its places.
 
     Args:
         numbers: Words or stems, negative for none, int32 ``[place]``.
@@ -142,6 +96,22 @@ def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
             following[place] = heads[numbers[place]]
             heads[numbers[place]] = place
     return following
+
+
+@numba.njit(nogil=True, cache=True)
+def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
+    """Return where a pair of words is in the lexicon, or -1."""
+    low = row_offsets[source]
+    high = row_offsets[source + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if columns[middle] < target:
+            low = middle + 1
+        else:
+            high = middle
+    if low < row_offsets[source + 1] and columns[low] == target:
+        return low
+    return -1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -199,6 +169,76 @@ def window(words: int, states: int) -> tuple[int, np.ndarray]:
 
 
 @numba.njit(nogil=True, cache=True)
+def count_bits(value: np.uint64) -> np.int64:
+    """Count the bits (Warren 2013, section 5-1)."""
+    value -= (value >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    value = (value & np.uint64(0x3333333333333333)) + (
+        (value >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    value = (value + (value >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((value * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@numba.njit(nogil=True, cache=True)
+def likeness(
+    letters: np.ndarray,
+    start: int,
+    end: int,
+    others: np.ndarray,
+    other_start: int,
+    other_end: int,
+    line: np.ndarray,
+) -> float:
+    """Return how alike two words are, in [0, 1].
+
+    It is 1 for equal words. Else it is ``(2 * r - 1)**2`` for a longest common subsequence of
+    ``r > 1 / 2`` of the longer word's letters (the LCSR of Melamed 1999), and 0 below.
+
+    Args:
+        letters: Folded code points of the one word, from ``start`` to ``end - 1``.
+        start: See there.
+        end: See there.
+        others: Folded code points of the other word.
+        other_start: Its first letter.
+        other_end: Behind its last letter.
+        line: Scratch, int32 ``[MAX_LETTERS + 1]``.
+    """
+    length = end - start
+    width = other_end - other_start
+    if length == width:
+        same = True
+        for at in range(length):
+            if letters[start + at] != others[other_start + at]:
+                same = False
+                break
+        if same:
+            return 1.0 if length > 0 else 0.0
+    shorter = min(length, width)
+    longer = max(length, width)
+    if shorter < MIN_LETTERS or 2 * shorter <= longer:
+        return 0.0
+    if 48 <= letters[start] <= 57 or 48 <= others[other_start] <= 57:
+        return 0.0
+    if longer > MAX_LETTERS:
+        return 0.0
+    line[: width + 1] = 0
+    for at in range(length):
+        letter = letters[start + at]
+        corner = np.int32(0)
+        for by in range(width):
+            above = line[by + 1]
+            if letter == others[other_start + by]:
+                line[by + 1] = corner + 1
+            elif line[by] > above:
+                line[by + 1] = line[by]
+            corner = above
+    ratio = line[width] / longer
+    if ratio <= 0.5:
+        return 0.0
+    return (2.0 * ratio - 1.0) ** 2
+
+
+@numba.njit(nogil=True, cache=True)
 def emissions(
     source: Side,
     target: Side,
@@ -226,8 +266,8 @@ def emissions(
         probability given nothing; then the lexicon's entries, int64 ``[source word, width of the
         reverse]``, -1 for none.
     """
-    ours = describe(source, pair, source_words)
-    theirs = describe(target, pair, target_words)
+    ours = tokens_of(source, pair, source_words)
+    theirs = tokens_of(target, pair, target_words)
     words = len(theirs.word)
     states = len(ours.word)
     width, low = window(words, states)
@@ -250,24 +290,25 @@ def emissions(
     word, stem, other_words, stems = ours.word, ours.stem, theirs.word, theirs.stem
     text, other_text = source.letters, target.letters
     text_offsets, other_offsets = source.letter_offsets, target.letter_offsets
-    lead, share, unigram = ours.lead, ours.share, ours.unigram
-    leads, shares, unigrams = theirs.lead, theirs.share, theirs.unigram
-    bag, bags, letters, letter_counts = ours.bag, theirs.bag, ours.letters, theirs.letters
+    weight, share, unigram = ours.weight, ours.share, ours.unigram
+    weights, shares, unigrams = theirs.weight, theirs.share, theirs.unigram
+    letters, other_letters = ours.letter_set, theirs.letter_set
+    letter_count, letter_counts = ours.letter_count, theirs.letter_count
     for i in range(states):
         find_row(row_offsets, columns, word[i], other_words, heads, following, found)
         find_row(stem_offsets, stem_columns, stem[i], stems, stem_heads, stem_following, stem_found)
         for j in range(words):
             count[j] = stem_counts[stem_found[j]] if stem_found[j] >= 0 else none
         for j in range(words):
-            ahead[j] = back_off(lead[i], count[j], none, shares[j], unigrams[j])
-            back[j] = back_off(leads[j], count[j], none, share[i], unigram[i])
+            ahead[j] = back_off(weight[i], count[j], none, shares[j], unigrams[j])
+            back[j] = back_off(weights[j], count[j], none, share[i], unigram[i])
         for j in range(words):
             if found[j] >= 0:
                 ahead[j] = probabilities[found[j], 0]
                 back[j] = probabilities[found[j], 1]
                 continue
-            common = bag[i] & bags[j]
-            if common == 0 or 3 * bits_set(common) < 2 * max(letters[i], letter_counts[j]):
+            common = letters[i] & other_letters[j]
+            if common == 0 or 3 * count_bits(common) < 2 * max(letter_count[i], letter_counts[j]):
                 continue
             s = ours.start + i
             t = theirs.start + j
@@ -283,8 +324,8 @@ def emissions(
                 )
             )
             if near > none:
-                ahead[j] = back_off(lead[i], count[j], near, shares[j], unigrams[j])
-                back[j] = back_off(leads[j], count[j], near, share[i], unigram[i])
+                ahead[j] = back_off(weight[i], count[j], near, shares[j], unigrams[j])
+                back[j] = back_off(weights[j], count[j], near, share[i], unigram[i])
         for j in range(words):
             at = i - low[j]
             if 0 <= at < width:

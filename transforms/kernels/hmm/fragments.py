@@ -22,7 +22,8 @@ class Sentences(NamedTuple):
         offsets: Where each sentence's words begin, int64 ``[pair + 1]``, from 0.
         words: Hashes, uint64 ``[word]``.
         wordlike: Which count as words, bool ``[word]``.
-        cuts: Where a tag may stand (`transforms.text.tokens.find_cuts`), bool ``[word + pair]``.
+        cuts: Borders at which a tag is allowed (`transforms.text.whole_words.find_cuts`), bool
+            ``[word + pair]``.
     """
 
     offsets: np.ndarray

@@ -9,46 +9,14 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, likeness
+from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, back_off, likeness
+from pairweave.transforms.kernels.hmm.sides import Words, back_off_weight
 
 FIXED_POINT = 1 << 30
 """Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
 
 FREQUENT = 64
 """Occurrences from which on a word that meets another once is no candidate for it."""
-
-STEM_PRIOR = np.float32(0.3)
-"""Occurrences that likeness and frequency are worth in the back-off (flat from 0.3 to 3)."""
-
-LIKENESS_WEIGHT = np.float32(0.5)
-"""Probability that a word becomes one that is written alike, where nothing else is known."""
-
-UNIGRAM_WEIGHT = np.float32(0.3)
-"""Weight of a word's frequency, where nothing else is known."""
-
-
-class Words(NamedTuple):
-    """What is known of the words of one side; the last item of each array is an unseen word.
-
-    Attributes:
-        stem: Stem of each word, int32; -1 for none.
-        mass: Expected links of each word, float32.
-        share: Probability of the word given its stem, float32.
-        unigram: Probability of the word, float32.
-        null: Probability of the word given that it has no partner, float32.
-        stem_mass: Expected links of each stem's words, float32; the last is an unseen stem.
-        stem_share: Probability of an unseen word given the stem, float32.
-        prior: Occurrences that the back-off to stems and letters is worth, float32.
-    """
-
-    stem: np.ndarray
-    mass: np.ndarray
-    share: np.ndarray
-    unigram: np.ndarray
-    null: np.ndarray
-    stem_mass: np.ndarray
-    stem_share: np.ndarray
-    prior: np.float32
 
 
 class Occurrences(NamedTuple):
@@ -89,43 +57,6 @@ class Entries(NamedTuple):
     columns: np.ndarray
     stem_entries: np.ndarray
     alike: np.ndarray
-
-
-@numba.njit(nogil=True, cache=True)
-def lead_of(words: Words, mass: np.float32, stem: int) -> np.float32:
-    """Return the weight of the back-off of a word, for `back_off`.
-
-    Args:
-        words: The word's side.
-        mass: Expected links of the word.
-        stem: Its stem, -1 for an unseen one.
-    """
-    return words.prior / ((mass + words.prior) * (words.stem_mass[stem] + STEM_PRIOR))
-
-
-@numba.njit(nogil=True, cache=True)
-def back_off(
-    lead: np.float32,
-    stem_count: np.float32,
-    alike: np.float32,
-    share: np.float32,
-    unigram: np.float32,
-) -> np.float32:
-    """Return what stems, letters and frequency add to p(other | word).
-
-    p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
-    posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is made in the same way of
-    stems: ``(stem_count * share + STEM_PRIOR * prior) / (stem_mass + STEM_PRIOR)``.
-
-    Args:
-        lead: Of the word, from `lead_of`.
-        stem_count: Expected links of both stems.
-        alike: How alike both words are written.
-        share: Probability of the other word given its stem.
-        unigram: Probability of the other word.
-    """
-    prior = LIKENESS_WEIGHT * alike + UNIGRAM_WEIGHT * unigram
-    return lead * (stem_count * share + STEM_PRIOR * prior)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -233,22 +164,6 @@ def candidates(
         for at in range(seen):
             weight[touched[at]] = 0.0
     return sizes, columns[:used].copy(), counts[:used].copy()
-
-
-@numba.njit(nogil=True, cache=True)
-def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
-    """Return where a pair of words is in the lexicon, or -1."""
-    low = row_offsets[source]
-    high = row_offsets[source + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if columns[middle] < target:
-            low = middle + 1
-        else:
-            high = middle
-    if low < row_offsets[source + 1] and columns[low] == target:
-        return low
-    return -1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -411,18 +326,18 @@ def maximize(
     row_offsets, columns, stem_entry, alike = entries
     unit = np.float32(1.0 / FIXED_POINT)
     for word in range(first, last):
-        lead = lead_of(source, source.mass[word], source.stem[word])
+        weight = back_off_weight(source, source.mass[word], source.stem[word])
         own = np.float32(1.0) / (source.mass[word] + source.prior)
         for entry in range(row_offsets[word], row_offsets[word + 1]):
             other = columns[entry]
             count = np.float32(counts[entry]) * unit
             stem_count = stem_counts[stem_entry[entry]]
             chance = back_off(
-                lead, stem_count, alike[entry], target.share[other], target.unigram[other]
+                weight, stem_count, alike[entry], target.share[other], target.unigram[other]
             )
             probabilities[entry, 0] = count * own + chance
             chance = back_off(
-                lead_of(target, target.mass[other], target.stem[other]),
+                back_off_weight(target, target.mass[other], target.stem[other]),
                 stem_count,
                 alike[entry],
                 source.share[word],

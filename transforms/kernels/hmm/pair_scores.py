@@ -4,8 +4,9 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.agreement import Model, inside
-from pairweave.transforms.kernels.hmm.emissions import Side, describe, emissions
+from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import lay_out, posteriors
+from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
 from pairweave.transforms.kernels.integers import Integer
 
 LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
@@ -83,9 +84,9 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
                 if both > back_best[state]:
                     back_best[state] = both
                     back_partner[state] = word
-        known = describe(target, pair, target_words).unigram
+        known = tokens_of(target, pair, target_words).unigram
         judge(scores[0, :, pair], likely, covered, partner, known)
-        known = describe(source, pair, source_words).unigram
+        known = tokens_of(source, pair, source_words).unigram
         judge(scores[1, :, pair], back_likely, back_covered, back_partner, known)
     return scores
 

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.text.words import find, hash_letters
+from pairweave.transforms.kernels.text.words import find, hash_spans
 
 
 @numba.njit(nogil=True, cache=True)
@@ -18,13 +18,11 @@ def hash_runs(numbers: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.n
     Returns:
         uint64 ``[run]``; 0 of a run that holds a word that is not in the vocabulary.
     """
-    hashes = np.zeros(len(starts), np.uint64)
+    hashes = hash_spans(numbers, starts, ends)
     for run in range(len(starts)):
-        known = True
         for word in range(starts[run], ends[run]):
-            known &= numbers[word] >= 0
-        if known:
-            hashes[run] = hash_letters(numbers, starts[run], ends[run])
+            if numbers[word] < 0:
+                hashes[run] = 0
     return hashes
 
 

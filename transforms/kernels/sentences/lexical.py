@@ -17,14 +17,15 @@ import numba
 import numpy as np
 
 from pairweave.transforms.kernels.hmm.emissions import (
+    MAX_LETTERS,
     Lexicon,
-    Side,
-    Tokens,
+    back_off,
     chain,
-    describe,
+    count_bits,
     find_row,
+    likeness,
 )
-from pairweave.transforms.kernels.hmm.model1 import Words, back_off
+from pairweave.transforms.kernels.hmm.sides import Side, Tokens, Words, tokens_of
 from pairweave.transforms.kernels.sentences.beads import (
     NO_PATH,
     Band,
@@ -35,7 +36,6 @@ from pairweave.transforms.kernels.sentences.beads import (
     prior,
     widest_row,
 )
-from pairweave.transforms.kernels.text.similarity import MAX_LETTERS, bits_set, likeness
 
 
 class Text(NamedTuple):
@@ -107,10 +107,10 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
     found, stem_found, ahead, back, line = run
     source, target = both.ours, both.theirs
     probabilities, stem_counts = lexicon.probabilities, lexicon.stem_counts
-    lead, share, unigram = source.lead[place], source.share[place], source.unigram[place]
-    bag, letters = source.bag[place], source.letters[place]
-    leads, shares, unigrams = target.lead, target.share, target.unigram
-    bags, letter_counts = target.bag, target.letters
+    weight, share, unigram = source.weight[place], source.share[place], source.unigram[place]
+    letters, letter_count = source.letter_set[place], source.letter_count[place]
+    weights, shares, unigrams = target.weight, target.share, target.unigram
+    other_letters, letter_counts = target.letter_set, target.letter_count
     for at in range(len(ahead)):
         other = first + at
         entry = found[at]
@@ -119,8 +119,8 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
             back[at] = probabilities[entry, 1]
             continue
         near = none
-        common = bag & bags[other]
-        if common != 0 and 3 * bits_set(common) >= 2 * max(letters, letter_counts[other]):
+        common = letters & other_letters[other]
+        if common != 0 and 3 * count_bits(common) >= 2 * max(letter_count, letter_counts[other]):
             near = np.float32(
                 likeness(
                     both.source.letters,
@@ -133,8 +133,8 @@ def translations(place: int, first: int, both: Both, lexicon: Lexicon, run: Run)
                 )
             )
         count = stem_counts[stem_found[at]] if stem_found[at] >= 0 else none
-        ahead[at] = back_off(lead, count, near, shares[other], unigrams[other])
-        back[at] = back_off(leads[other], count, near, share, unigram)
+        ahead[at] = back_off(weight, count, near, shares[other], unigrams[other])
+        back[at] = back_off(weights[other], count, near, share, unigram)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -168,8 +168,8 @@ def score_words(
         that of source sentence ``i`` given the ``run + 1`` target sentences up to ``j``, float32
         ``[position, run]``; `NO_PATH` where a run leaves the text or the band.
     """
-    ours = describe(whole(source.side), 0, source_words)
-    theirs = describe(whole(target.side), 0, target_words)
+    ours = tokens_of(whole(source.side), 0, source_words)
+    theirs = tokens_of(whole(target.side), 0, target_words)
     both = Both(ours, theirs, source.side, target.side)
     rows = len(band.low)
     cells = band.begins[rows]

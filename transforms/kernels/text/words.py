@@ -10,7 +10,7 @@ import unicodedata
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.sampling import mix64
+from pairweave.transforms.kernels.sampling import mix_all
 
 PLANE = 0x10000
 """Code points at or above this are compared as they are."""
@@ -123,12 +123,23 @@ def fold_tokens(
 
 
 @numba.njit(nogil=True, cache=True)
-def hash_letters(letters: np.ndarray, start: int, end: int) -> np.uint64:
-    """Return 64 bits of a word's letters (FNV-1a over code points, then mixed); never 0."""
-    state = np.uint64(0xCBF29CE484222325)
-    for at in range(start, end):
-        state = (state ^ np.uint64(letters[at])) * np.uint64(0x100000001B3)
-    return mix64(state ^ (np.uint64(end - start) << np.uint64(48))) | np.uint64(1)
+def hash_spans(letters: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Hash spans of an array, such as the letters of words; uint64 ``[span]``, never 0.
+
+    A hash is FNV-1a over the numbers, combined with their count and mixed.
+
+    Args:
+        letters: Code points, or other numbers, int32.
+        starts: First number of each span.
+        ends: End of each span, exclusive.
+    """
+    states = np.empty(len(starts), dtype=np.uint64)
+    for span in range(len(starts)):
+        state = np.uint64(0xCBF29CE484222325)
+        for at in range(starts[span], ends[span]):
+            state = (state ^ np.uint64(letters[at])) * np.uint64(0x100000001B3)
+        states[span] = state ^ (np.uint64(ends[span] - starts[span]) << np.uint64(48))
+    return mix_all(states) | np.uint64(1)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -168,13 +179,10 @@ def fill_table(keys: np.ndarray, ids: np.ndarray, words: np.ndarray) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def hash_tokens(offsets: np.ndarray, letters: np.ndarray, most_letters: int) -> np.ndarray:
-    """Hash each token, or its first letters only; uint64 ``[token]``."""
-    hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
-    for token in range(len(hashes)):
-        end = min(offsets[token + 1], offsets[token] + most_letters)
-        hashes[token] = hash_letters(letters, offsets[token], end)
-    return hashes
+def hash_tokens(offsets: np.ndarray, letters: np.ndarray, max_letters: int) -> np.ndarray:
+    """Hash each token, or only its first letters; uint64 ``[token]``."""
+    starts = offsets[:-1]
+    return hash_spans(letters, starts, np.minimum(offsets[1:], starts + max_letters))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -208,16 +216,14 @@ def look_up(
     Returns:
         int32 ``[token]``: the word; or ``-2 - stem`` of an unseen word with a known stem; or -1.
     """
-    found = np.empty(len(offsets) - 1, dtype=np.int32)
-    for token in range(len(found)):
-        start = offsets[token]
-        end = offsets[token + 1]
-        number = find(word_keys, word_ids, hash_letters(letters, start, end))
-        if number < 0:
-            key = hash_letters(letters, start, min(end, start + STEM_LETTERS))
-            stem = find(stem_keys, stem_ids, key)
-            number = -2 - stem if stem >= 0 else -1
-        found[token] = number
+    found = numbers_of(hash_spans(letters, offsets[:-1], offsets[1:]), word_keys, word_ids)
+    unseen = np.flatnonzero(found < 0)
+    starts = offsets[unseen]
+    ends = np.minimum(offsets[unseen + 1], starts + STEM_LETTERS)
+    stems = numbers_of(hash_spans(letters, starts, ends), stem_keys, stem_ids)
+    for place in range(len(unseen)):
+        if stems[place] >= 0:
+            found[unseen[place]] = -2 - stems[place]
     return found
 
 

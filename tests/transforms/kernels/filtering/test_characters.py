@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import characters
 from tests.makers.text_strategies import texts

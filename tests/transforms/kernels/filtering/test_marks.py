@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.filtering import scripts
 from pairweave.transforms.kernels.filtering import marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs

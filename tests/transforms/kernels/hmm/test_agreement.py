@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from pairweave.transforms.kernels.hmm import agreement, emissions
-from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon, Side
+from pairweave.transforms.kernels.hmm.emissions import MAX_STATES, Lexicon
 from pairweave.transforms.kernels.hmm.hmm import JUMPS
-from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, Words
+from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
+from pairweave.transforms.kernels.hmm.sides import Side, Words
 from tests.oracles import slow_hmm
 
 P_NULL = 0.2

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.hmm import model1
+from pairweave.transforms.kernels.hmm import emissions, model1
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT, FREQUENT
+from pairweave.transforms.kernels.hmm.sides import Words
 from tests.oracles.slow_hmm import translation_probability
 
 sentences = st.lists(st.integers(-1, 4), max_size=5)
@@ -96,7 +97,7 @@ def test_an_entry_is_found_where_it_is(rows):
     offsets, columns = lexicon(rows)
     for source, row in enumerate(rows):
         for target in range(8):
-            entry = model1.find_entry(offsets, columns, source, target)
+            entry = emissions.find_entry(offsets, columns, source, target)
             assert (entry >= 0) == (target in row)
             assert entry < 0 or (columns[entry] == target and offsets[source] <= entry)
 
@@ -146,7 +147,7 @@ def test_counts_become_the_probabilities_of_the_formula():
     np.testing.assert_allclose(stem_counts, np.bincount(entries, real), rtol=1e-6)
 
     def words(stem, mass):
-        return model1.Words(
+        return Words(
             np.append(stem, -1).astype(np.int32),
             np.append(mass, 0).astype(np.float32),
             rng.random(len(stem) + 1).astype(np.float32),

@@ -3,7 +3,8 @@ import pytest
 
 from pairweave.transforms.kernels.hmm import pair_scores
 from pairweave.transforms.kernels.hmm.agreement import Model
-from pairweave.transforms.kernels.hmm.emissions import describe, emissions
+from pairweave.transforms.kernels.hmm.emissions import emissions
+from pairweave.transforms.kernels.hmm.sides import tokens_of
 from tests.oracles import slow_filtering
 from tests.transforms.kernels.hmm.test_agreement import P_NULL, PAIRS, heads, model, sides
 
@@ -20,8 +21,8 @@ def test_scores_of_pairs_are_those_of_the_formulas(model):
             source, target, pair, *model[:3], *heads(model)
         )
         unigrams = (
-            describe(target, pair, model[1]).unigram,
-            describe(source, pair, model[0]).unigram,
+            tokens_of(target, pair, model[1]).unigram,
+            tokens_of(source, pair, model[0]).unigram,
         )
         slow = slow_filtering.pair_scores(
             forward.tolist(),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import indexed_tag
-from pairweave.transforms.arrow.flat_texts import text_column, texts_of
+from pairweave.transforms.arrow.flat_columns import text_column, texts_of
 from pairweave.transforms.kernels.tags import indexed_tags, tag_names, tag_text
 from pairweave.transforms.text import codepoints
 

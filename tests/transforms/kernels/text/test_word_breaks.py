@@ -7,7 +7,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.arrow.flat_texts import texts_of
+from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.kernels.text import clitics, word_breaks
 from pairweave.transforms.text import codepoints
 from tests.makers.text_strategies import texts

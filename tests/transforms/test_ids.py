@@ -2,7 +2,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.reading.identity import pair_ids
+from pairweave.transforms.ids import pair_ids
 from tests.makers.reading import pair_id
 
 text = st.none() | st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)

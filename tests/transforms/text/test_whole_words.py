@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.arrow.result_cache import ResultCache
-from pairweave.transforms.text import tokens
-from pairweave.transforms.text.tokens import TokenConfig, pair_cuts, tokenize, word_counts
+from pairweave.transforms.text import whole_words
+from pairweave.transforms.text.tokens import TokenConfig, tokenize
+from pairweave.transforms.text.whole_words import ResultCache, pair_cuts, word_counts
 from tests.makers.hmm_corpora import plain_table
 
 
@@ -15,13 +15,13 @@ from tests.makers.hmm_corpora import plain_table
 def found(monkeypatch):
     """Return the texts in which spans are found."""
     seen = []
-    search = tokens._find_unbroken
+    search = whole_words._find_unbroken
 
     def look(texts, *arguments, **settings):
         seen.append(texts.to_pylist())
         return search(texts, *arguments, **settings)
 
-    monkeypatch.setattr(tokens, "_find_unbroken", look)
+    monkeypatch.setattr(whole_words, "_find_unbroken", look)
     return seen
 
 
@@ -29,12 +29,12 @@ def test_cuts_and_words_of_a_table_are_found_once_a_side(found):
     table = plain_table([("don't go", "l'eau est là"), ("a", "b c")])
     pair_cuts(table)
     counts = [
-        word_counts(table.column(side), "words", table.column(f"{side}_lang")).tolist()
+        word_counts(table.column(side), table.column(f"{side}_lang")).tolist()
         for side in ("source", "target")
     ]
     assert found == [table.column(side).to_pylist() for side in ("source", "target")]
     alone = [
-        word_counts(pa.array(column), "words", languages)
+        word_counts(pa.array(column), languages)
         for column, languages in (
             (table.column(side).to_pylist(), table.column(f"{side}_lang"))
             for side in ("source", "target")
@@ -46,13 +46,13 @@ def test_cuts_and_words_of_a_table_are_found_once_a_side(found):
 def test_another_language_or_setting_is_another_question(found):
     texts = pa.array(["well-known l'eau"])
     cut = tokenize(texts, TokenConfig(), "fr")
-    whole = tokens.find_cuts(texts, cut, "fr")
-    parts = tokens.find_cuts(texts, cut, "fr", compounds=False)
-    english = tokens.find_cuts(texts, cut, "en")
+    whole = whole_words.find_cuts(texts, cut, "fr")
+    parts = whole_words.find_cuts(texts, cut, "fr", compounds=False)
+    english = whole_words.find_cuts(texts, cut, "en")
     assert len(found) == 3
     assert not whole.equals(parts)
-    assert whole.equals(tokens.find_cuts(texts, cut, "fr"))
-    assert english.equals(tokens.find_cuts(pa.array(texts.to_pylist()), cut, "en"))
+    assert whole.equals(whole_words.find_cuts(texts, cut, "fr"))
+    assert english.equals(whole_words.find_cuts(pa.array(texts.to_pylist()), cut, "en"))
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", ""]), max_size=3), max_size=30), st.data())

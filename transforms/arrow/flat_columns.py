@@ -1,4 +1,4 @@
-"""List columns as flat arrays and back, without a copy of their values."""
+"""Columns of strings and lists as flat NumPy arrays, and back, without a copy of the values."""
 
 from collections.abc import Mapping
 
@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.links.links import WeightedLinks, first_bad_pair
+from pairweave.transforms.kernels.text.utf8 import FlatTexts
 
 MAX_ITEMS = 2**31 - 1
 """Maximum of 32-bit Arrow offsets."""
@@ -102,3 +103,50 @@ def list_column(
         [pa.array(fields[field.name], type=field.type) for field in struct], fields=list(struct)
     )
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), items, type=list_type)
+
+
+_NO_BYTES = np.zeros(0, np.uint8)
+_NO_BYTES.flags.writeable = False
+
+
+def texts_of(column: pa.ChunkedArray | pa.Array) -> FlatTexts:
+    """Return a column of strings as UTF-8 and the offsets of its texts.
+
+    Returns:
+        The texts; their UTF-8 is read-only. The first offset of a slice need not be 0.
+
+    Raises:
+        WorkerError: A text is null.
+    """
+    strings = chunk_of(column)
+    if strings.null_count:
+        raise WorkerError(f"{strings.null_count} of {len(strings)} texts are null")
+    _, offsets_buffer, data_buffer = strings.buffers()
+    if not len(strings):
+        return FlatTexts(_NO_BYTES, np.zeros(1, np.int64))
+    width = np.int64 if pa.types.is_large_string(strings.type) else np.int32
+    offsets = np.frombuffer(offsets_buffer, width)[strings.offset :][: len(strings) + 1]
+    data = _NO_BYTES
+    if data_buffer is not None and data_buffer.size:
+        data = np.frombuffer(data_buffer, np.uint8)
+        data.flags.writeable = False  # one type for Numba, whoever owns the buffer
+    return FlatTexts(data, offsets.astype(np.int64))
+
+
+def text_column(data: np.ndarray, offsets: np.ndarray) -> pa.StringArray:
+    """Return strings made of UTF-8 and offsets; the UTF-8 is not copied.
+
+    Args:
+        data: uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``, from 0.
+
+    Raises:
+        WorkerError: There is more text than a column can hold.
+    """
+    if offsets[-1] > MAX_ITEMS:
+        raise WorkerError(
+            f"{offsets[-1]} bytes of text in one column, it holds {MAX_ITEMS}; lower shard_pairs"
+        )
+    return pa.StringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)
+    )

@@ -3,12 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.text.similarity import (
-    MAX_LETTERS,
-    bits_set,
-    letter_bag,
-    likeness,
-)
+from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, count_bits, likeness
+from pairweave.transforms.kernels.hmm.sides import letter_set
 from tests.oracles import slow_hmm
 
 words = st.text("abcé1", max_size=12) | st.text(max_size=8)
@@ -47,13 +43,13 @@ def test_likeness_by_hand(one, other, expected):
 
 @given(value=st.integers(0, 2**64 - 1))
 def test_bits_are_counted(value):
-    assert bits_set(np.uint64(value)) == value.bit_count()
+    assert count_bits(np.uint64(value)) == value.bit_count()
 
 
 @given(word=words)
-def test_a_bag_has_a_bit_for_each_letter(word):
+def test_a_set_has_a_bit_for_each_letter(word):
     letters = np.array([ord(letter) for letter in word], np.int32)
     expected = 0
     for letter in word:
         expected |= 1 << (ord(letter) % 64)
-    assert letter_bag(letters, 0, len(letters)) == expected
+    assert letter_set(letters, 0, len(letters)) == (expected, expected.bit_count())

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.take_rows import gather
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards import merge
+from pairweave.transforms.shards.merge import gather
 from tests.makers.rows import batch, row
 
 rows = st.lists(st.tuples(st.text(max_size=5), st.none() | st.text(max_size=9)), max_size=12)

@@ -1,7 +1,8 @@
-"""Names of files that are being written, which show whether the writer is still alive.
+"""Files on a disk, written under a temporary name first; for modules that do not use Beam.
 
 Several runs may write to one directory at once: the same command started twice, or a run that goes
-on while the processes of a killed one still end. A name says which process of which machine writes.
+on while the processes of a killed one still end. The name of a file that is being written says
+which process of which machine writes it, and so whether its writer is still alive.
 """
 
 import contextlib
@@ -13,6 +14,8 @@ import uuid
 from pathlib import Path
 
 import xxhash
+
+from pairweave.transforms.errors import ConfigError
 
 PREFIX = ".tmp-"
 
@@ -69,3 +72,65 @@ def _machine() -> str:
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
         parts.append(str(Path("/proc/self/ns/pid").readlink()))
     return xxhash.xxh3_64_hexdigest(" ".join(parts).encode())
+
+
+def is_uri(path: str) -> bool:
+    """Tell whether a path names an object store.
+
+    >>> is_uri("gs://bucket/a.gz"), is_uri("data/a.gz")
+    (True, False)
+    """
+    return "://" in path
+
+
+def on_disk(path: str) -> Path:
+    """Return a path on a disk, for files that cannot be read from an object store.
+
+    Raises:
+        ConfigError: It names an object store.
+    """
+    if is_uri(path):
+        raise ConfigError(f"{path}: can only be read from a disk; copy it there and give that path")
+    return Path(path)
+
+
+def write_temporary(path: str, data: bytes | memoryview) -> Path:
+    """Write a file under a temporary name beside its final one, and return that path.
+
+    Raises:
+        OSError: It cannot be written; no part of it remains.
+    """
+    final = Path(path)
+    make_directories(final.parent)
+    temporary = final.with_name(name_for(final.name))
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.filename is None:  # as for a full disk
+            error.filename = path
+        raise
+    return temporary
+
+
+def make_directories(directory: Path) -> None:
+    """Make a directory and its parents; their entries reach the disk before any file in them."""
+    if directory.is_dir():
+        return
+    missing = [directory, *(parent for parent in directory.parents if not parent.exists())]
+    directory.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        with contextlib.suppress(PermissionError):  # one may write where one may not list
+            sync_directory(made.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make the entries of a directory reach the disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

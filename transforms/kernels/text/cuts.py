@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
 
@@ -140,3 +141,135 @@ def hold_wordlike(
         for phrase in range(phrase_offsets[pair], phrase_offsets[pair + 1]):
             if not wordlike[base + first[phrase] : base + behind[phrase]].any():
                 fits[phrase] = False
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_hyphen(point: Integer) -> bool:
+    """Tell whether a code point is a hyphen: ASCII's, Unicode's two, the Armenian or maqaf."""
+    return point in (0x2D, 0x2010, 0x2011, 0x058A, 0x05BE)
+
+
+@numba.njit(nogil=True, cache=True)
+def _may_hold_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
+    found = False
+    for at in range(begin, end):
+        byte = data[at]
+        found |= byte == 0x2D or byte == 0xE2 or byte == 0xD6
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def _joinable(point: Integer, properties: np.ndarray) -> bool:
+    return bool(properties[point] & (utf8.WORD | utf8.MARK) != 0)
+
+
+@numba.njit(nogil=True, cache=True)
+def join_at_hyphens(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    span_offsets: np.ndarray,
+    span_starts: np.ndarray,
+    span_ends: np.ndarray,
+    properties: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join the spans on both sides of a hyphen with it.
+
+    A hyphen belongs to the word before it and to the word after it: ``Kfz-Papiere`` is one span,
+    and so are the ``Vor-`` of ``Vor- und Nachteile`` and ``-rechte``. One that stands between white
+    space belongs to neither, nor does a run of several.
+
+    Args:
+        data: UTF-8 of all texts, uint8 ``[byte]``.
+        offsets: Where each text begins, int64 ``[text + 1]``.
+        span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
+        span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
+        span_ends: Likewise.
+        properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
+
+    Returns:
+        The spans that are left, as the last three arguments.
+    """
+    joined_offsets = np.zeros_like(span_offsets)
+    starts = np.empty_like(span_starts)
+    ends = np.empty_like(span_ends)
+    count = 0
+    for text in range(len(offsets) - 1):
+        at, end = offsets[text], offsets[text + 1]
+        first = count
+        position = 0
+        before: Integer = np.int64(-1)  # the code point before ``at``
+        belongs = False  # the span before is a hyphen of the next one
+        look = _may_hold_hyphen(data, at, end)
+        for span in range(span_offsets[text], span_offsets[text + 1]):
+            start, stop = span_starts[span], span_ends[span]
+            left = False
+            right = False
+            if look:
+                while position < start:
+                    before, width = utf8.decode(data, at, end)
+                    at += width
+                    position += 1
+                if stop == start + 1:
+                    point, width = utf8.decode(data, at, end)
+                    if _is_hyphen(point):
+                        left = bool(before >= 0 and _joinable(before, properties))
+                        if at + width < end:
+                            after, _ = utf8.decode(data, at + width, end)
+                            right = _joinable(after, properties)
+            if count > first and ends[count - 1] == start and (left or belongs):
+                ends[count - 1] = stop
+            else:
+                starts[count], ends[count] = start, stop
+                count += 1
+            belongs = right
+        joined_offsets[text + 1] = count
+    return joined_offsets, starts[:count].copy(), ends[:count].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def unite_spans(
+    one_offsets: np.ndarray,
+    one_starts: np.ndarray,
+    one_ends: np.ndarray,
+    other_offsets: np.ndarray,
+    other_starts: np.ndarray,
+    other_ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unite two readings of the same texts: spans that overlap become one; those that touch do not.
+
+    Args:
+        one_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
+        one_starts: In code points, ascending within a text, int32 ``[span]``.
+        one_ends: Likewise.
+        other_offsets: The other reading, likewise.
+        other_starts: Likewise.
+        other_ends: Likewise.
+
+    Returns:
+        Both together, as the arguments: ascending and disjoint within a text.
+    """
+    texts = len(one_offsets) - 1
+    offsets = np.zeros_like(one_offsets)
+    starts = np.empty(len(one_starts) + len(other_starts), np.int32)
+    ends = np.empty(len(starts), np.int32)
+    count = 0
+    for text in range(texts):
+        one, other = one_offsets[text], other_offsets[text]
+        first = count
+        while one < one_offsets[text + 1] or other < other_offsets[text + 1]:
+            take_one = other == other_offsets[text + 1] or (
+                one < one_offsets[text + 1] and one_starts[one] <= other_starts[other]
+            )
+            if take_one:
+                start, stop = one_starts[one], one_ends[one]
+                one += 1
+            else:
+                start, stop = other_starts[other], other_ends[other]
+                other += 1
+            if count > first and start < ends[count - 1]:
+                ends[count - 1] = max(ends[count - 1], stop)
+            else:
+                starts[count], ends[count] = start, stop
+                count += 1
+        offsets[text + 1] = count
+    return offsets, starts[:count].copy(), ends[:count].copy()

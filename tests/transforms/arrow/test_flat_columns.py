@@ -3,10 +3,10 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.arrow.flat_lists import fields_of, lengths_of, list_column, offsets_of
+from pairweave.transforms.arrow.flat_columns import fields_of, lengths_of, list_column, offsets_of
 from pairweave.transforms.errors import WorkerError
 
-SPANS = schemas.list_of(schemas.SPAN)
+SPANS = schemas.SPAN_LIST
 COLUMN = pa.array(
     [[{"start": 0, "end": 2}], [], [{"start": 3, "end": 4}, {"start": 5, "end": 9}]], SPANS
 )
