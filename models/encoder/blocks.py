@@ -48,6 +48,30 @@ class Side:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class CutPairs:
+    """Some pairs as pieces, ready for the encoder.
+
+    Attributes:
+        rows: Their rows in the table, int64 ``[pair]``.
+        source: The sources' pieces.
+        target: The targets' pieces.
+        sequences: What the encoder is given of the pieces of all sources, then of all targets.
+        rejected: Reason and detail of pairs that were taken out, by row.
+    """
+
+    rows: np.ndarray
+    source: Pieces
+    target: Pieces
+    sequences: Sequences
+    rejected: dict[int, tuple[str, str]]
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Return the pieces of all sources, then of all targets, int64 ``[piece]``."""
+        return np.concatenate([self.source.ids, self.target.ids])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Block:
     """Some pairs, ready for the encoder.
 
@@ -110,6 +134,33 @@ def prepare_block(
         encoder: Its tokenizer and limit.
         config: What is compared, and what becomes of long pairs.
     """
+    cut = cut_pairs(table, rows, encoder, config)
+    return Block(
+        cut.rows,
+        cut.ids,
+        cut.sequences,
+        _side(cut.source, _tokens(table["source_tokens"], cut.rows), config.unit, 0),
+        _side(
+            cut.target,
+            _tokens(table["target_tokens"], cut.rows),
+            config.unit,
+            len(cut.source.ids),
+        ),
+        cut.rejected,
+    )
+
+
+def cut_pairs(
+    table: pa.Table, rows: np.ndarray, encoder: Encoder, config: EncoderConfig
+) -> CutPairs:
+    """Cut the texts of some rows into pieces and windows.
+
+    Args:
+        table: Pairs.
+        rows: Which of them.
+        encoder: Its tokenizer and limit.
+        config: What becomes of long pairs.
+    """
     pieces = [_pieces(table, side, rows, encoder) for side in ("source", "target")]
     rejected = {}
     if config.long_pairs == "reject":
@@ -125,17 +176,9 @@ def prepare_block(
             rows = rows[fits]
             pieces = [_pieces(table, side, rows, encoder) for side in ("source", "target")]
     source, target = pieces
-    shift = len(source.ids)
     overlap = min(config.window_overlap, encoder.limit // 2)
-    offsets = np.concatenate([source.offsets, shift + target.offsets[1:]])
-    return Block(
-        rows,
-        np.concatenate([source.ids, target.ids]),
-        cut_windows(offsets, encoder.limit, overlap),
-        _side(source, _tokens(table["source_tokens"], rows), config.unit, 0),
-        _side(target, _tokens(table["target_tokens"], rows), config.unit, shift),
-        rejected,
-    )
+    offsets = np.concatenate([source.offsets, len(source.ids) + target.offsets[1:]])
+    return CutPairs(rows, source, target, cut_windows(offsets, encoder.limit, overlap), rejected)
 
 
 def _pieces(table: pa.Table, side: str, rows: np.ndarray, encoder: Encoder) -> Pieces:

@@ -254,6 +254,13 @@ class _Layers:
         """Yield the weights in use."""
         return self._model.parameters()
 
+    def take_weights(self, whole: Any) -> None:  # noqa: ANN401
+        """Use the equal weights of a model with all layers, so that they are in memory once."""
+        theirs = dict(whole.named_parameters())
+        for name, weight in self._model.named_parameters():
+            if name in theirs and theirs[name].shape == weight.shape:
+                weight.data = theirs[name].data
+
 
 def _device(config: EncoderConfig) -> torch.device:
     """Choose the device and check that it can do the precision."""
@@ -307,8 +314,49 @@ def _load_model(
     if hasattr(model, "pooler"):
         model.pooler = None
     model.eval().requires_grad_(requires_grad=False)
+    return _quantized(model) if config.precision == "int8" else _placed(model, config, device)
+
+
+def load_language_model(config: EncoderConfig, encoder: Encoder) -> Any:  # noqa: ANN401
+    """Load the whole depth of an encoder with the head that fills in masks.
+
+    Weights that the loaded encoder has as well are in memory once.
+
+    Args:
+        config: The encoder's settings.
+        encoder: The same encoder, loaded.
+
+    Raises:
+        ConfigError: The model has no such head, or the precision is int8.
+    """
     if config.precision == "int8":
-        return _quantized(model)
+        raise ConfigError("precision int8: a language model needs fp32, bf16 or fp16")
+    files = find_model(config.model, config.revision)
+    absent: list[str] = []
+
+    def is_used(name: str) -> bool:
+        absent.append(name)
+        return False
+
+    model = load_model(
+        transformers.AutoModelForMaskedLM,
+        files.directory,
+        _TYPES[config.precision],
+        is_used,
+    )
+    if absent:
+        raise ConfigError(
+            f"{files.directory}: has no language model head ({len(absent)} weights are missing, "
+            f"first {min(absent)}); leave the language model out, or give an encoder with its head"
+        )
+    model.eval().requires_grad_(requires_grad=False)
+    model = _placed(model, config, encoder.device)
+    encoder.model.take_weights(model.base_model)
+    return model
+
+
+def _placed(model: Any, config: EncoderConfig, device: torch.device) -> Any:  # noqa: ANN401
+    """Move a model to its device, in arithmetic that the device has."""
     if config.precision == "bf16" and device.type == "cpu" and not has_fast_bf16():
         _log.warning(
             "this CPU has no bf16 instructions: weights are rounded to bf16, but the "

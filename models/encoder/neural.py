@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
@@ -20,10 +19,11 @@ from pairweave.models.encoder.encoder import (
     inference,
     inspect_encoder,
     load_encoder,
-    measure_budget,
 )
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.heads import extract
+from pairweave.models.encoder.piece_encoder import PieceEncoder
+from pairweave.models.encoder.piece_similarity import padded
 from pairweave.models.encoder.pieces import add_piece_tokens
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow import flat_columns
@@ -59,11 +59,13 @@ class EncoderAligner:
         """
         self.config = config
         self.encoder = encoder
-        self._threads = threads if encoder.device.type == "cpu" else 1
-        budget = config.token_budget
-        limit = measure_budget(encoder) if isinstance(budget, str) else budget
-        self.budget = Budget(limit, OUT_OF_MEMORY)
+        self._pieces = PieceEncoder(config, encoder, threads)
         self._cells = Budget(_BLOCK_CELLS[encoder.device.type], OUT_OF_MEMORY)
+
+    @property
+    def budget(self) -> Budget:
+        """Return the limit of padded pieces in a batch."""
+        return self._pieces.budget
 
     @property
     def digest(self) -> str:
@@ -139,48 +141,12 @@ class EncoderAligner:
             WorkerError: The encoder made something that is not a number, as fp16 may.
         """
         hidden = self.encode(block)
-        if not bool(torch.isfinite(hidden).all()):
-            precision = self.config.precision
-            cure = "; use bf16 or fp32" if precision == "fp16" else ""
-            raise WorkerError(
-                f"{self.config.model}: hidden states are not finite in {precision}{cure}"
-            )
+        self._pieces.require_finite(hidden)
         return self._read_off(block, hidden)
 
     def encode(self, block: Block) -> Tensor:
         """Return the vector of every piece of a block, ``[piece, hidden]``."""
-        encoder, sequences = self.encoder, block.sequences
-        before, after = len(encoder.prefix), len(encoder.suffix)
-        lengths = sequences.lengths + before + after
-        hidden: Tensor | None = None
-        first = threading.Lock()
-
-        @inference()  # each thread has its own
-        def work(members: np.ndarray) -> None:
-            nonlocal hidden
-            width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
-            columns = np.arange(width)
-            ends = lengths[members][:, None]
-            places = sequences.starts[members][:, None] + columns - before
-            inside = (columns >= before) & (columns < ends - after)
-            ids = np.where(inside, block.ids[np.where(inside, places, 0)], encoder.padding)
-            ids[:, :before] = encoder.prefix
-            for place, special in enumerate(encoder.suffix):
-                np.put_along_axis(ids, ends - after + place, special, axis=1)
-            kept = inside & (places >= sequences.kept_from[members][:, None])
-            kept &= places < sequences.kept_to[members][:, None]
-            mask = self._send(columns < ends) if (ends < width).any() else None
-            output = encoder.encode(self._send(ids), mask).flatten(0, 1)
-            with first:
-                if hidden is None:
-                    hidden = output.new_empty((len(block.ids), output.shape[1]))
-            hidden[self._send(places[kept])] = output[self._send(np.flatnonzero(kept))]
-
-        batches = cut_batches(lengths, self.budget.limit, encoder.multiple)
-        run_batches(batches, self.budget, work, encoder.free, self._threads)
-        if hidden is None:
-            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
-        return hidden
+        return self._pieces.encode(block.ids, block.sequences)
 
     def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
         """Read the links of all pairs off their hidden states, in batches of similar size."""
@@ -196,14 +162,18 @@ class EncoderAligner:
         def work(members: np.ndarray) -> None:
             pairs = real[members]
             links = extract(
-                _padded(
-                    source_units, self._send(source.offsets[pairs]), int(sizes[0][pairs].max())
+                padded(
+                    source_units,
+                    self._pieces.send(source.offsets[pairs]),
+                    int(sizes[0][pairs].max()),
                 ),
-                _padded(
-                    target_units, self._send(target.offsets[pairs]), int(sizes[1][pairs].max())
+                padded(
+                    target_units,
+                    self._pieces.send(target.offsets[pairs]),
+                    int(sizes[1][pairs].max()),
                 ),
-                self._send(sizes[0][pairs]),
-                self._send(sizes[1][pairs]),
+                self._pieces.send(sizes[0][pairs]),
+                self._pieces.send(sizes[1][pairs]),
                 self.config.head,
             )
             either = (links.forward | links.reverse).nonzero(as_tuple=True)
@@ -218,22 +188,15 @@ class EncoderAligner:
             found.append((pairs[pair], *others))
 
         batches = cut_batches(widest * widest, self._cells.limit)
-        run_batches(batches, self._cells, work, self.encoder.free, self._threads)
+        run_batches(batches, self._cells, work, self.encoder.free, self._pieces.threads)
         return _grouped(found, len(block.rows))
 
     def _units(self, side: Side, hidden: Tensor) -> Tensor:
         """Return the vectors that are compared: of pieces, or of words, their pieces' mean."""
         if side.pooled is None or side.counts is None:
             return hidden[side.begin :][: int(side.offsets[-1])]
-        vectors = hidden[self._send(side.pooled)].float()
-        return torch.segment_reduce(vectors, "mean", lengths=self._send(side.counts), axis=0)
-
-    def _send(self, values: np.ndarray) -> Tensor:
-        """Copy to the device, without waiting for it."""
-        tensor = torch.from_numpy(np.ascontiguousarray(values))
-        if self.encoder.device.type == "cpu":
-            return tensor
-        return tensor.pin_memory().to(self.encoder.device, non_blocking=True)
+        vectors = hidden[self._pieces.send(side.pooled)].float()
+        return torch.segment_reduce(vectors, "mean", lengths=self._pieces.send(side.counts), axis=0)
 
 
 def load_aligner(config: EncoderConfig, threads: int = 1) -> EncoderAligner:
@@ -266,12 +229,6 @@ def _digest(config: EncoderConfig, layer: int, files: str) -> str:
     settings["head"]["threshold"] = config.head.effective_threshold
     named = {"aligner": "encoder", "version": VERSION, "files": files, **settings}
     return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
-
-
-def _padded(units: Tensor, starts: Tensor, width: int) -> Tensor:
-    """Gather the vectors of some pairs, ``[pair, width, hidden]``; the padding is arbitrary."""
-    places = starts[:, None] + torch.arange(width, device=units.device)
-    return units[places.clamp(max=len(units) - 1)]
 
 
 def _grouped(found: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:

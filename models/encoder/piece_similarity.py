@@ -12,11 +12,22 @@ def within(lengths: Tensor, width: int) -> Tensor:
     return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 
-def cosine_similarity(source: Tensor, target: Tensor) -> Tensor:
-    """Return cosines moved to [0, 1], ``[pair, source, target]``."""
+def padded(units: Tensor, starts: Tensor, width: int) -> Tensor:
+    """Gather the vectors of some pairs, ``[pair, width, hidden]``; the padding is arbitrary."""
+    places = starts[:, None] + torch.arange(width, device=units.device)
+    return units[places.clamp(max=len(units) - 1)]
+
+
+def cosines(source: Tensor, target: Tensor) -> Tensor:
+    """Return cosines, ``[pair, source, target]``."""
     source = torch.nn.functional.normalize(source, dim=2, eps=1e-12)
     target = torch.nn.functional.normalize(target, dim=2, eps=1e-12)
-    return (torch.bmm(source, target.transpose(1, 2)) + 1) / 2
+    return torch.bmm(source, target.transpose(1, 2))
+
+
+def cosine_similarity(source: Tensor, target: Tensor) -> Tensor:
+    """Return cosines moved to [0, 1], ``[pair, source, target]``."""
+    return (cosines(source, target) + 1) / 2
 
 
 def closeness(

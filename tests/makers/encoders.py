@@ -132,11 +132,13 @@ def write_bert(
     vocabulary=2000,
     embeddings=0,
     seed=1,
+    masked=False,
     **more,
 ):
     """Write a BERT with random weights and a WordPiece tokenizer; returns the directory.
 
-    There are as many ``embeddings`` as pieces, or more if so many are asked for.
+    There are as many ``embeddings`` as pieces, or more if so many are asked for. A ``masked`` one
+    has a language model head.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
@@ -158,14 +160,19 @@ def write_bert(
         **more,
     )
     torch.manual_seed(seed)
-    model = transformers.BertModel(config)
+    model = (transformers.BertForMaskedLM if masked else transformers.BertModel)(config)
     _spread(model)
     model.save_pretrained(directory)
     return directory
 
 
-def write_xlmr(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1):
-    """Write an XLM-RoBERTa with random weights and a Unigram tokenizer."""
+def write_xlmr(
+    directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=2000, seed=1, masked=False
+):
+    """Write an XLM-RoBERTa with random weights and a Unigram tokenizer.
+
+    A ``masked`` one has a language model head.
+    """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     cutter = tokenizers.Tokenizer(tokenizers.models.Unigram())
@@ -212,7 +219,8 @@ def write_xlmr(directory, texts, *, layers=4, hidden=32, heads=4, vocabulary=200
         eos_token_id=2,
     )
     torch.manual_seed(seed)
-    model = transformers.XLMRobertaModel(config)
+    kind = transformers.XLMRobertaForMaskedLM if masked else transformers.XLMRobertaModel
+    model = kind(config)
     _spread(model)
     model.save_pretrained(directory)
     return directory

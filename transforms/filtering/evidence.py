@@ -10,6 +10,9 @@ HMM_COLUMNS = (
 )
 """What the aligner says of a pair; `models.hmm.pair_scores` fills them."""
 
+YISI_COLUMNS = ("yisi2", "yisi2_precision", "yisi2_recall", "lm")
+"""What an encoder says of a pair; `models.similarity.yisi_scorer` fills them."""
+
 EVIDENCE = ("likelihood", "coverage", "gap", "order", "number_conflict", "copied", "end_mismatch")
 """What the score looks at, in the order of its weights."""
 

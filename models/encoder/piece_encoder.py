@@ -1,0 +1,95 @@
+"""Vectors of pieces, in batches within what the device holds."""
+
+import threading
+from typing import TypeAlias
+
+import numpy as np
+import torch
+
+from pairweave.models.encoder.batching import Budget, cut_batches, run_batches
+from pairweave.models.encoder.encoder import OUT_OF_MEMORY, Encoder, inference, measure_budget
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.pieces import Sequences
+from pairweave.transforms.errors import WorkerError
+
+Tensor: TypeAlias = torch.Tensor
+
+
+class PieceEncoder:
+    """Turns pieces of many texts into vectors; one call at a time."""
+
+    def __init__(self, config: EncoderConfig, encoder: Encoder, threads: int = 1) -> None:
+        """Keep the parts and measure the device.
+
+        Args:
+            config: The settings.
+            encoder: The encoder.
+            threads: Batches that a CPU works on at once, each on one thread, so that no sum depends
+                on their number. A GPU takes one.
+        """
+        self.config = config
+        self.encoder = encoder
+        self.threads = threads if encoder.device.type == "cpu" else 1
+        budget = config.token_budget
+        limit = measure_budget(encoder) if isinstance(budget, str) else budget
+        self.budget = Budget(limit, OUT_OF_MEMORY)
+
+    def encode(self, ids: np.ndarray, sequences: Sequences) -> Tensor:
+        """Return the vector of every piece, ``[piece, hidden]``.
+
+        Args:
+            ids: The pieces of all texts, int64 ``[piece]``.
+            sequences: What the encoder is given of them.
+        """
+        encoder = self.encoder
+        before, after = len(encoder.prefix), len(encoder.suffix)
+        lengths = sequences.lengths + before + after
+        hidden: Tensor | None = None
+        first = threading.Lock()
+
+        @inference()  # each thread has its own
+        def work(members: np.ndarray) -> None:
+            nonlocal hidden
+            width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
+            columns = np.arange(width)
+            ends = lengths[members][:, None]
+            places = sequences.starts[members][:, None] + columns - before
+            inside = (columns >= before) & (columns < ends - after)
+            padded = np.where(inside, ids[np.where(inside, places, 0)], encoder.padding)
+            padded[:, :before] = encoder.prefix
+            for place, special in enumerate(encoder.suffix):
+                np.put_along_axis(padded, ends - after + place, special, axis=1)
+            kept = inside & (places >= sequences.kept_from[members][:, None])
+            kept &= places < sequences.kept_to[members][:, None]
+            mask = self.send(columns < ends) if (ends < width).any() else None
+            output = encoder.encode(self.send(padded), mask).flatten(0, 1)
+            with first:
+                if hidden is None:
+                    hidden = output.new_empty((len(ids), output.shape[1]))
+            hidden[self.send(places[kept])] = output[self.send(np.flatnonzero(kept))]
+
+        batches = cut_batches(lengths, self.budget.limit, encoder.multiple)
+        run_batches(batches, self.budget, work, encoder.free, self.threads)
+        if hidden is None:
+            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
+        return hidden
+
+    def require_finite(self, hidden: Tensor) -> None:
+        """Refuse vectors that are not finite.
+
+        Raises:
+            WorkerError: The encoder made something that is not a number, as fp16 may.
+        """
+        if not bool(torch.isfinite(hidden).all()):
+            precision = self.config.precision
+            cure = "; use bf16 or fp32" if precision == "fp16" else ""
+            raise WorkerError(
+                f"{self.config.model}: hidden states are not finite in {precision}{cure}"
+            )
+
+    def send(self, values: np.ndarray) -> Tensor:
+        """Copy to the device, without waiting for it."""
+        tensor = torch.from_numpy(np.ascontiguousarray(values))
+        if self.encoder.device.type == "cpu":
+            return tensor
+        return tensor.pin_memory().to(self.encoder.device, non_blocking=True)

@@ -1,0 +1,1 @@
+"""Neural scores of pairs: YiSi-2, its idf and projection, a language model, margins."""

@@ -1,0 +1,156 @@
+"""How rare pieces are: in how many sentences of each side they occur."""
+
+import dataclasses
+import hashlib
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pairweave.models.encoder.pieces import Pieces
+from pairweave.models.loaded_once import LoadedOnce
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage import files, hashed_files
+
+FORMAT = 1
+KIND = "idf"
+DIRECTORY = "models/idf"
+"""Where a run keeps its counts, relative to its output."""
+
+_SIDES = ("source", "target")
+_loaded: LoadedOnce["Idf"] = LoadedOnce()
+
+
+@dataclasses.dataclass(frozen=True)
+class Idf:
+    """Counts of sentences with each piece.
+
+    Attributes:
+        pairs: Number of pairs that were counted.
+        source: Sources with each piece of the vocabulary, int64 ``[piece]``.
+        target: Targets with each piece, likewise.
+        pieces: Digest of the tokenizer (`digest_of`).
+    """
+
+    pairs: int
+    source: np.ndarray
+    target: np.ndarray
+    pieces: str
+
+    def weights(self, side: str) -> np.ndarray:
+        """Return the weight of each piece on a side, float64 ``[piece]``, all above 0.
+
+        It is ``log(1 + (N + 1) / (n + 1))`` for a piece in ``n`` of ``N`` sentences (Lo 2019,
+        section 2.1), so a piece that was never seen weighs most and one in every sentence is not
+        without weight. The base of the logarithm cancels out of every score.
+        """
+        counts = self.source if side == "source" else self.target
+        return np.log1p((self.pairs + 1) / (counts + 1.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class IdfReference:
+    """A reference to counts with their digest, which is sent to workers."""
+
+    directory: str
+    digest: str
+
+    def load(self) -> Idf:
+        """Return the counts, loaded once in a process.
+
+        Raises:
+            ConfigError: They are damaged, or not those that are meant.
+        """
+        return _loaded.load(self.digest, lambda: read(self))
+
+
+def digest_of(tokenizer: Any) -> str:  # noqa: ANN401 - a tokenizers.Tokenizer
+    """Return the hex SHA-256 of a tokenizer, which determines what a piece's number means."""
+    return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
+
+
+def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
+    """Count the sentences of each side that contain each piece.
+
+    Args:
+        source: Pieces of the sources.
+        target: Pieces of their targets.
+        vocabulary: Number of pieces that there are.
+        pieces: Digest of the tokenizer.
+    """
+    found = (_document_counts(side, vocabulary) for side in (source, target))
+    return Idf(len(source.offsets) - 1, *found, pieces)
+
+
+def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:
+    texts = np.repeat(np.arange(len(pieces.offsets) - 1), pieces.lengths)
+    different = np.unique(texts * vocabulary + pieces.ids)
+    return np.bincount(different % vocabulary, minlength=vocabulary).astype(np.int64)
+
+
+def pack(idf: Idf, facts: Mapping[str, object]) -> dict[str, bytes]:
+    """Return all files of the counts' directory, ``about.json`` last."""
+    packed = {}
+    for side in _SIDES:
+        buffer = io.BytesIO()
+        np.save(buffer, getattr(idf, side), allow_pickle=False)
+        packed[f"{side}.npy"] = buffer.getvalue()
+    about = {"format": FORMAT, "kind": KIND, "pairs": idf.pairs, "pieces": idf.pieces, **facts}
+    return hashed_files.with_hashes(packed, about)
+
+
+def save(directory: str, packed: Mapping[str, bytes]) -> IdfReference:
+    """Write the directory, ``about.json`` last."""
+    hashed_files.write(directory, packed)
+    return IdfReference(files.absolute(directory), _digest(packed))
+
+
+def find_whole(directory: str) -> IdfReference | None:
+    """Return the counts in a directory if they can be used as they lie, else None."""
+    try:
+        packed = hashed_files.read(directory)
+    except WorkerError:
+        return None
+    about = hashed_files.parse_about(packed[hashed_files.ABOUT])
+    if about.get("format") != FORMAT or about.get("kind") != KIND:
+        return None
+    return IdfReference(files.absolute(directory), _digest(packed))
+
+
+def find(directory: str) -> IdfReference:
+    """Return the counts that a user names.
+
+    Raises:
+        ConfigError: There are none, or they are damaged.
+    """
+    found = find_whole(directory)
+    if found is None:
+        raise ConfigError(
+            f"--idf {directory}: no whole counts of pieces there; give the directory models/idf of "
+            "a finished run of filter --scorer yisi2, or leave it out to count on this corpus"
+        )
+    return found
+
+
+def read(reference: IdfReference) -> Idf:
+    """Read counts.
+
+    Raises:
+        ConfigError: They are damaged, or not those that are meant.
+    """
+    try:
+        packed = hashed_files.read(reference.directory)
+        if _digest(packed) != reference.digest:
+            raise ConfigError(f"{reference.directory}: changed while the run was using it")
+        about = hashed_files.parse_about(packed[hashed_files.ABOUT])
+        sides = [np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES]
+        return Idf(int(about["pairs"]), *sides, str(about["pieces"]))
+    except (WorkerError, ValueError, KeyError) as error:
+        raise ConfigError(
+            f"{reference.directory}: is no directory of counts ({error}); let filter count again"
+        ) from error
+
+
+def _digest(packed: Mapping[str, bytes]) -> str:
+    return hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()

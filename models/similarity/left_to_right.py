@@ -1,0 +1,181 @@
+"""How likely an encoder finds a text, read from left to right by its language model head.
+
+The head of a masked language model predicts the piece in the place of a mask from both sides. The
+NRC took "left-to-right LM scores" from it (WMT20, section 2.3) and did not say how. Here the
+probability of a piece given those before it is what the head says at a mask in its place, where
+nothing attends to what follows: a piece attends to itself and the pieces before it, the mask to
+these and itself. All masks of a text are read in one pass, behind the text and each in the position
+of its piece. The special pieces that begin a text are its beginning; its end is not predicted.
+
+This is a pass of its own through all layers, over the targets alone and twice as long: the vectors
+that YiSi-2 compares are no help, since each has seen its own piece and those that follow it.
+"""
+
+import dataclasses
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+
+from pairweave.models.encoder.batching import Budget, cut_batches, run_batches
+from pairweave.models.encoder.encoder import OUT_OF_MEMORY, inference, load_language_model
+from pairweave.models.encoder.encoder_tokenizer import read_tokenizer
+from pairweave.models.encoder.piece_encoder import PieceEncoder
+from pairweave.models.encoder.pieces import Pieces, Sequences, cut_windows
+from pairweave.models.weights.weights import find_model
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+Tensor: TypeAlias = torch.Tensor
+
+_LOGITS = 1 << 25
+"""Numbers that the head makes at once: 128 MB in fp32."""
+
+
+class LeftToRight:
+    """A masked language model that reads from left to right; one call at a time."""
+
+    def __init__(self, pieces: PieceEncoder) -> None:
+        """Load the whole depth of an encoder with its head.
+
+        Args:
+            pieces: The encoder in use, with which it shares weights, device and batch size.
+
+        Raises:
+            ConfigError: The model has no such head, no mask, or no positions that can be given.
+        """
+        self._pieces = pieces
+        encoder, config = pieces.encoder, pieces.config
+        self._model = load_language_model(config, encoder)
+        self._head = _head_of(self._model, config.model)
+        self._first = _first_position(self._model.base_model, config.model)
+        files = find_model(config.model, config.revision)
+        mask = read_tokenizer(files, self._model.config.vocab_size).mask_token_id
+        if mask is None:
+            raise ConfigError(f"{config.model}: the tokenizer has no mask; set mask_token")
+        self._mask = int(mask)
+        self._budget = Budget(pieces.budget.limit, OUT_OF_MEMORY)
+
+    def mean_log_probabilities(self, texts: Pieces) -> np.ndarray:
+        """Return the mean natural logarithm of the probabilities of each text's pieces.
+
+        A text over the encoder's limit is read in windows that overlap; a piece counts in the
+        first that has it.
+
+        Args:
+            texts: Pieces of some texts.
+
+        Returns:
+            float64 ``[text]``; minus infinity for a text without pieces.
+
+        Raises:
+            WorkerError: The model made something that is not a number, as fp16 may.
+        """
+        encoder = self._pieces.encoder
+        overlap = min(self._pieces.config.window_overlap, encoder.limit // 2)
+        windows = _kept_in_the_first(cut_windows(texts.offsets, encoder.limit, overlap))
+        found = np.zeros(len(texts.ids))
+        lengths = len(encoder.prefix) + 2 * windows.lengths
+
+        @inference()
+        def work(members: np.ndarray) -> None:
+            self._read(texts.ids, _some(windows, members), found)
+
+        batches = cut_batches(lengths, self._budget.limit)
+        run_batches(batches, self._budget, work, encoder.free, self._pieces.threads)
+        if not np.isfinite(found).all():
+            raise WorkerError(f"{self._pieces.config.model}: probabilities are not finite")
+        sizes = texts.lengths
+        sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), found, minlength=len(sizes))
+        return np.where(sizes > 0, sums / np.maximum(sizes, 1), -np.inf)
+
+    def _read(self, ids: np.ndarray, windows: Sequences, found: np.ndarray) -> None:
+        """Fill in the log-probabilities of the pieces that some windows keep."""
+        send, encoder = self._pieces.send, self._pieces.encoder
+        before = len(encoder.prefix)
+        sizes = windows.lengths[:, None]
+        columns = np.arange(before + 2 * int(sizes.max()))
+        masks = columns - before - sizes
+        is_mask = (masks >= 0) & (masks < sizes)
+        is_piece = (columns >= before) & (masks < 0)
+        # What is padding has a place behind all others and is attended to by nothing but itself.
+        order = np.where(is_mask, before + masks, columns)
+        places = windows.starts[:, None] + order - before
+        given = np.full(order.shape, encoder.padding)
+        given[:, :before] = encoder.prefix
+        given[is_piece] = ids[places[is_piece]]
+        given[is_mask] = self._mask
+        seen = (is_piece | (columns < before))[:, None, :]
+        attended = seen & (order[:, None, :] < order[:, :, None])
+        attended |= np.eye(len(columns), dtype=np.bool_)
+        positions = self._first + np.where(is_mask | seen[:, 0], order, 0)
+        hidden = self._model.base_model(
+            input_ids=send(given),
+            attention_mask=send(attended[:, None]),
+            position_ids=send(positions),
+            token_type_ids=send(np.zeros_like(given)),
+        ).last_hidden_state
+        kept = is_mask & (places >= windows.kept_from[:, None])
+        kept &= places < windows.kept_to[:, None]
+        wanted = places[kept]
+        found[wanted] = self._log_probabilities(hidden[send(kept)], ids[wanted])
+
+    def _log_probabilities(self, hidden: Tensor, wanted: np.ndarray) -> np.ndarray:
+        """Return what the head says of the wanted pieces, float64 ``[row]``."""
+        rows = max(_LOGITS // self._model.config.vocab_size, 1)
+        parts = [np.empty(0)]
+        for start in range(0, len(wanted), rows):
+            logits = self._head(hidden[start : start + rows]).float()
+            pieces = self._pieces.send(wanted[start : start + rows])[:, None]
+            chosen = logits.gather(1, pieces)[:, 0] - logits.logsumexp(1)
+            parts.append(chosen.double().cpu().numpy())
+        return np.concatenate(parts)
+
+
+def _head_of(model: Any, name: str) -> Any:  # noqa: ANN401
+    """Return what turns hidden states into scores of pieces.
+
+    Raises:
+        ConfigError: The family keeps it in several parts.
+    """
+    others = [part for part in model.children() if part is not model.base_model]
+    if len(others) != 1:
+        raise ConfigError(
+            f"{name}: the language model head of a {model.config.model_type} is not known; leave "
+            "the language model out, or give BERT, RoBERTa or XLM-R"
+        )
+    return others[0]
+
+
+def _first_position(model: Any, name: str) -> int:  # noqa: ANN401
+    """Return the position of a text's first piece.
+
+    Raises:
+        ConfigError: The family has no table of positions, so a mask cannot stand in for a piece.
+    """
+    table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if not isinstance(table, torch.nn.Embedding):
+        raise ConfigError(
+            f"{name}: a {model.config.model_type} has no absolute positions, so its language model "
+            "cannot be read from left to right in one pass; leave the language model out, or give "
+            "BERT, RoBERTa or XLM-R"
+        )
+    padding = getattr(model.embeddings, "padding_idx", None)  # RoBERTa counts from behind it
+    return 0 if padding is None else int(padding) + 1
+
+
+def _kept_in_the_first(windows: Sequences) -> Sequences:
+    """Let each piece count in the first window that has it, where most of its left side is."""
+    starts = windows.starts
+    ends = starts + windows.lengths
+    begins = np.ones(len(starts), np.bool_)
+    # Windows of one text follow each other and overlap; those of different texts do not.
+    begins[1:] = (starts[1:] >= ends[:-1]) | (starts[1:] <= starts[:-1])
+    kept_from = starts.copy()
+    kept_from[1:] = np.where(begins[1:], starts[1:], ends[:-1])
+    return dataclasses.replace(windows, kept_from=kept_from, kept_to=ends)
+
+
+def _some(windows: Sequences, members: np.ndarray) -> Sequences:
+    return Sequences(
+        *(getattr(windows, field.name)[members] for field in dataclasses.fields(windows))
+    )

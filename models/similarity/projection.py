@@ -1,0 +1,158 @@
+"""A linear map from the vectors of source pieces to those of target pieces (CLP).
+
+Multilingual encoders keep languages apart; a map learnt from a few thousand clean pairs moves the
+vectors of one language to where those of the other are (NRC at WMT20, section 2.3; Artetxe et al.
+2016; Zhao et al. 2020).
+"""
+
+import dataclasses
+import hashlib
+import io
+from collections.abc import Mapping
+
+import numpy as np
+
+from pairweave.models.loaded_once import LoadedOnce
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.storage import files, hashed_files
+
+FORMAT = 1
+KIND = "projection"
+KINDS = ("orthogonal", "least_squares")
+_FILE = "projection.npy"
+_loaded: LoadedOnce["Projection"] = LoadedOnce()
+
+
+@dataclasses.dataclass(frozen=True)
+class Projection:
+    """A map and what it belongs to.
+
+    Attributes:
+        matrix: Source vectors (rows) times this are near target vectors, float32
+            ``[hidden, hidden]``.
+        kind: One of `KINDS`.
+        encoder: Digest of the encoder's files.
+        layer: Number of the layer, from the front.
+    """
+
+    matrix: np.ndarray
+    kind: str
+    encoder: str
+    layer: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ProjectionReference:
+    """A reference to a map with its digest, which is sent to workers."""
+
+    directory: str
+    digest: str
+
+    def load(self) -> Projection:
+        """Return the map, loaded once in a process.
+
+        Raises:
+            ConfigError: It is damaged, or not the one that is meant.
+        """
+        return _loaded.load(self.digest, lambda: read(self))
+
+
+class Moments:
+    """The sums that both solutions need, over pairs of vectors; memory does not grow with them."""
+
+    def __init__(self, hidden: int) -> None:
+        """Start with no pair.
+
+        Args:
+            hidden: Length of a vector.
+        """
+        self.pairs = 0
+        self._within = np.zeros((hidden, hidden))
+        self._across = np.zeros((hidden, hidden))
+
+    def add(self, source: np.ndarray, target: np.ndarray) -> None:
+        """Add pairs of vectors ``[pair, hidden]``, which are scaled to length 1 first."""
+        source, target = _scaled(source), _scaled(target)
+        self._within += source.T @ source
+        self._across += source.T @ target
+        self.pairs += len(source)
+
+    def solve(self, kind: str) -> np.ndarray:
+        """Return the map W that makes the sum of ``|x W - y|²`` least, float64.
+
+        Args:
+            kind: ``orthogonal``: among orthogonal maps, which keep cosines within the source
+                (Artetxe et al. 2016, section 2: from the singular value decomposition of the sum
+                of ``xᵀ y``); ``least_squares``: among all, of several the least one.
+        """
+        if kind == "orthogonal":
+            left, _, right = np.linalg.svd(self._across)
+            return left @ right
+        return np.linalg.lstsq(self._within, self._across, rcond=None)[0]
+
+
+def _scaled(vectors: np.ndarray) -> np.ndarray:
+    vectors = vectors.astype(np.float64)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def pack(projection: Projection, facts: Mapping[str, object]) -> dict[str, bytes]:
+    """Return all files of a map's directory, ``about.json`` last."""
+    buffer = io.BytesIO()
+    np.save(buffer, projection.matrix, allow_pickle=False)
+    about = {
+        "format": FORMAT,
+        "kind": KIND,
+        "method": projection.kind,
+        "encoder": projection.encoder,
+        "layer": projection.layer,
+        **facts,
+    }
+    return hashed_files.with_hashes({_FILE: buffer.getvalue()}, about)
+
+
+def find(directory: str) -> ProjectionReference:
+    """Return the map that a user names.
+
+    Raises:
+        ConfigError: There is none, or it is damaged.
+    """
+    try:
+        about = hashed_files.read(directory)[hashed_files.ABOUT]
+    except WorkerError as error:
+        raise ConfigError(
+            f"--projection {directory}: no whole projection there ({error}); make one with "
+            "pairweave projection_fit"
+        ) from error
+    reference = ProjectionReference(files.absolute(directory), hashlib.sha256(about).hexdigest())
+    reference.load()
+    return reference
+
+
+def read(reference: ProjectionReference) -> Projection:
+    """Read a map.
+
+    Raises:
+        ConfigError: It is damaged, or not the one that is meant.
+    """
+    directory = reference.directory
+    try:
+        packed = hashed_files.read(directory)
+        if hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest() != reference.digest:
+            raise ConfigError(f"{directory}: changed while the run was using it")
+        about = hashed_files.parse_about(packed[hashed_files.ABOUT])
+        if about.get("format") != FORMAT or about.get("kind") != KIND:
+            raise ValueError(f"kind {about.get('kind')}, format {about.get('format')}")
+        matrix = np.load(io.BytesIO(packed[_FILE]), allow_pickle=False)
+        if matrix.ndim != 2 or len(matrix) != matrix.shape[1] or not np.isfinite(matrix).all():
+            raise ValueError(f"{_FILE} is no square matrix of finite numbers")
+        return Projection(
+            matrix.astype(np.float32),
+            str(about["method"]),
+            str(about["encoder"]),
+            int(about["layer"]),
+        )
+    except (WorkerError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{directory}: is no projection ({error}); make one with pairweave projection_fit"
+        ) from error

@@ -1,0 +1,55 @@
+"""Fitting the map of source vectors to target vectors on clean pairs."""
+
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from pairweave.models.encoder.encoder import inference
+from pairweave.models.encoder.heads import column_best, row_best
+from pairweave.models.encoder.piece_encoder import PieceEncoder
+from pairweave.models.encoder.piece_similarity import cosines
+from pairweave.models.similarity.projection import Moments
+from pairweave.models.similarity.yisi_scorer import encoded_blocks
+
+Tensor: TypeAlias = torch.Tensor
+
+
+def fit_moments(pairs: pa.Table, pieces: PieceEncoder) -> Moments:
+    """Sum over the pieces of clean pairs that are each other's best counterpart.
+
+    The NRC paired tokens "by maximum alignment of their semantic similarity" (WMT20, section 2.3);
+    here a piece and its most similar piece on the other side are a pair if that holds both ways, so
+    that a piece without a translation is left out. Of equal similarities the first counts.
+
+    Args:
+        pairs: Clean pairs (with the columns of `transforms.schemas.PAIRS`).
+        pieces: The encoder.
+
+    Raises:
+        WorkerError: The encoder made something that is not a number.
+    """
+    moments = Moments(pieces.encoder.hidden_size)
+    for block, hidden in encoded_blocks(pairs, pieces):
+        shift = len(block.source.ids)
+        for pair in range(len(block.rows)):
+            source = hidden[block.source.offsets[pair] : block.source.offsets[pair + 1]]
+            target = hidden[shift:][block.target.offsets[pair] : block.target.offsets[pair + 1]]
+            if len(source) and len(target):
+                moments.add(*best_counterparts(source, target))
+    return moments
+
+
+@inference()
+def best_counterparts(source: Tensor, target: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of pieces that are each other's best counterpart, one pair a row.
+
+    Args:
+        source: Vectors of a source's pieces ``[source, hidden]``.
+        target: Of its target's ``[target, hidden]``.
+    """
+    source, target = source.float(), target.float()
+    similarity = cosines(source[None], target[None])
+    rows, columns = (row_best(similarity) & column_best(similarity))[0].nonzero(as_tuple=True)
+    return source[rows].cpu().numpy(), target[columns].cpu().numpy()

@@ -1,0 +1,214 @@
+"""The neural scorer of a job: its reference, and how workers load it.
+
+Importable without torch, which is imported when an encoder is looked up.
+"""
+
+import dataclasses
+import threading
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+
+from pairweave.models.encoder.batching import allowed_threads
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.hosting.failing_pairs import PROBE, Rejected, align_isolated
+from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.similarity.idf import IdfReference
+from pairweave.models.similarity.projection import ProjectionReference
+from pairweave.models.similarity.similarity_options import (
+    SimilarityConfig,
+    SimilarityEncoderOptions,
+)
+from pairweave.transforms.errors import ConfigError
+
+VERSION = 1
+"""Increased when the same model and settings give other scores."""
+
+_loaded: LoadedOnce["LoadedScorer"] = LoadedOnce()
+
+
+@dataclasses.dataclass(frozen=True)
+class SimilarityReference:
+    """A reference to an encoder that compares pairs, which is sent to workers.
+
+    Attributes:
+        encoder: Its settings; a local directory is absolute, and the layer is counted from the
+            front.
+        digest: Digest of its files.
+        config: How similarities become a score.
+        projection: The map of source vectors, if any.
+        threads: Number of batches that a CPU processes at once; does not change the output.
+    """
+
+    encoder: EncoderConfig
+    digest: str
+    config: SimilarityConfig
+    projection: ProjectionReference | None = None
+    threads: int = 1
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Return everything that determines the scores, the idf apart."""
+        return {
+            "encoder": self.digest,
+            "layer": self.encoder.layer,
+            "precision": self.encoder.precision,
+            "long_pairs": self.encoder.long_pairs,
+            "alpha": self.config.alpha,
+            "lm_weight": self.config.lm_weight,
+            "projection": None if self.projection is None else self.projection.digest,
+            "scorer_version": VERSION,
+        }
+
+    def with_threads(self, threads: int) -> "SimilarityReference":
+        """Return a reference to the same encoder that works on so many batches at once."""
+        return dataclasses.replace(self, threads=threads)
+
+    def load(self, idf: IdfReference) -> "LoadedScorer":
+        """Return the scorer, loaded once in a process.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+        """
+        return _loaded.load((self, idf.digest), lambda: LoadedScorer(self, idf))
+
+
+class LoadedScorer:
+    """The scorer of a process; calls run one at a time, since memory suffices for one."""
+
+    def __init__(self, reference: SimilarityReference, idf: IdfReference) -> None:
+        """Load the encoder, and check that it can score anything.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+            WorkerError: It fails on whatever it is given.
+        """
+        self._neural = _neural()
+        self._lock = threading.Lock()
+        from pairweave.models.similarity.yisi_scorer import YisiScorer
+
+        pieces = load_pieces(reference.encoder, reference.threads)
+        if pieces.encoder.digest != reference.digest:
+            raise ConfigError(
+                f"{reference.encoder.model}: not the encoder that the run was planned with; its "
+                "files changed, or a hub model's branch moved (give a commit with --revision)"
+            )
+        projection = None if reference.projection is None else reference.projection.load()
+        self._scorer = YisiScorer(reference.config, pieces, idf.load(), projection)
+
+    def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
+        """Score pairs; a pair that makes the encoder fail is rejected alone.
+
+        Args:
+            table: Pairs (with the columns of `transforms.schemas.PAIRS`).
+
+        Returns:
+            See `models.similarity.yisi_scorer.YisiScorer.score_or_reject`.
+
+        Raises:
+            WorkerError: See `models.encoder.hosting.failing_pairs.align_isolated`.
+        """
+        fatal = (ConfigError, OSError, MemoryError, *self._neural.OUT_OF_MEMORY)
+        table = table.select(PROBE.column_names[:9])
+        with self._lock:
+            return align_isolated(self._scorer.score_or_reject, table, fatal)
+
+
+def find(
+    options: SimilarityEncoderOptions,
+    config: SimilarityConfig,
+    long_pairs: str = "windows",
+    projection: ProjectionReference | None = None,
+) -> SimilarityReference:
+    """Find an encoder; its weights are hashed, not loaded.
+
+    Args:
+        options: Which encoder.
+        config: How similarities become a score.
+        long_pairs: What becomes of pairs over its limit.
+        projection: The map of source vectors, if any.
+
+    Raises:
+        ConfigError: The extra ``neural`` is not installed, there is no such model or layer, or the
+            map belongs to other vectors.
+    """
+    _neural()
+    from pairweave.models.encoder import encoder
+
+    chosen = encoder_config(options, long_pairs)
+    encoder.check_device(chosen)
+    layer, digest = encoder.inspect_encoder(chosen)
+    chosen = dataclasses.replace(chosen, layer=layer)
+    if projection is not None:
+        fitted = projection.load()
+        if (fitted.encoder, fitted.layer) != (digest, layer):
+            raise ConfigError(
+                f"--projection {projection.directory}: was fitted on layer {fitted.layer} of the "
+                f"encoder {fitted.encoder[:12]}, and --encoder {options.encoder} is "
+                f"{digest[:12]}, with layer {layer}; fit one on it by projection_fit"
+            )
+    return SimilarityReference(chosen, digest, config, projection)
+
+
+def encoder_config(options: SimilarityEncoderOptions, long_pairs: str = "windows") -> EncoderConfig:
+    """Return the settings of the encoder that options name.
+
+    Without a layer it is the one a third of the layers before the end: the NRC found the 8th last
+    of 24 best, and the 3rd or 4th last of 12 (WMT20, section 3).
+    """
+    assert options.encoder is not None
+    layer = options.layer
+    config = EncoderConfig(
+        absolute_model(options.encoder),
+        layer=-1 if layer is None else layer,
+        precision=options.precision,
+        long_pairs=long_pairs,
+        token_budget=options.token_budget or "auto",
+        revision=options.revision,
+    )
+    if layer is not None:
+        return config
+    from pairweave.models.encoder import encoder
+
+    layers, _ = encoder.inspect_encoder(config)
+    return dataclasses.replace(config, layer=-max(layers // 3, 1))
+
+
+def load_pieces(config: EncoderConfig, threads: int = 1) -> Any:  # noqa: ANN401 - a PieceEncoder
+    """Load an encoder that turns pieces into vectors.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    _neural()
+    import torch
+
+    from pairweave.models.encoder.encoder import load_encoder
+    from pairweave.models.encoder.piece_encoder import PieceEncoder
+
+    # Sums that several threads share are rounded in another order: one thread for each batch.
+    torch.set_num_threads(1)
+    return PieceEncoder(config, load_encoder(config), allowed_threads(threads))
+
+
+def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
+    """Load an encoder's tokenizer without its weights.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    _neural()
+    from pairweave.models.encoder import encoder
+
+    return encoder.load_tokenizer(config)
+
+
+def _neural() -> ModuleType:
+    """Import what needs torch.
+
+    Raises:
+        ConfigError: The extra is not installed.
+    """
+    return import_neural("pairweave.models.encoder.encoder", "--scorer yisi2")

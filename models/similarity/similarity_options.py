@@ -1,0 +1,109 @@
+"""Options of the neural scores of pairs; importable without torch."""
+
+from typing import Literal
+
+import pydantic
+from pydantic import Field
+
+from pairweave.models.encoder.encoder_config import LongPairs, Precision
+from pairweave.transforms.config import UNSAID, Config, Share, StepOptions
+
+ScorerName = Literal["hmm", "yisi2"]
+ProjectionKind = Literal["orthogonal", "least_squares"]
+
+
+class SimilarityEncoderOptions(StepOptions):
+    """The encoder whose vectors are compared."""
+
+    encoder: str | None = Field(
+        None,
+        min_length=1,
+        description="yisi2: directory or hub name of the encoder, such as XLM-R",
+        json_schema_extra={"metavar": "DIR", **UNSAID},
+    )
+    revision: str | None = Field(
+        None,
+        description="yisi2: branch, tag or commit of a hub model (default: its newest)",
+        json_schema_extra=UNSAID,
+    )
+    layer: int | None = Field(
+        None,
+        ge=-200,
+        le=200,
+        description="yisi2: layer whose vectors are compared; negative layers count from the end, "
+        "-1 the last (default: a third of the layers before the end, -8 of 24, -4 of 12)",
+        json_schema_extra=UNSAID,
+    )
+    precision: Precision = Field(
+        "fp32",
+        description="yisi2: arithmetic; fp16 only on a GPU, int8 only on a CPU",
+        json_schema_extra=UNSAID,
+    )
+    token_budget: int | None = Field(
+        None,
+        ge=1,
+        le=1 << 24,
+        description="yisi2: pieces in a batch, including padding (default: what the device holds)",
+        json_schema_extra=UNSAID,
+    )
+
+
+class SimilarityOptions(SimilarityEncoderOptions):
+    """The scorer of pairs."""
+
+    scorer: ScorerName = Field(
+        "hmm",
+        description="what scores pairs: hmm, the statistical aligner and the rules, weighed; "
+        "yisi2, the similarity of an encoder's pieces (--encoder)",
+        json_schema_extra=UNSAID,
+    )
+    long_pairs: LongPairs = Field(
+        "windows",
+        description="yisi2: for a side over the encoder's limit, encode overlapping windows, or "
+        "reject the pair",
+        json_schema_extra=UNSAID,
+    )
+    alpha: Share = Field(
+        0.5,
+        description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
+        "precision alone, 1 recall alone",
+        json_schema_extra=UNSAID,
+    )
+    idf: str | None = Field(
+        None,
+        min_length=1,
+        description="yisi2: how rare pieces are, as another run wrote it to models/idf (default: "
+        "counted on a sample of the pairs that pass the rules)",
+        json_schema_extra={"metavar": "DIR", **UNSAID},
+    )
+    idf_pairs: int = Field(
+        200_000,
+        ge=1,
+        description="yisi2: approximate number of pairs that pieces are counted on",
+        json_schema_extra=UNSAID,
+    )
+    projection: str | None = Field(
+        None,
+        min_length=1,
+        description="yisi2: linear map of source vectors to target vectors, as projection_fit "
+        "makes it",
+        json_schema_extra={"metavar": "DIR", **UNSAID},
+    )
+    lm_weight: Share = Field(
+        0.0,
+        description="yisi2: weight of the target's probability by the encoder's language model "
+        "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
+        json_schema_extra=UNSAID,
+    )
+
+
+class SimilarityConfig(Config):
+    """How similarities become a score.
+
+    Attributes:
+        alpha: Of YiSi-2's F-score.
+        lm_weight: Weight of the language model.
+    """
+
+    alpha: float = pydantic.Field(0.5, ge=0, le=1)
+    lm_weight: float = pydantic.Field(0.0, ge=0, le=1)

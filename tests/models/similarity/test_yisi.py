@@ -1,0 +1,197 @@
+"""YiSi-2 and the language model against a plain twin that reads one pair at a time."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from pairweave.models.encoder.encoder import load_encoder  # noqa: E402
+from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
+from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
+from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
+from pairweave.models.similarity import idf, scorer_store  # noqa: E402
+from pairweave.models.similarity.projection import Projection  # noqa: E402
+from pairweave.models.similarity.similarity_options import (  # noqa: E402
+    SimilarityConfig,
+    SimilarityEncoderOptions,
+)
+from pairweave.models.similarity.yisi import f_score  # noqa: E402
+from pairweave.models.similarity.yisi_scorer import YisiScorer  # noqa: E402
+from pairweave.transforms import schemas  # noqa: E402
+from pairweave.transforms.errors import ConfigError  # noqa: E402
+from tests.makers.encoders import token_table, write_bert, write_xlmr  # noqa: E402
+from tests.oracles.slow_yisi import SlowYisi  # noqa: E402
+
+PAIRS = [
+    ("The old house stands on a hill.", "Das alte Haus steht auf einem Hügel."),
+    ("A cat.", "Eine Katze schläft auf dem alten Sofa im Haus und träumt von Mäusen."),
+    ("Green ideas sleep furiously, they say, in the old house.", "Grüne Ideen."),
+    ("one", "eins"),
+    ("The cat sat on the mat", "Die Katze saß auf der Matte"),
+]
+TEXTS = [text for pair in PAIRS for text in pair]
+
+
+@pytest.fixture(scope="module", params=[write_bert, write_xlmr])
+def model(request, tmp_path_factory):
+    """Return the directory of a small encoder with a language model head."""
+    directory = tmp_path_factory.mktemp("encoder")
+    return request.param(directory, TEXTS, masked=True)
+
+
+def table_of(pairs):
+    return token_table(pairs).select(schemas.PAIRS.names)
+
+
+def load(model, layer=2, budget=64, limit=None, **more):
+    pieces = PieceEncoder(
+        EncoderConfig(str(model), layer=layer, token_budget=budget, device="cpu", **more),
+        load_encoder(EncoderConfig(str(model), layer=layer, device="cpu")),
+    )
+    if limit is not None:
+        object.__setattr__(pieces.encoder, "limit", limit)
+    return pieces
+
+
+def counts(pieces, pairs):
+    tokenizer = pieces.encoder.tokenizer
+    sides = (cut_pieces(tokenizer, texts) for texts in zip(*pairs, strict=True))
+    return idf.count(*sides, tokenizer.get_vocab_size(), idf.digest_of(tokenizer))
+
+
+def scores(pieces, pairs, config=None, projection=None):
+    scorer = YisiScorer(config or SimilarityConfig(), pieces, counts(pieces, PAIRS), projection)
+    found, rejected = scorer.score_or_reject(table_of(pairs))
+    return {name: found[name].to_numpy() for name in found.column_names}, rejected
+
+
+@pytest.mark.parametrize(("alpha", "layer"), [(0.5, 2), (0.8, 4), (0.0, 0), (1.0, 1)])
+def test_scores_are_those_of_the_slow_twin(model, alpha, layer):
+    slow = SlowYisi(model, layer)
+    weights = [slow.idf(texts) for texts in zip(*PAIRS, strict=True)]
+    found, rejected = scores(load(model, layer), PAIRS, SimilarityConfig(alpha=alpha))
+    assert not rejected
+    for row, pair in enumerate(PAIRS):
+        expected = slow.score(*pair, *weights, alpha)
+        actual = [found[name][row] for name in ("yisi2", "yisi2_precision", "yisi2_recall")]
+        assert actual == pytest.approx(expected, abs=2e-5)
+
+
+def test_precision_is_over_the_target_and_recall_over_the_source(model):
+    one = ("house", "house")
+    longer = ("house", "house and something else that is no translation")
+    found, _ = scores(load(model), [one, longer])
+    assert found["yisi2"][0] == pytest.approx(1, abs=1e-5)
+    swapped, _ = scores(load(model), [longer[::-1]])
+    # The vectors are the same, and so is what is compared; only the weights are the other side's.
+    assert found["yisi2_precision"][1] < 0.999
+    assert swapped["yisi2_recall"][0] < 0.999
+
+
+def test_a_source_is_projected_before_it_is_compared(model):
+    pieces, slow = load(model), SlowYisi(model, 2)
+    matrix = np.random.default_rng(1).standard_normal((32, 32)).astype(np.float32)
+    projection = Projection(matrix, "least_squares", pieces.encoder.digest, 2)
+    found, _ = scores(pieces, PAIRS, projection=projection)
+    weights = [slow.idf(texts) for texts in zip(*PAIRS, strict=True)]
+    for row, pair in enumerate(PAIRS):
+        expected = slow.score(*pair, *weights, matrix=matrix.astype(np.float64))
+        assert found["yisi2"][row] == pytest.approx(expected[0], abs=2e-5)
+
+
+def test_the_language_model_reads_from_left_to_right(model):
+    slow = SlowYisi(model, 2, masked=True)
+    found, _ = scores(load(model), PAIRS, SimilarityConfig(lm_weight=0.1))
+    expected = [np.exp(slow.mean_log_probability(target)) for _, target in PAIRS]
+    assert found["lm"] == pytest.approx(expected, rel=1e-3)
+    without, _ = scores(load(model), PAIRS)
+    # The whole depth of the language model changes nothing about the compared layer.
+    assert without["yisi2"].tolist() == found["yisi2"].tolist()
+    assert "lm" not in without
+
+
+def test_what_follows_a_piece_does_not_change_its_probability(model):
+    words = "Das alte Haus"
+    longer = words + " steht auf dem Hügel"
+    pieces = load(model)
+    lm = YisiScorer(SimilarityConfig(lm_weight=1), pieces, counts(pieces, PAIRS))._language_model
+    cut = cut_pieces(pieces.encoder.tokenizer, [words, longer])
+    short, long = cut.lengths
+    assert cut.ids[:short].tolist() == cut.ids[short : 2 * short].tolist()
+    means = lm.mean_log_probabilities(cut)
+    slow = SlowYisi(model, 2, masked=True)
+    assert means == pytest.approx(
+        [slow.mean_log_probability(words), slow.mean_log_probability(longer)], rel=1e-4
+    )
+    assert long > short
+
+
+@pytest.mark.parametrize("budget", [16, 10_000])
+def test_scores_do_not_depend_on_the_batch(model, budget):
+    config = SimilarityConfig(lm_weight=0.1)
+    together, _ = scores(load(model, budget=budget), PAIRS, config)
+    for row, pair in enumerate(PAIRS):
+        alone, _ = scores(load(model), [pair], config)
+        for name, values in together.items():
+            assert values[row] == pytest.approx(alone[name][0], abs=2e-6)
+
+
+def test_a_text_over_the_limit_is_scored_in_windows_or_rejected(model):
+    long = " ".join(target for _, target in PAIRS)
+    windows, rejected = scores(
+        load(model, limit=20, window_overlap=8), [(long, long)], SimilarityConfig(lm_weight=0.1)
+    )
+    assert not rejected
+    assert windows["yisi2"][0] == pytest.approx(1, abs=1e-4)
+    assert 0 < windows["lm"][0] < 1
+    found, rejected = scores(load(model, limit=20, long_pairs="reject"), [PAIRS[3], (long, long)])
+    assert rejected[1][0] == "too_long_for_encoder"
+    assert len(found["yisi2"]) == 1
+
+
+def test_a_side_without_pieces_scores_0(model):
+    found, _ = scores(load(model), [PAIRS[0], ("", "Haus"), ("house", "")])
+    assert found["yisi2"][0] > 0
+    assert found["yisi2"][1:].tolist() == [0, 0]
+
+
+def test_f_is_between_precision_and_recall():
+    precision, recall = np.array([0.5, 0.5, -0.1, 0.3]), np.array([0.8, 0.8, 0.9, 0.0])
+    assert f_score(precision, recall, 0).tolist() == [0.5, 0.5, 0, 0]
+    assert f_score(precision, recall, 1)[:2] == pytest.approx([0.8, 0.8])
+    assert f_score(precision, recall, 0.5)[0] == pytest.approx(2 * 0.5 * 0.8 / 1.3)
+
+
+@pytest.mark.parametrize(
+    ("layers", "layer", "state"),
+    [(24, -8, 17), (12, -3, 10), (12, -4, 9), (24, None, 17), (12, None, 9)],
+)
+def test_negative_layers_count_from_the_end(tmp_path, layers, layer, state):
+    directory = write_bert(tmp_path, TEXTS, layers=layers, hidden=8, heads=1)
+    options = SimilarityEncoderOptions(encoder=str(directory), layer=layer)
+    reference = scorer_store.find(options, SimilarityConfig())
+    assert reference.encoder.layer == state
+    found = load(directory, layer=reference.encoder.layer)
+    table = table_of(PAIRS[:1])
+    from pairweave.models.similarity.yisi_scorer import encoded_blocks
+
+    ((block, hidden),) = encoded_blocks(table, found)
+    expected = SlowYisi(directory, state).vectors(PAIRS[0][0])
+    actual = hidden[: len(block.source.ids)].numpy()
+    assert np.abs(actual - expected).max() < 1e-3
+
+
+def test_an_encoder_without_a_head_has_no_language_model(tmp_path):
+    directory = write_bert(tmp_path, TEXTS)
+    with pytest.raises(ConfigError, match="has no language model head"):
+        scores(load(directory), PAIRS, SimilarityConfig(lm_weight=0.1))
+
+
+def test_counts_and_maps_of_another_encoder_are_refused(model, tmp_path):
+    pieces = load(model)
+    other = load(write_bert(tmp_path, [*TEXTS, "quite other words"], seed=2))
+    with pytest.raises(ConfigError, match="are not those of"):
+        YisiScorer(SimilarityConfig(), pieces, counts(other, PAIRS))
+    projection = Projection(np.eye(32, dtype=np.float32), "orthogonal", pieces.encoder.digest, 3)
+    with pytest.raises(ConfigError, match="fitted on layer 3"):
+        YisiScorer(SimilarityConfig(), pieces, counts(pieces, PAIRS), projection)
