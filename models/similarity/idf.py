@@ -79,8 +79,8 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
         vocabulary: Number of pieces that there are.
         pieces: Digest of the tokenizer.
     """
-    found = (_document_counts(side, vocabulary) for side in (source, target))
-    return Idf(len(source.offsets) - 1, *found, pieces)
+    sources, targets = (_document_counts(side, vocabulary) for side in (source, target))
+    return Idf(len(source.offsets) - 1, sources, targets, pieces)
 
 
 def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:
@@ -144,8 +144,10 @@ def read(reference: IdfReference) -> Idf:
         if _digest(packed) != reference.digest:
             raise ConfigError(f"{reference.directory}: changed while the run was using it")
         about = hashed_files.parse_about(packed[hashed_files.ABOUT])
-        sides = [np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES]
-        return Idf(int(about["pairs"]), *sides, str(about["pieces"]))
+        source, target = (
+            np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES
+        )
+        return Idf(int(about["pairs"]), source, target, str(about["pieces"]))
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(
             f"{reference.directory}: is no directory of counts ({error}); let filter count again"

@@ -12,15 +12,14 @@ import pyarrow as pa
 
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.hosting.failing_pairs import PROBE, Rejected, align_isolated
+from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated
 from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.projection import ProjectionReference
-from pairweave.models.similarity.similarity_options import (
-    SimilarityConfig,
-    SimilarityEncoderOptions,
-)
+from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
 from pairweave.transforms.errors import ConfigError
 
 VERSION = 1
@@ -66,19 +65,19 @@ class SimilarityReference:
         """Return a reference to the same encoder that works on so many batches at once."""
         return dataclasses.replace(self, threads=threads)
 
-    def load(self, idf: IdfReference) -> "LoadedScorer":
+    def load(self, counted: IdfReference) -> "LoadedScorer":
         """Return the scorer, loaded once in a process.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that is meant.
         """
-        return _loaded.load((self, idf.digest), lambda: LoadedScorer(self, idf))
+        return _loaded.load((self, counted.digest), lambda: LoadedScorer(self, counted))
 
 
 class LoadedScorer:
     """The scorer of a process; calls run one at a time, since memory suffices for one."""
 
-    def __init__(self, reference: SimilarityReference, idf: IdfReference) -> None:
+    def __init__(self, reference: SimilarityReference, counted: IdfReference) -> None:
         """Load the encoder, and check that it can score anything.
 
         Raises:
@@ -96,7 +95,7 @@ class LoadedScorer:
                 "files changed, or a hub model's branch moved (give a commit with --revision)"
             )
         projection = None if reference.projection is None else reference.projection.load()
-        self._scorer = YisiScorer(reference.config, pieces, idf.load(), projection)
+        self._scorer = YisiScorer(reference.config, pieces, counted.load(), projection)
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
         """Score pairs; a pair that makes the encoder fail is rejected alone.
@@ -111,7 +110,7 @@ class LoadedScorer:
             WorkerError: See `models.encoder.hosting.failing_pairs.align_isolated`.
         """
         fatal = (ConfigError, OSError, MemoryError, *self._neural.OUT_OF_MEMORY)
-        table = table.select(PROBE.column_names[:9])
+        table = table.select(["id", "source", "target"])
         with self._lock:
             return align_isolated(self._scorer.score_or_reject, table, fatal)
 
@@ -150,6 +149,20 @@ def find(
                 f"{digest[:12]}, with layer {layer}; fit one on it by projection_fit"
             )
     return SimilarityReference(chosen, digest, config, projection)
+
+
+def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:
+    """Refuse counts of the pieces of another encoder.
+
+    Raises:
+        ConfigError: They are.
+    """
+    if counted.load().pieces != idf.digest_of(load_tokenizer(reference.encoder)):
+        raise ConfigError(
+            f"--idf {counted.directory}: the pieces that were counted are not those of "
+            f"{reference.encoder.model}; give the counts of a run with this encoder, or leave "
+            "--idf out"
+        )
 
 
 def encoder_config(options: SimilarityEncoderOptions, long_pairs: str = "windows") -> EncoderConfig:

@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import LongPairs, Precision
-from pairweave.transforms.config import UNSAID, Config, Share, StepOptions
+from pairweave.transforms.config import UNSAID, Share, StepOptions
 
 ScorerName = Literal["hmm", "yisi2"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
@@ -48,7 +47,24 @@ class SimilarityEncoderOptions(StepOptions):
     )
 
 
-class SimilarityOptions(SimilarityEncoderOptions):
+class YisiOptions(StepOptions):
+    """How similarities become a score."""
+
+    alpha: Share = Field(
+        0.5,
+        description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
+        "precision alone, 1 recall alone",
+        json_schema_extra=UNSAID,
+    )
+    lm_weight: Share = Field(
+        0.0,
+        description="yisi2: weight of the target's probability by the encoder's language model "
+        "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
+        json_schema_extra=UNSAID,
+    )
+
+
+class SimilarityOptions(YisiOptions, SimilarityEncoderOptions):
     """The scorer of pairs."""
 
     scorer: ScorerName = Field(
@@ -61,12 +77,6 @@ class SimilarityOptions(SimilarityEncoderOptions):
         "windows",
         description="yisi2: for a side over the encoder's limit, encode overlapping windows, or "
         "reject the pair",
-        json_schema_extra=UNSAID,
-    )
-    alpha: Share = Field(
-        0.5,
-        description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
-        "precision alone, 1 recall alone",
         json_schema_extra=UNSAID,
     )
     idf: str | None = Field(
@@ -89,21 +99,3 @@ class SimilarityOptions(SimilarityEncoderOptions):
         "makes it",
         json_schema_extra={"metavar": "DIR", **UNSAID},
     )
-    lm_weight: Share = Field(
-        0.0,
-        description="yisi2: weight of the target's probability by the encoder's language model "
-        "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
-        json_schema_extra=UNSAID,
-    )
-
-
-class SimilarityConfig(Config):
-    """How similarities become a score.
-
-    Attributes:
-        alpha: Of YiSi-2's F-score.
-        lm_weight: Weight of the language model.
-    """
-
-    alpha: float = pydantic.Field(0.5, ge=0, le=1)
-    lm_weight: float = pydantic.Field(0.0, ge=0, le=1)

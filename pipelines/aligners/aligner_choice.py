@@ -27,7 +27,7 @@ def choose_aligner(options: WordAlignerOptions) -> "Chosen":
 def unused_options(options: WordAlignerOptions) -> set[str]:
     """Return the aligner options that the job's aligner does not use."""
     every = {name for aligner in ALIGNERS for name in aligner.own}
-    return every - aligner_of(options).known(options)
+    return every - aligner_of(options).known(options) - options.OF_OTHER_STEPS
 
 
 def check_options(options: WordAlignerOptions) -> None:

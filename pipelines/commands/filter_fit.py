@@ -84,6 +84,12 @@ def read_manifest(directory: str) -> Mapping[str, Any]:
             f"{directory}: is no run of filter --annotate_only, whose rows are all pairs with "
             "what the score looks at; label the input of such a run"
         )
+    scorer = manifest["configuration"].get("scorer", "hmm")
+    if scorer != "hmm":
+        raise ConfigError(
+            f"{directory}: was scored by --scorer {scorer}, whose score has no weights to fit; "
+            "label the input of a run of --scorer hmm"
+        )
     names = {entry["name"] for entry in manifest["inputs"] if entry["role"] != "target"}
     if len(names) != 1:
         raise ConfigError(

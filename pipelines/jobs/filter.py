@@ -14,6 +14,7 @@ from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.steps.earlier_pairs import RejectEarlier
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.near_duplicates import FindNearCopies
@@ -129,8 +130,18 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     sampled = rows
-    if run.model is None and aligner.find_fitted(options, run.model_directory) is None:
+    if run.fits and run.find_fitted() is None:
         sampled = rows | "Reject" >> RejectByRules(config)
+    if run.similarity is not None:
+        shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+        return shards | "Compare" >> MapShards(
+            judge_and_compare,
+            run.similarity.idf or run.find_fitted() or counted_pieces(sampled, run),
+            reference=run.similarity.reference,
+            config=config,
+            copies=pick(DuplicateConfig, options),
+            every=options.annotate_only,
+        )
     model = aligner.model(sampled, run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
     cut = functools.partial(aligner.cut, tokens=run.tokens)

@@ -97,6 +97,9 @@ class ScreenOptions(ScreenLimits, Options):
 class WordAlignerOptions(StepOptions):
     """The tokens to align, and the aligner."""
 
+    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset()
+    """Options with the name of an aligner's that belong to another step of the job."""
+
     tokens: str | None = Field(
         None,
         pattern=_TOKENS,

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from pairweave.models.similarity.similarity_options import SimilarityOptions
 from pairweave.pipelines.options.base import (
     PairInputOptions,
     Patterns,
@@ -26,13 +27,15 @@ class ScoreOptions(StepOptions):
     model: str | None = Field(
         None,
         min_length=1,
-        description="directory of a fitted hmm (default: fit one on the pairs that pass the rules)",
+        description="hmm: directory of a fitted aligner (default: fit one on the pairs that pass "
+        "the rules)",
         json_schema_extra={"metavar": "DIR"},
     )
     score_weights: str | None = Field(
         None,
         min_length=1,
-        description="weights of the score, as filter_fit makes them (default: those that ship)",
+        description="hmm: weights of the score, as filter_fit makes them (default: those that "
+        "ship)",
         json_schema_extra={"metavar": "FILE"},
     )
     scores: str | None = Field(
@@ -61,6 +64,7 @@ class FilterJobOptions(
     EarlierOptions,
     DuplicateOptions,
     RuleOptions,
+    SimilarityOptions,
     ScoreOptions,
     TrainedTokenOptions,
     PairInputOptions,
@@ -72,15 +76,21 @@ class FilterJobOptions(
     corpora: tuple[PairCorpus, ...] = ()
 
     PASSED: ClassVar[str] = "the screen and the rules"
+    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset(SimilarityOptions.model_fields)
 
     max_ratio: MaxRatio = Field(
         3.0, description="largest ratio of the sides' token counts; inf for none"
     )
 
     @property
+    def aligns(self) -> bool:
+        """Return True if the score needs an aligner."""
+        return self.scorer == "hmm"
+
+    @property
     def given_model(self) -> str | None:
         """Return the directory of the fitted aligner, if one is given."""
-        return self.model
+        return self.model if self.aligns else None
 
     @property
     def may_fit_nothing(self) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 import math
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
+from pairweave.models.similarity.similarity_options import SimilarityOptions
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.aligners import aligner_choice, second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
@@ -16,6 +17,7 @@ from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.earlier_corpus import earlier_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
+from pairweave.pipelines.run.similarity_choice import OF_HMM, Similarity
 from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering.score import read_weights
@@ -32,6 +34,7 @@ _PLACE = {
     *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *("scores", "score_weights"),
+    *SimilarityOptions.model_fields,
     "corpora",
     *aligner_choice.PLACE,
     *second_aligner_choice.OPTIONS,
@@ -46,6 +49,7 @@ def resolved_configuration(
     second: LoadableReference | None = None,
     translator: TranslatorReference | None = None,
     scorer: PairScorer | None = None,
+    similarity: Similarity | None = None,
     profile: dict[str, object] | None = None,
     segmenter: str = NONE,
     glossary: Glossary | None = None,
@@ -60,6 +64,7 @@ def resolved_configuration(
         second: The second aligner, if any.
         translator: The translator of sources, if any.
         scorer: The scorer of suggestions, if any.
+        similarity: The encoder that scores pairs, if any.
         profile: The tag profile, if any.
         segmenter: Finds words in scripts without spaces.
         glossary: The glossary of terms to tag, if any.
@@ -69,10 +74,13 @@ def resolved_configuration(
     unused = unused_options(options) | unused_translator_options(options)
     left_out = _PLACE | unused | aligner.unread(reference) | unsaid_options(options)
     left_out |= options.corpus_kind().model_fields.keys()
+    if similarity is not None:
+        left_out |= OF_HMM
     settings = options.model_dump(mode="json", exclude=left_out) | options.plan_settings()
     # JSON has no infinity.
     settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
-    settings["model"] = reference.digest if reference else None
+    if similarity is None:
+        settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
     settings |= aligner.settings(options)
     settings |= second_aligner_choice.second_settings(options, second)
@@ -90,10 +98,12 @@ def resolved_configuration(
     settings["exclude"] = plan_facts.files_facts(options.exclude)
     if isinstance(options, SuggestOptions):
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
-    if isinstance(options, FilterJobOptions):
+    if isinstance(options, FilterJobOptions) and similarity is None:
         settings["score_weights"] = read_weights(options.score_weights).digest
     if earlier is not None:
         settings["earlier"] = earlier_facts(earlier)
+    if similarity is not None:
+        settings |= similarity.settings
     if profile is not None:
         settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     return settings
@@ -111,6 +121,9 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         "tag_profile",
         "glossary",
         "score_weights",
+        "encoder",
+        "projection",
+        "idf",
     )
     for name in digests:
         if flat.get(name) is not None:

@@ -34,6 +34,7 @@ def share_cores(run: Run) -> Run:
         second=_with_threads(run.second, alone),
         translator=_with_threads(run.translator, alone),
         scorer=_with_threads(run.scorer, alone),
+        similarity=_with_threads(run.similarity, alone),
     )
 
 

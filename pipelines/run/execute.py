@@ -47,7 +47,7 @@ def execute(
         )
         unread = receipts.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))
-        fits = run.fits and run.aligner.find_fitted(run.options, run.model_directory) is None
+        fits = run.fits and run.find_fitted() is None
         if done:
             LOG.info("%d of %d shards already exist", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done

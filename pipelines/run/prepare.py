@@ -5,6 +5,7 @@ import importlib.metadata
 import math
 from collections.abc import Iterator
 
+from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
@@ -23,6 +24,7 @@ from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.earlier_corpus import earlier_plan
 from pairweave.pipelines.run.run import Planned, Run
 from pairweave.pipelines.run.scorer_choice import choose_scorer
+from pairweave.pipelines.run.similarity_choice import choose_similarity
 from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
@@ -68,6 +70,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         reference = aligner_of(options).of_plan(reference, plan)
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
+    similarity = choose_similarity(options)
     screen = _screen(job, options, tokens)
     second = choose_second(options, tokens)
     golden = None
@@ -86,6 +89,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         second=second,
         translator=translator,
         scorer=scorer,
+        similarity=similarity,
         profile=profile,
         segmenter=segmenter,
         glossary=glossary,
@@ -94,6 +98,8 @@ def prepare(job: str, options: GraphOptions) -> Run:
     shards = shard_count(plan, options.shard_pairs)
     fits = reference is None and options.aligns and job != run_files.FIT
     models = [aligner_of(options).model_name(options)] if fits else []
+    if similarity is not None and similarity.idf is None:
+        models = [idf.DIRECTORY]
     document = _document(job, options, plan, settings, shards=shards, models=models)
     if golden is not None:
         document["golden"] = golden
@@ -113,6 +119,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         second=second,
         translator=translator,
         scorer=scorer,
+        similarity=similarity,
         segmenter=segmenter,
         glossary=glossary,
         earlier=earlier,

@@ -6,12 +6,15 @@ from collections.abc import Callable
 import apache_beam as beam
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
+from pairweave.models.similarity import idf
+from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
+from pairweave.pipelines.run.similarity_choice import Similarity
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
@@ -78,6 +81,7 @@ class Run(Planned):
         second: The second aligner, if any.
         translator: The translator of sources without a translation, if any.
         scorer: The scorer of suggestions, if any.
+        similarity: The encoder that scores pairs, if any.
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         glossary: The glossary of terms to tag, if any.
         earlier: Pairs that are not to come again, if any.
@@ -87,6 +91,7 @@ class Run(Planned):
     second: LoadableReference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
+    similarity: Similarity | None = None
     segmenter: str = NONE
     glossary: Glossary | None = None
     earlier: Plan | None = None
@@ -102,12 +107,21 @@ class Run(Planned):
         scorers = () if self.scorer is None else (self.scorer.forward, self.scorer.reverse)
         translators = filter(None, (self.translator, *scorers))
         own = (name for each in translators for name in translator_store.packages(each))
-        return (*super().packages, *own)
+        neural = () if self.similarity is None else ("torch", "transformers")
+        return (*super().packages, *own, *neural)
 
     @property
     def fits(self) -> bool:
-        """Return True if the run fits an aligner first."""
+        """Return True if the run fits an aligner first, or counts the pieces of an encoder."""
+        if self.similarity is not None:
+            return self.similarity.idf is None
         return self.model is None and self.options.aligns
+
+    def find_fitted(self) -> AlignerReference | IdfReference | None:
+        """Return what an earlier attempt of the run fitted, if it is complete."""
+        if self.similarity is not None:
+            return idf.find_whole(self.model_directory)
+        return self.aligner.find_fitted(self.options, self.model_directory)
 
     @property
     def write_config(self) -> WriteConfig:
@@ -124,6 +138,8 @@ class Run(Planned):
         output = files.absolute(self.options.output)
         if self.job == run_files.FIT:
             return output
+        if self.similarity is not None:
+            return files.join(output, idf.DIRECTORY)
         return files.join(output, self.aligner.model_name(self.options))
 
     def language_facts(self) -> dict[str, object]:

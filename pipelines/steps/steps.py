@@ -8,6 +8,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import AlignerReference
+from pairweave.models.similarity.idf import IdfReference
 from pairweave.transforms import schemas
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.formats.registry import read_unit
@@ -92,7 +93,7 @@ class MapShards(beam.PTransform[Shards, Shards]):
     def __init__(
         self,
         function: Callable[..., pa.Table],
-        model: AlignerReference | beam.pvalue.AsSingleton | None = None,
+        model: AlignerReference | IdfReference | beam.pvalue.AsSingleton | None = None,
         **settings: object,
     ) -> None:
         super().__init__()
@@ -113,7 +114,7 @@ def _on_table(shard: Shard, function: Callable[..., pa.Table]) -> Shard:
 
 
 def _on_table_with_model(
-    shard: Shard, function: Callable[..., pa.Table], model: AlignerReference
+    shard: Shard, function: Callable[..., pa.Table], model: AlignerReference | IdfReference
 ) -> Shard:
     return shard.with_table(function(shard.table, model))
 

@@ -1,6 +1,6 @@
 """Scored pairs: their columns, which of them are rejected and why, and what is counted of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -9,30 +9,47 @@ import pyarrow.compute as pc
 from pairweave.transforms import schemas
 from pairweave.transforms.config import Config
 from pairweave.transforms.filtering import duplicates, score
-from pairweave.transforms.filtering.evidence import HMM_COLUMNS, Values
+from pairweave.transforms.filtering.evidence import EVIDENCE_COLUMNS, HMM_COLUMNS, Values
 from pairweave.transforms.filtering.rule_options import DuplicateOptions
 from pairweave.transforms.filtering.rules import COLUMNS, Judged
 from pairweave.transforms.rejects import Reject, Stage
 
-MEASURES = (*COLUMNS, *HMM_COLUMNS)
-"""The columns that the rules and the aligner fill, float32."""
-
 _DETECTED = ("source_detected", "target_detected")
 
-# A pair with a reason is not kept; the bits of `hits` are the rules that would reject it.
-SCORED = pa.schema(
-    [
-        *(field for field in schemas.PAIRS if field.name != "translation"),
-        pa.field("score", pa.float32(), nullable=False),
-        *(pa.field(name, pa.float32(), nullable=False) for name in MEASURES),
-        pa.field("source_detected", pa.string()),
-        pa.field("target_detected", pa.string()),
-        pa.field("target_words", pa.int32(), nullable=False),
-        pa.field("hits", pa.int32(), nullable=False),
-        pa.field("reason", pa.string()),
-        pa.field("detail", pa.string()),
-    ]
-)
+
+def scored_schema(evidence: Sequence[str]) -> pa.Schema:
+    """Return the schema of SCORED rows.
+
+    A pair with a reason is not kept; the bits of ``hits`` are the rules that would reject it.
+
+    Args:
+        evidence: Which of `evidence.EVIDENCE_COLUMNS` the scorer fills. What an encoder says is
+            null for a pair that it was not asked about, or could not take.
+    """
+    return pa.schema(
+        [
+            *(field for field in schemas.PAIRS if field.name != "translation"),
+            pa.field("score", pa.float32(), nullable=False),
+            *(pa.field(name, pa.float32(), nullable=False) for name in COLUMNS),
+            *(pa.field(name, pa.float32(), nullable=name not in HMM_COLUMNS) for name in evidence),
+            pa.field("source_detected", pa.string()),
+            pa.field("target_detected", pa.string()),
+            pa.field("target_words", pa.int32(), nullable=False),
+            pa.field("hits", pa.int32(), nullable=False),
+            pa.field("reason", pa.string()),
+            pa.field("detail", pa.string()),
+        ]
+    )
+
+
+SCORED = scored_schema(HMM_COLUMNS)
+"""Rows that the statistical aligner and the rules score."""
+
+
+def evidence_names(rows: pa.Table) -> list[str]:
+    """Return which of `evidence.EVIDENCE_COLUMNS` SCORED rows have."""
+    return [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
+
 
 _ORDER = ("id", "source", "target", "score", "keep", "reason")
 _PLACE = ("source_lang", "target_lang", "corpus", "file", "line")
@@ -61,6 +78,32 @@ def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights)
     return _rows(pairs, judged, values, score.score(values, weights))
 
 
+def compared(
+    pairs: pa.Table,
+    judged: Judged,
+    similar: pa.Table,
+    scores: np.ndarray,
+    given_up: Mapping[int, tuple[str, str]],
+) -> pa.Table:
+    """Return SCORED rows of pairs that an encoder scored.
+
+    Args:
+        pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
+        judged: What the rules say of them.
+        similar: What the encoder says, by `evidence.YISI_COLUMNS`; null where it says nothing.
+        scores: float32 ``[pair]``.
+        given_up: Reason and detail of pairs that the encoder cannot take, by row.
+    """
+    values = {name: similar.column(name) for name in similar.column_names}
+    rows = _rows(pairs, judged, {**judged.values, **values}, scores, similar.column_names)
+    passed = rows.column("reason").is_null().to_numpy()
+    for reason in (Reject.TOO_LONG_FOR_ENCODER, Reject.ALIGNER_FAILED):
+        found = [row for row in given_up if passed[row] and given_up[row][0] == reason]
+        details = [given_up[row][1] for row in found]
+        rows = with_reason(rows, np.array(found, np.int64), reason, details)
+    return rows
+
+
 def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
     """Return SCORED rows of pairs without an aligner, whose columns and score are 0."""
     zeros = np.zeros(pairs.num_rows, np.float32)
@@ -68,7 +111,13 @@ def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
     return _rows(pairs, judged, values, zeros)
 
 
-def _rows(pairs: pa.Table, judged: Judged, values: Values, scores: np.ndarray) -> pa.Table:
+def _rows(
+    pairs: pa.Table,
+    judged: Judged,
+    values: Mapping[str, np.ndarray | pa.ChunkedArray],
+    scores: np.ndarray,
+    evidence: Sequence[str] = HMM_COLUMNS,
+) -> pa.Table:
     first = judged.first()
     reasons = list(judged.hits)
     rejected = np.flatnonzero(first >= 0)
@@ -92,9 +141,9 @@ def _rows(pairs: pa.Table, judged: Judged, values: Values, scores: np.ndarray) -
         else columns[field.name]
         if isinstance(columns[field.name], pa.ChunkedArray)
         else pa.array(columns[field.name], field.type)
-        for field in SCORED
+        for field in scored_schema(evidence)
     ]
-    return pa.Table.from_arrays(arrays, schema=SCORED)
+    return pa.Table.from_arrays(arrays, schema=scored_schema(evidence))
 
 
 def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
@@ -104,7 +153,7 @@ def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
         rows: All SCORED rows of a shard.
         config: What counts as a duplicate.
     """
-    schemas.require(rows, SCORED)
+    schemas.require(rows, scored_schema(evidence_names(rows)))
     if config.duplicates == "exact":
         return rows
     open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
@@ -166,7 +215,7 @@ def with_reason(
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         new = pc.replace_with_mask(column, pa.array(mask), pa.array(news, pa.string()))
         place = rows.schema.get_field_index(name)
-        rows = rows.set_column(place, SCORED.field(name), new)
+        rows = rows.set_column(place, rows.schema.field(name), new)
     return rows
 
 
@@ -181,7 +230,7 @@ def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
     open_rows = rows.column("reason").is_null()
     rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
     names = [name for name in _ORDER if annotate or name not in ("keep", "reason")]
-    names += [*MEASURES, "target_words"]
+    names += [*COLUMNS, *evidence_names(rows), "target_words"]
     names += [name for name in _DETECTED if rows.column(name).null_count < rows.num_rows]
     rows = rows.select([*names, *_PLACE])
     return rows if annotate else rows.filter(open_rows)
@@ -217,9 +266,13 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
         if alone:
             counts[f"pairs that {reason} would reject"] = alone
             counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
-    for name in ("score", *MEASURES):
+    evidence = evidence_names(rows)
+    said = pc.is_valid(rows.column(evidence[0])).to_numpy()
+    for name in ("score", *COLUMNS, *evidence):
         if name not in _LIKELIHOODS:
-            counts |= _histogram(name, rows.column(name).to_numpy())
+            asked = name == "score" or name in evidence
+            values = rows.column(name).to_numpy()
+            counts |= _histogram(name, values[said] if asked else values)
     return counts
 
 
@@ -229,7 +282,8 @@ def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
         unit, floors = f"times {name}", np.floor(np.minimum(values, 100)).astype(np.int64)
     else:
         unit = f"% of {name}"
-        floors = np.floor(values.astype(np.float64) * (100 / _STEP) + 1e-6).astype(np.int64) * _STEP
+        shares = np.maximum(values.astype(np.float64), 0.0)
+        floors = np.floor(shares * (100 / _STEP) + 1e-6).astype(np.int64) * _STEP
     found, times = np.unique(floors, return_counts=True)
     return {
         f"pairs with {value} {unit}": count

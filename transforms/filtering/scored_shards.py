@@ -18,7 +18,11 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.exchange import from_stream
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.filtering.filtered import SCORED, reject_near_copies
+from pairweave.transforms.filtering.filtered import (
+    evidence_names,
+    reject_near_copies,
+    scored_schema,
+)
 from pairweave.transforms.filtering.near_duplicates import signatures
 from pairweave.transforms.filtering.selection import ROUNDS, Border, ranks
 from pairweave.transforms.shards.shard import Shard
@@ -128,7 +132,7 @@ def _read_scored(place: Place, number: int) -> Shard:
         tables.append(from_stream(data[at : at + length]))
         at += length
     kept, rejected, table = tables
-    return Shard(number, kept, rejected, table.cast(SCORED))
+    return Shard(number, kept, rejected, table.cast(scored_schema(evidence_names(table))))
 
 
 def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:

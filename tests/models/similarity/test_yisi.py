@@ -11,8 +11,8 @@ from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
 from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
 from pairweave.models.similarity import idf, scorer_store  # noqa: E402
 from pairweave.models.similarity.projection import Projection  # noqa: E402
+from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
 from pairweave.models.similarity.similarity_options import (  # noqa: E402
-    SimilarityConfig,
     SimilarityEncoderOptions,
 )
 from pairweave.models.similarity.yisi import f_score  # noqa: E402

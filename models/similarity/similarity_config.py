@@ -1,0 +1,27 @@
+"""How the numbers that an encoder gives of pairs become one score."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pairweave.models.similarity.similarity_options import YisiOptions
+from pairweave.transforms.config import Config
+
+
+class SimilarityConfig(YisiOptions, Config):
+    """How similarities become a score."""
+
+    def score(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the score of pairs, float32 ``[pair]`` in [0, 1].
+
+        It is ``(1 - w) * yisi2 + w * lm`` with the weight ``w`` of the language model, whose
+        ``lm`` is a probability (NRC at WMT20, section 2.3, whose weight is 0.1; YiSi's own program
+        lets the weights sum to 1 likewise).
+
+        Args:
+            values: ``yisi2``, and ``lm`` if it has a weight, float32 ``[pair]``.
+        """
+        found = values["yisi2"].astype(np.float64)
+        if self.lm_weight:
+            found = (1 - self.lm_weight) * found + self.lm_weight * values["lm"]
+        return np.clip(found, 0.0, 1.0).astype(np.float32)

@@ -1,0 +1,87 @@
+"""Choose the encoder that scores the pairs of a job from its options."""
+
+import dataclasses
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.similarity import idf, projection, scorer_store
+from pairweave.models.similarity.idf import IdfReference
+from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.similarity_options import SimilarityOptions
+from pairweave.pipelines.options.base import FitSettings, PlannedOptions
+from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
+
+OF_HMM = frozenset({"model", "score_weights", *FitSettings.__annotations__} - {"PASSED"})
+"""Options that the statistical aligner's scores alone need."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Similarity:
+    """The encoder that scores a run's pairs.
+
+    Attributes:
+        reference: The encoder and how it scores.
+        idf: How rare its pieces are; None if the run counts them.
+        idf_pairs: Number of pairs that it counts them on.
+    """
+
+    reference: SimilarityReference
+    idf: IdfReference | None
+    idf_pairs: int
+
+    @property
+    def encoder(self) -> EncoderConfig:
+        """Return the encoder's settings."""
+        return self.reference.encoder
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Return everything that determines the scores."""
+        source: dict[str, object] = {"idf": "corpus", "idf_pairs": self.idf_pairs}
+        if self.idf is not None:
+            source = {"idf": self.idf.digest}
+        return {"scorer": "yisi2", **self.reference.settings, **source}
+
+    def with_threads(self, threads: int) -> "Similarity":
+        """Return a copy whose encoder processes up to ``threads`` batches at once."""
+        return dataclasses.replace(self, reference=self.reference.with_threads(threads))
+
+
+def choose_similarity(options: PlannedOptions) -> Similarity | None:
+    """Return the encoder that scores a job's pairs, if one does.
+
+    Raises:
+        ConfigError: It cannot be used, or an option of another scorer is given.
+    """
+    if not isinstance(options, SimilarityOptions):
+        return None
+    given = options.model_fields_set
+    if options.scorer == "hmm":
+        foreign = sorted(given & SimilarityOptions.model_fields.keys() - {"scorer"})
+        if foreign:
+            raise ConfigError(f"{_named(foreign)}: of an encoder; give --scorer yisi2 as well")
+        return None
+    foreign = sorted(given & OF_HMM)
+    if foreign:
+        raise ConfigError(
+            f"{_named(foreign)}: of the statistical aligner, which --scorer {options.scorer} does "
+            "not use; leave it out"
+        )
+    if options.encoder is None:
+        raise ConfigError(
+            f"--scorer {options.scorer} needs --encoder DIRECTORY, or --encoder OWNER/NAME"
+        )
+    if options.idf is not None and "idf_pairs" in given:
+        raise ConfigError("--idf_pairs: pieces are not counted where --idf is given; leave one out")
+    counted = None if options.idf is None else idf.find(options.idf)
+    fitted = None if options.projection is None else projection.find(options.projection)
+    config = pick(SimilarityConfig, options)
+    reference = scorer_store.find(options, config, options.long_pairs, fitted)
+    if counted is not None:
+        scorer_store.check_idf(reference, counted)
+    return Similarity(reference, counted, options.idf_pairs)
+
+
+def _named(options: list[str]) -> str:
+    return ", ".join(f"--{name}" for name in options)

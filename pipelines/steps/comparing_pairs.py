@@ -1,0 +1,118 @@
+"""The steps of the job ``filter`` with an encoder: counting its pieces, and scoring pairs."""
+
+import functools
+from collections.abc import Iterable
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.pieces import cut_pieces
+from pairweave.models.similarity import idf, scorer_store
+from pairweave.models.similarity.idf import IdfReference
+from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.steps import GatherSample
+from pairweave.transforms.filtering import filtered, rules
+from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.shards.sample import gather_sample, sample_share
+from pairweave.transforms.shards.shard import Batches
+
+Counts = beam.PCollection[IdfReference]
+
+
+def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
+    """Return how rare pieces are in a sample of a run's rows, as a side input."""
+    similarity = run.similarity
+    assert similarity is not None
+    step = CountPieces(
+        encoder=similarity.encoder,
+        directory=run.model_directory,
+        share=sample_share(run.plan.rows, similarity.idf_pairs),
+        seed=run.options.seed,
+        facts=run.language_facts(),
+    )
+    return beam.pvalue.AsSingleton(rows | "CountPieces" >> step)
+
+
+class CountPieces(beam.PTransform[Batches, Counts]):
+    """Turns row batches into counts of an encoder's pieces: sample, then count on one worker."""
+
+    def __init__(
+        self,
+        encoder: EncoderConfig,
+        directory: str,
+        share: float,
+        seed: int,
+        facts: dict[str, object],
+    ) -> None:
+        super().__init__()
+        self._gather = GatherSample(share, seed)
+        self._count = functools.partial(
+            count_pieces, encoder=encoder, directory=directory, facts=facts
+        )
+
+    def expand(self, batches: Batches) -> Counts:
+        """Sample, gather under one key, and count."""
+        return batches | self._gather | "Count" >> beam.Map(self._count)
+
+
+def count_pieces(
+    element: tuple[int, Iterable[pa.Table]],
+    encoder: EncoderConfig,
+    directory: str,
+    facts: dict[str, object],
+) -> IdfReference:
+    """Count pieces in the parts of a sample and save the counts.
+
+    Args:
+        element: The sample's parts under one key.
+        encoder: Whose pieces.
+        directory: Directory of the counts.
+        facts: Further metadata of them.
+    """
+    sample = gather_sample(list(element[1]))
+    tokenizer = scorer_store.load_tokenizer(encoder)
+    source, target = (
+        cut_pieces(tokenizer, sample.column(side).to_pylist()) for side in ("source", "target")
+    )
+    vocabulary = max(tokenizer.get_vocab().values()) + 1
+    counted = idf.count(source, target, vocabulary, idf.digest_of(tokenizer))
+    return idf.save(directory, idf.pack(counted, facts))
+
+
+def judge_and_compare(
+    table: pa.Table,
+    counted: IdfReference,
+    reference: SimilarityReference,
+    config: RuleConfig,
+    copies: DuplicateConfig,
+    *,
+    every: bool,
+) -> pa.Table:
+    """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`).
+
+    Args:
+        table: All pairs of a shard.
+        counted: How rare pieces are.
+        reference: The encoder.
+        config: The rules.
+        copies: What counts as a duplicate.
+        every: Whether pairs that a rule rejects are scored as well.
+    """
+    judged = rules.judge(table, config)
+    wanted = np.arange(table.num_rows) if every else np.flatnonzero(judged.first() < 0)
+    similar, given_up = reference.load(counted).score_or_reject(table.take(pa.array(wanted)))
+    left = np.delete(wanted, list(given_up))
+    places = np.full(table.num_rows, -1)
+    places[left] = np.arange(len(left))
+    spread = similar.take(pa.array(places, mask=places < 0))
+    scores = np.zeros(table.num_rows, np.float32)
+    scores[left] = reference.config.score(
+        {name: similar.column(name).to_numpy() for name in similar.column_names}
+    )
+    reasons = {int(wanted[row]): why for row, why in given_up.items()}
+    rows = filtered.compared(table, judged, spread, scores, reasons)
+    return filtered.reject_copies(rows, copies)
