@@ -8,11 +8,11 @@ from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_store import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import SimilarityOptions
-from pairweave.pipelines.options.base import FitSettings, PlannedOptions
+from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 
-OF_HMM = frozenset({"model", "score_weights", *FitSettings.__annotations__} - {"PASSED"})
+OF_HMM = frozenset({"model", "score_weights", "fit_pairs", "decode"})
 """Options that the statistical aligner's scores alone need."""
 
 
