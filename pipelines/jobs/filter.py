@@ -43,7 +43,7 @@ from pairweave.transforms.output import receipts
 from pairweave.transforms.output.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject
-from pairweave.transforms.shards.shard import Shard, Shards
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.storage import files
 
@@ -123,37 +123,16 @@ def selected(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], aim: Aim
 
 def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
-    options, aligner = run.options, run.aligner
+    options = run.options
     assert isinstance(options, FilterJobOptions)
-    config = pick(RuleConfig, options)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> RejectByRules(config)
-    if run.similarity is not None:
-        shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
-        return shards | "Compare" >> MapShards(
-            judge_and_compare,
-            run.similarity.idf or run.find_fitted() or counted_pieces(sampled, run),
-            reference=run.similarity.reference,
-            config=config,
-            copies=pick(DuplicateConfig, options),
-            every=options.annotate_only,
-        )
-    model = aligner.model(sampled, run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
-    cut = functools.partial(aligner.cut, tokens=run.tokens)
-    tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
-    found = tokens | "Score" >> MapShards(
-        judge_and_score,
-        model,
-        config=config,
-        copies=pick(DuplicateConfig, options),
-        weights=read_weights(options.score_weights),
-        nothing=nothing_to_fit(options),
-    )
+        sampled = rows | "Reject" >> RejectByRules(pick(RuleConfig, options))
+    way = by_aligner if run.similarity is None else by_encoder
+    found = way(rows, sampled, run, wanted, pieces)
     if run.earlier is None:
         return found
     division = Division(
@@ -163,6 +142,61 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
         masked=options.duplicates != "exact",
     )
     return found | "Earlier" >> RejectEarlier(run.earlier, run.limits, division)
+
+
+def by_aligner(
+    rows: Batches,
+    sampled: Batches,
+    run: Run,
+    wanted: frozenset[int],
+    pieces: beam.pvalue.AsSingleton | None,
+) -> Shards:
+    """Return the wanted shards with the scores of the statistical aligner and the rules.
+
+    Args:
+        rows: Screened rows.
+        sampled: The rows that the aligner is fitted on, if it is.
+        run: The run.
+        wanted: Numbers of the shards.
+        pieces: The SentencePiece model that the run trains, if any.
+    """
+    options, aligner = run.options, run.aligner
+    assert isinstance(options, FilterJobOptions)
+    model = aligner.model(sampled, run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+    cut = functools.partial(aligner.cut, tokens=run.tokens)
+    tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
+    return tokens | "Score" >> MapShards(
+        judge_and_score,
+        model,
+        config=pick(RuleConfig, options),
+        copies=pick(DuplicateConfig, options),
+        weights=read_weights(options.score_weights),
+        nothing=nothing_to_fit(options),
+    )
+
+
+def by_encoder(
+    rows: Batches,
+    sampled: Batches,
+    run: Run,
+    wanted: frozenset[int],
+    _pieces: beam.pvalue.AsSingleton | None,
+) -> Shards:
+    """Return the wanted shards with the scores of an encoder; see `by_aligner`."""
+    options, similarity = run.options, run.similarity
+    assert isinstance(options, FilterJobOptions)
+    assert similarity is not None
+    counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+    return shards | "Score" >> MapShards(
+        judge_and_compare,
+        counted,
+        reference=similarity.reference,
+        config=pick(RuleConfig, options),
+        copies=pick(DuplicateConfig, options),
+        every=options.annotate_only,
+    )
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:
