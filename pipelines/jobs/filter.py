@@ -31,7 +31,7 @@ from pairweave.pipelines.steps.scoring_pairs import (
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
-from pairweave.transforms.filtering import filtered, languages, rules, scored_shards
+from pairweave.transforms.filtering import detectors, filtered, rules, scored_shards
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
@@ -59,7 +59,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     if options.detector != "none":
-        languages.load()  # now, not on a worker
+        detectors.load(options.detector)  # now, not on a worker
     run = prepare(name, options)
     check_languages(run, "pairs")
     scores = None if options.scores is None else LineFile("scores", options.scores, run)
@@ -89,7 +89,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         found = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
         found = found | "Select" >> MapShards(reject_low_scores, least=options.select_score)
-    reasons = rules.reasons(pick(RuleConfig, options))
+    reasons = rules.reasons(rule_config(options))
     write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
     written = found | "Write" >> write
     _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
@@ -130,7 +130,7 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> RejectByRules(pick(RuleConfig, options))
+        sampled = rows | "Reject" >> RejectByRules(rule_config(options))
     way = by_aligner if run.similarity is None else by_encoder
     found = way(rows, sampled, run, wanted, pieces)
     if run.earlier is None:
@@ -169,7 +169,7 @@ def by_aligner(
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
-        config=pick(RuleConfig, options),
+        config=rule_config(options),
         copies=pick(DuplicateConfig, options),
         weights=read_weights(options.score_weights),
         nothing=nothing_to_fit(options),
@@ -193,10 +193,16 @@ def by_encoder(
         judge_and_compare,
         counted,
         reference=similarity.reference,
-        config=pick(RuleConfig, options),
+        config=rule_config(options),
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )
+
+
+def rule_config(options: FilterJobOptions) -> RuleConfig:
+    """Return the rules, for workers in any directory."""
+    kind, colon, path = options.detector.partition(":")
+    return pick(RuleConfig, options, detector=kind + colon + (files.absolute(path) if path else ""))
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
 from pairweave.transforms.config import SeedOptions, StepOptions
+from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
 
@@ -21,6 +22,7 @@ GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
 ANY_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
 TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
+    DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
     _LANGUAGE: "must be a language tag such as en or pt-BR",
     _TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     GIVEN_TOKENS: "must be words, whitespace or sentencepiece:MODEL",

@@ -100,6 +100,7 @@ def resolved_configuration(
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
     if isinstance(options, FilterJobOptions) and similarity is None:
         settings["score_weights"] = read_weights(options.score_weights).digest
+        settings["detector"] = _detector(options.detector)
     if earlier is not None:
         settings["earlier"] = earlier_facts(earlier)
     if similarity is not None:
@@ -107,6 +108,12 @@ def resolved_configuration(
     if profile is not None:
         settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
     return settings
+
+
+def _detector(name: str) -> str:
+    """Return the detector, with the digest of its model instead of the path."""
+    kind, colon, path = name.partition(":")
+    return kind + colon + (plan_facts.files_facts([path])[0]["sha256"] if path else "")
 
 
 def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
@@ -136,6 +143,7 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         if name in flat:
             given = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
             flat[name] = given
-    kind, colon, digest = str(flat["tokens"]).partition(":")
-    flat["tokens"] = kind + colon.replace(":", "-") + digest[:12]
+    for name in {"tokens", "detector"} & flat.keys():
+        kind, colon, digest = str(flat[name]).partition(":")
+        flat[name] = kind + colon.replace(":", "-") + digest[:12]
     return flat

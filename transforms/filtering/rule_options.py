@@ -7,6 +7,8 @@ from pydantic import Field
 
 from pairweave.transforms.config import UNSAID, Share, StepOptions
 
+DETECTORS = r"^(none|cld2|langid|lingua|fasttext:.+)$"
+
 AtLeastZero = Annotated[float, Field(ge=0)]
 
 
@@ -69,10 +71,13 @@ class RuleOptions(StepOptions):
     max_word_chars: Annotated[float, Field(ge=1)] = Field(
         20.0, description="largest mean length of a side's words, in characters; inf for none"
     )
-    detector: Literal["none", "cld2"] = Field(
+    detector: str = Field(
         "none",
-        description="what detects each side's language: cld2 (pip install 'pairweave[lang]'); a "
-        "side is rejected if it is reliably in another language",
+        pattern=DETECTORS,
+        description="what detects each side's language: cld2, langid, lingua or fasttext:FILE, a "
+        "model such as lid.176.ftz (pip install 'pairweave[lang]'); a side is rejected that is "
+        "reliably in another language",
+        json_schema_extra={"metavar": "NAME"},
     )
 
 

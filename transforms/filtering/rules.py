@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config
-from pairweave.transforms.filtering import languages, scripts
+from pairweave.transforms.filtering import detectors, languages, scripts
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.kernels.filtering import characters, marks
 from pairweave.transforms.kernels.filtering.characters import Characters, Words
@@ -349,9 +349,9 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
     }
     detected: dict[str, list[str | None]] = {}
     for side, reason in languages.REASONS.items() if config.detector != "none" else ():
-        found = languages.detect(pairs.column(side))
+        found = detectors.detect(pairs.column(side).to_pylist(), config.detector)
         expected = pairs.column(f"{side}_lang").cast(pa.string()).to_pylist()
-        hits[reason] = languages.other(found, expected)
+        hits[reason] = languages.other(found, expected, config.detector)
         detected[f"{side}_detected"] = found
         details[reason] = lambda row, found=found, expected=expected: (  # type: ignore[misc]
             f"{found[row]}, expected {expected[row]}"

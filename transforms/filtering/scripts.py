@@ -7,6 +7,7 @@ import regex
 
 from pairweave.transforms.kernels.filtering import characters
 from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
+from pairweave.transforms.text.iso_languages import SHORT
 
 SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Thaana"),
@@ -68,20 +69,49 @@ _OF_LANGUAGE = {
 }
 
 _SUBTAGS = {
-    "arab": "Arabic",
-    "cans": "Canadian_Aboriginal",
-    "cyrl": "Cyrillic",
-    "deva": "Devanagari",
-    "grek": "Greek",
-    "hans": "Han",
-    "hant": "Han",
-    "hebr": "Hebrew",
-    "guru": "Gurmukhi",
-    "latn": "Latin",
-    "mong": "Mongolian",
-    "mtei": "Meetei_Mayek",
-    "olck": "Ol_Chiki",
-    "tfng": "Tifinagh",
+    code: tuple(scripts.split())
+    for scripts, codes in {
+        "Latin": "latn latf latg",
+        "Greek": "grek",
+        "Cyrillic": "cyrl",
+        "Armenian": "armn",
+        "Hebrew": "hebr",
+        "Arabic": "arab aran",
+        "Syriac": "syrc",
+        "Thaana": "thaa",
+        "Devanagari": "deva",
+        "Bengali": "beng",
+        "Gurmukhi": "guru",
+        "Gujarati": "gujr",
+        "Oriya": "orya",
+        "Tamil": "taml",
+        "Telugu": "telu",
+        "Kannada": "knda",
+        "Malayalam": "mlym",
+        "Sinhala": "sinh",
+        "Thai": "thai",
+        "Lao": "laoo",
+        "Tibetan": "tibt",
+        "Myanmar": "mymr",
+        "Georgian": "geor",
+        "Hangul": "hang",
+        "Hangul Han": "kore",
+        "Ethiopic": "ethi",
+        "Cherokee": "cher",
+        "Canadian_Aboriginal": "cans",
+        "Khmer": "khmr",
+        "Mongolian": "mong",
+        "Hiragana": "hira",
+        "Katakana": "kana",
+        "Han": "hani hans hant",
+        "Han Hiragana Katakana": "jpan hrkt",
+        "Yi": "yiii",
+        "Tifinagh": "tfng",
+        "Nko": "nkoo",
+        "Ol_Chiki": "olck",
+        "Meetei_Mayek": "mtei",
+    }.items()
+    for code in codes.split()
 }
 """Scripts by the subtag of BCP 47 that names them (ISO 15924)."""
 
@@ -128,14 +158,14 @@ def scripts_of(language: str) -> tuple[str, ...]:
 
     >>> scripts_of("ja")
     ('Han', 'Hiragana', 'Katakana')
-    >>> scripts_of("sr-Latn-RS")
-    ('Latin',)
+    >>> scripts_of("khm"), scripts_of("sr-Latn-RS")
+    (('Khmer',), ('Latin',))
     """
     first, *others = language.lower().split("-")
     for subtag in others:
         if subtag in _SUBTAGS:
-            return (_SUBTAGS[subtag],)
-    return _OF_LANGUAGE.get(first, ())
+            return _SUBTAGS[subtag]
+    return _OF_LANGUAGE.get(first) or _OF_LANGUAGE.get(SHORT.get(first, ""), ())
 
 
 def script_bits(scripts: tuple[str, ...]) -> int:

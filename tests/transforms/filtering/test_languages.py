@@ -1,44 +1,8 @@
-import sys
+"""A text is in the wrong language where the tags of both languages say so."""
 
-import pyarrow as pa
 import pytest
 
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import languages
-
-
-def test_a_detector_that_is_not_there_is_named_with_its_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pycld2", None)
-    with pytest.raises(ConfigError, match=r"pip install 'pairweave\[lang\]'"):
-        languages.detect(pa.array(["x"]))
-
-
-def test_answers_are_those_of_the_library_where_it_is_sure():
-    cld2 = pytest.importorskip("pycld2")
-    texts = [
-        "This is a sentence in the English language about nothing at all.",
-        "Dies ist ein Satz in deutscher Sprache, in dem es um nichts geht.",
-        "ok",
-        "C1 \x93quoted\x94 text is refused by the library, but it is English all the same.",
-    ]
-    found = languages.detect(pa.array(texts))
-    assert found == ["en", "de", None, "en"]
-    assert cld2.detect(texts[1])[2][0][1] == "de"
-
-
-def test_what_is_no_language_is_no_answer(monkeypatch):
-    """CLD2 names scripts that it knows no language of, text of none, and jokes."""
-    answers = iter(["xx-Cans", "un", "xxx", "zzp", "fr"])
-
-    class Detector:
-        error = ValueError
-
-        @staticmethod
-        def detect(_text):
-            return True, 9, (("", next(answers), 99, 1.0),)
-
-    monkeypatch.setitem(sys.modules, "pycld2", Detector)
-    assert languages.detect(pa.array(["x"] * 5)) == [None, None, None, None, "fr"]
 
 
 @pytest.mark.parametrize(
@@ -74,4 +38,19 @@ def test_what_is_no_language_is_no_answer(monkeypatch):
 )
 def test_languages_are_compared_by_all_their_codes(found, expected, wrong):
     pytest.importorskip("pycld2")
-    assert languages.other([found], [expected]).tolist() == [wrong]
+    assert languages.other([found], [expected], "cld2").tolist() == [wrong]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "wrong"),
+    [
+        ("de", "deu", False),
+        ("nn", "no", False),
+        ("hr", "bs", False),
+        ("fr", "khm", True),
+        ("de", "gsw", False),
+    ],
+)
+def test_py3langid_judges_the_languages_that_it_can_name(found, expected, wrong):
+    pytest.importorskip("py3langid")
+    assert languages.other([found], [expected], "langid").tolist() == [wrong]

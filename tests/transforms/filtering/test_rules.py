@@ -170,3 +170,32 @@ def test_a_language_may_be_written_in_any_of_its_scripts(language, text):
 def test_a_class_holds_the_number_of_every_script():
     assert len(scripts.SCRIPTS) < 64
     assert scripts.classes()[ord("ក")] & 0x3F == scripts.SCRIPTS.index("Khmer") + 1
+
+
+@pytest.mark.parametrize(
+    ("tag", "found"),
+    [
+        ("khm", ("Khmer",)),
+        ("deu", ("Latin",)),
+        ("ger", ("Latin",)),
+        ("srp", ("Cyrillic", "Latin")),
+        ("srp-Latn", ("Latin",)),
+        ("sr-Cyrl", ("Cyrillic",)),
+        ("cmn-Hant-TW", ("Han",)),
+        ("jpn", ("Han", "Hiragana", "Katakana")),
+        ("ja-Jpan", ("Han", "Hiragana", "Katakana")),
+        ("ko-Kore", ("Hangul", "Han")),
+        ("pes", ("Arabic",)),
+        ("uz-Arab", ("Arabic",)),
+        ("gsw", ()),
+        ("gsw-Latn", ("Latin",)),
+        ("und", ()),
+    ],
+)
+def test_scripts_are_known_by_every_code_of_a_language_and_by_the_subtag(tag, found):
+    assert scripts.scripts_of(tag) == found
+
+
+def test_every_subtag_of_a_script_names_scripts_that_have_a_number():
+    named = {script for each in scripts._SUBTAGS.values() for script in each}
+    assert named == set(scripts.SCRIPTS)

@@ -1,0 +1,179 @@
+"""Language detectors: libraries that name the language of a text, and when their answer counts.
+
+========== ========================== ============================================================
+detector   library (licence)          an answer counts
+========== ========================== ============================================================
+cld2       pycld2 (Apache 2.0)        if CLD2 calls it reliable and it is a language: short texts
+                                      and lists of names often have none, and scripts of a single
+                                      language are only named as scripts (``xx-Cans``)
+langid     py3langid (BSD)            if its normalized probability is at least `LEAST`
+lingua     lingua-language-detector   if it is `DISTANCE` more probable than the next (its minimum
+           (Apache 2.0)               relative distance)
+fasttext   fasttext-predict (MIT)     if its probability is at least `LEAST`; labels are read as
+                                      ``__label__de`` or ``__label__deu_Latn``
+========== ========================== ============================================================
+"""
+
+import functools
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import regex
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+LEAST = 0.5
+"""Least probability of an answer: it is more probable than all others together."""
+
+DISTANCE = 0.1
+"""Least distance between the probabilities that lingua gives its first two answers."""
+
+_NO_LANGUAGE = ("un", "xx", "xxx", "zzb", "zze", "zzh", "zzp")
+"""What CLD2 says of text in no language that it knows: unknown, a script alone, or a joke."""
+
+# CLD2 refuses texts for some of these; none of them stands for a language.
+_REFUSED = regex.compile(r"[\p{Cc}\p{Cs}\p{Cn}\p{Co}]")
+
+_ALL = 1_000_000
+_LABEL = "__label__"
+
+
+class Detector(Protocol):
+    """Names the language of a text.
+
+    Attributes:
+        named: Every code that it can answer.
+    """
+
+    named: frozenset[str]
+
+    def detect(self, text: str) -> str | None:
+        """Return the language of a text, None where the answer does not count."""
+
+
+class Cld2:
+    """CLD2, which the NRC's systems for WMT20 used as well."""
+
+    def __init__(self) -> None:
+        self._library = _library("cld2", "pycld2")
+        detected = set(self._library.DETECTED_LANGUAGES)
+        codes = {code for name, code in self._library.LANGUAGES if name in detected}
+        self.named = frozenset(code for code in codes if not _is_none(code))
+
+    def detect(self, text: str) -> str | None:
+        """Return the language of a text, None where the answer does not count."""
+        try:
+            reliable, _, details = self._library.detect(text)
+        except self._library.error:
+            reliable, _, details = self._library.detect(_REFUSED.sub(" ", text))
+        code = details[0][1]
+        return code if reliable and not _is_none(code) else None
+
+
+def _is_none(code: str) -> bool:
+    return code.lower().partition("-")[0] in _NO_LANGUAGE
+
+
+class Langid:
+    """py3langid, langid.py by Lui and Baldwin (2012) in a maintained form; 97 languages."""
+
+    def __init__(self) -> None:
+        library = _library("langid", "py3langid.langid")
+        identifier = library.LanguageIdentifier
+        self._identifier = identifier.from_model_file(
+            library.MODEL_FILE, norm_probs=True, min_confidence=LEAST
+        )
+        self.named = frozenset(self._identifier.labels)
+
+    def detect(self, text: str) -> str | None:
+        """Return the language of a text, None where the answer does not count."""
+        found, _ = self._identifier.classify(text)
+        return None if found == "und" else found
+
+
+class Lingua:
+    """lingua, made for short text; 75 languages, a gigabyte of memory in each worker."""
+
+    def __init__(self) -> None:
+        library = _library("lingua", "lingua")
+        self._detector = (
+            library.LanguageDetectorBuilder.from_all_languages()
+            .with_minimum_relative_distance(DISTANCE)
+            .build()
+        )
+        self._codes = {each: each.iso_code_639_1.name.lower() for each in library.Language.all()}
+        self.named = frozenset(self._codes.values())
+
+    def detect(self, text: str) -> str | None:
+        """Return the language of a text, None where the answer does not count."""
+        found = self._detector.detect_language_of(text)
+        return None if found is None else self._codes[found]
+
+
+class FastText:
+    """A model of fastText (Joulin et al. 2017) for languages, such as ``lid.176.ftz``."""
+
+    def __init__(self, path: str) -> None:
+        """Load a model.
+
+        Raises:
+            ConfigError: The library is not installed, or the file is no such model.
+        """
+        library = _library(f"fasttext:{path}", "fasttext")
+        if not files.exists(path):
+            raise ConfigError(
+                f"--detector fasttext:{path}: no such file; give a model of fastText (.bin, .ftz)"
+            )
+        try:
+            self._model = library.load_model(path)
+            labels, _ = self._model.predict("a", _ALL, -1.0)
+        except (ValueError, RuntimeError, MemoryError) as error:
+            raise ConfigError(
+                f"--detector fasttext:{path}: is no model of fastText that classifies ({error}); "
+                "give a supervised model (.bin, .ftz), whose labels are languages"
+            ) from error
+        self.named = frozenset(map(_language, labels))
+
+    def detect(self, text: str) -> str | None:
+        """Return the language of a text, None where the answer does not count."""
+        labels, _ = self._model.predict(" ".join(text.split()), 1, LEAST)
+        return _language(labels[0]) if labels else None
+
+
+def _language(label: str) -> str:
+    return label.removeprefix(_LABEL).replace("_", "-")
+
+
+def _library(detector: str, module: str) -> Any:  # noqa: ANN401 - a module without types
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"--detector {detector}: {module.partition('.')[0]} is not installed; pip install "
+            "'pairweave[lang]', or leave --detector out"
+        ) from error
+
+
+@functools.lru_cache(maxsize=2)
+def load(name: str) -> Detector:
+    """Return a detector.
+
+    Args:
+        name: ``cld2``, ``langid``, ``lingua`` or ``fasttext:FILE``.
+
+    Raises:
+        ConfigError: It is not installed, or the file is no model.
+    """
+    kind, _, path = name.partition(":")
+    if kind == "fasttext":
+        return FastText(path)
+    kinds: dict[str, Callable[[], Detector]] = {"cld2": Cld2, "langid": Langid, "lingua": Lingua}
+    return kinds[kind]()
+
+
+def detect(texts: Iterable[str], name: str) -> list[str | None]:
+    """Return the language of each text as a detector names it, None where that does not count."""
+    detector = load(name)
+    return [detector.detect(text) for text in texts]
