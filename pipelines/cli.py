@@ -87,6 +87,10 @@ COMMANDS = {
     "filter_fit": Command(
         "pairweave.pipelines.commands.filter_fit", "fit the score of filter to labelled pairs"
     ),
+    "projection_fit": Command(
+        "pairweave.pipelines.commands.projection_fit",
+        "fit a linear map between the languages of an encoder, for filter",
+    ),
     "symmetrize": Command(
         "pairweave.pipelines.commands.links_commands", "combine two directions of links"
     ),

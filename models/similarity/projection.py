@@ -77,6 +77,11 @@ class Moments:
         self._across += source.T @ target
         self.pairs += len(source)
 
+    def distance(self, matrix: np.ndarray) -> float:
+        """Return the mean of ``|x W - y|²`` over the pairs, of which there is one or more."""
+        moved = np.einsum("ij,ij->", self._within @ matrix, matrix)
+        return float(moved - 2 * np.einsum("ij,ij->", self._across, matrix)) / self.pairs + 1.0
+
     def solve(self, kind: str) -> np.ndarray:
         """Return the map W that makes the sum of ``|x W - y|²`` least, float64.
 

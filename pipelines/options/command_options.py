@@ -5,6 +5,10 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import Field
 
+from pairweave.models.similarity.similarity_options import (
+    ProjectionKind,
+    SimilarityEncoderOptions,
+)
 from pairweave.pipelines.aligners.given import AttentionOptions
 from pairweave.pipelines.aligners.registry import NAMED
 from pairweave.pipelines.options.aligner_options import AlignerOptions
@@ -65,6 +69,27 @@ class FilterFitOptions(Options):
         min_length=1,
         description="file for the weights, for filter --score_weights",
         json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class ProjectionFitOptions(SimilarityEncoderOptions, Options):
+    """Options of ``projection_fit``."""
+
+    source_input: str = Field(description="clean text, one sentence per line [.gz .zst]")
+    target_input: str = Field(description="its translation, line by line")
+    pairs: int = Field(
+        5_000, ge=1, description="pairs to fit on, drawn by a hash of their texts and the seed"
+    )
+    method: ProjectionKind = Field(
+        "orthogonal",
+        description="orthogonal: the best rotation (and reflection), which leaves similarities "
+        "within the source as they are; least_squares: the best linear map",
+    )
+    seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
+    output: str = Field(
+        min_length=1,
+        description="directory of the map, for filter --projection",
+        json_schema_extra={"metavar": "DIR"},
     )
 
 

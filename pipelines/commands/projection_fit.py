@@ -1,0 +1,88 @@
+"""The command ``projection_fit``: a linear map between the languages of an encoder."""
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from pairweave.models.similarity import projection, scorer_store
+from pairweave.models.similarity.projection import Projection
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import ProjectionFitOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.storage.text_lines import read_in_step
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Fit a map from the command line."""
+    options, _ = flags.parse(
+        ProjectionFitOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    if options.encoder is None:
+        raise ConfigError("--encoder DIRECTORY, or --encoder OWNER/NAME: give the encoder")
+    if files.list_names(options.output):
+        raise ConfigError(f"--output {options.output}: is not empty; give a new directory")
+    config = scorer_store.encoder_config(options)
+    pairs = sample_pairs(read_pairs(options), options.pairs, options.seed)
+    pieces = scorer_store.load_pieces(config)
+    # It needs torch, which `load_pieces` has found.
+    from pairweave.models.similarity.projection_fit import fit_moments
+
+    moments = fit_moments(pairs, pieces)
+    if not moments.pairs:
+        raise ConfigError(f"{options.source_input}: no pair has pieces on both sides")
+    matrix = moments.solve(options.method)
+    made = Projection(
+        matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
+    )
+    facts = {"pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
+    hashed_files.write(options.output, projection.pack(made, facts))
+    before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
+    sys.stdout.write(
+        f"{pairs.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "
+        f"their vectors {before:.4f}, projected {after:.4f}; {options.output} is for "
+        "filter --projection\n"
+    )
+    return 0
+
+
+def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
+    """Read the clean pairs; those with a blank side are left out.
+
+    Raises:
+        ConfigError: There is no pair.
+        InputError: The files have different numbers of lines.
+    """
+    found = []
+    for lines in read_in_step(options.source_input, options.target_input):
+        source, target = (line.text for line in lines)
+        if source.strip() and target.strip():
+            found.append((source, target))
+    if not found:
+        raise ConfigError(f"{options.source_input}: there is no pair with text on both sides")
+    return found
+
+
+def sample_pairs(pairs: list[tuple[str, str]], wanted: int, seed: int) -> pa.Table:
+    """Draw pairs by a hash of their texts: the same ones wherever they stand.
+
+    Args:
+        pairs: Source and target of each.
+        wanted: How many to draw; all if there are no more.
+        seed: Another seed draws others.
+
+    Returns:
+        Columns ``source`` and ``target``, in the order of the draw; equal pairs count once.
+    """
+    keys = {pair: xxhash.xxh3_64_intdigest("\x1f".join(pair).encode(), seed=seed) for pair in pairs}
+    drawn = sorted(keys, key=lambda pair: (keys[pair], pair))[:wanted]
+    return pa.table(
+        {
+            side: pa.array([pair[place] for pair in drawn], pa.string())
+            for place, side in enumerate(("source", "target"))
+        }
+    )
