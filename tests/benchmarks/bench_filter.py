@@ -4,7 +4,6 @@
 No text is both fitted on and tested on, and no pair that people judged is fitted on.
 """
 
-import gzip
 import os
 import time
 from pathlib import Path
@@ -41,30 +40,6 @@ def tokens(pairs, target_lang):
 def values(model, pairs, target_lang):
     table = tokens([texts[:2] for texts in pairs], target_lang)
     return {**rules.judge(table, RuleConfig()).values, **score_pairs(model, table)}
-
-
-@pytest.fixture(scope="module")
-def text(shared_data):
-    def read(name):
-        with gzip.open(shared_data / "parallel" / f"{name}.gz", "rt", encoding="utf-8") as file:
-            return file.read().split("\n")[:-1]
-
-    return read
-
-
-@pytest.fixture(scope="module")
-def german(text):
-    """Return a function that gives lines of newstest and of multi30k with a French sentence."""
-    news = list(
-        zip(
-            text("newstest.en-de.en"),
-            text("newstest.en-de.de"),
-            (text("newstest.en-fr.fr") * 2)[: len(text("newstest.en-de.en"))],
-            strict=True,
-        )
-    )
-    captions = list(zip(*(text(f"multi30k.{lang}") for lang in ("en", "de", "fr")), strict=True))
-    return lambda parts: [*news[slice(*parts[0])], *captions[slice(*parts[1])]]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,144 @@
+"""The neural scores of ``filter``: how well they tell good pairs from bad, and how fast they are.
+
+    BENCH_ENCODER=DIR pytest -m bench -n 0 -s tests/benchmarks/bench_similarity.py
+
+``BENCH_ENCODER`` is a directory with an encoder of transformers, ``BENCH_LAYERS`` the layers to try
+(all), ``BENCH_LAYER`` the one for the other figures. The default scorer stands beside it, with an
+aligner fitted on other text. One CPU thread. What counts as rare is counted on the pairs scored.
+"""
+
+import os
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.pieces import cut_pieces
+from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.similarity import idf, projection, scorer_store
+from pairweave.models.similarity.projection import Projection
+from pairweave.models.similarity.projection_fit import fit_moments
+from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.yisi_scorer import YisiScorer
+from pairweave.pipelines.commands.projection_fit import sample_pairs
+from pairweave.transforms.filtering import score
+from pairweave.transforms.metrics.ranking import area_under_curve
+from tests.benchmarks.bench_filter import FITTED, TESTED, tokens, values
+from tests.makers.damage import KINDS, damage
+
+pytestmark = pytest.mark.bench
+
+ENCODER = os.environ.get("BENCH_ENCODER", "")
+LAYER = int(os.environ.get("BENCH_LAYER", "-4"))
+CLEAN_PAIRS = 5_000
+SHARE = 4
+"""One of so many damaged pairs is scored."""
+
+needs_encoder = pytest.mark.skipif(not ENCODER, reason="BENCH_ENCODER names no encoder")
+
+
+def load(layer):
+    return scorer_store.load_pieces(EncoderConfig(ENCODER, layer=layer, device="cpu"))
+
+
+def pair_table(pairs):
+    names = ("id", "source", "target")
+    rows = [(str(row), *pair[:2]) for row, pair in enumerate(pairs)]
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def similarities(pieces, table, mapped=None):
+    """Return what YiSi-2 says of pairs, and pairs per second of CPU time."""
+    tokenizer = pieces.encoder.tokenizer
+    sides = [cut_pieces(tokenizer, table[side].to_pylist()) for side in ("source", "target")]
+    vocabulary = max(tokenizer.get_vocab().values()) + 1
+    counted = idf.count(*sides, vocabulary, idf.digest_of(tokenizer))
+    scorer = YisiScorer(SimilarityConfig(), pieces, counted, mapped)
+    start = time.process_time()
+    found, _ = scorer.score_or_reject(table)
+    return found["yisi2"].to_numpy(), table.num_rows / (time.process_time() - start)
+
+
+def maps(pieces, pairs):
+    """Return both maps, fitted on some clean pairs."""
+    moments = fit_moments(sample_pairs(pairs, CLEAN_PAIRS, 1), pieces)
+    digest, layer = pieces.encoder.digest, pieces.encoder.layer
+    return {
+        kind: Projection(moments.solve(kind).astype(np.float32), kind, digest, layer)
+        for kind in projection.KINDS
+    }
+
+
+@pytest.fixture(scope="module")
+def judged(shared_data):
+    """Return pairs that people judged, and their labels."""
+    lines = (shared_data / "filter" / "refresd-dev.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return [row[2:] for row in rows], np.array([row[1] for row in rows])
+
+
+def areas(scores, labels):
+    for worse in ("unrelated", "some_meaning_difference"):
+        some = (labels == worse) | (labels == "no_meaning_difference")
+        yield area_under_curve(scores[some], labels[some] == "no_meaning_difference")
+
+
+def show(name, *numbers):
+    print(f"{name:34}", *(f"{number:9.4f}" for number in numbers), flush=True)
+
+
+@pytest.fixture(scope="module")
+def clean_french(text):
+    return list(zip(text("newstest.en-fr.en"), text("newstest.en-fr.fr"), strict=True))
+
+
+@needs_encoder
+def test_pairs_that_people_judged(judged, clean_french, text):
+    pairs, labels = judged
+    captions = list(zip(text("multi30k.en"), text("multi30k.fr"), strict=True))
+    model = fit(tokens([*clean_french, *captions], "fr"), HmmConfig(), os.cpu_count())
+    scores = {"hmm": score.score(values(model, pairs, "fr"), score.read_weights())}
+    show("\nhmm", *areas(scores["hmm"], labels))
+    table = pair_table(pairs)
+    pieces = load(LAYER)
+    scores["yisi2"], speed = similarities(pieces, table)
+    show(f"yisi2, layer {LAYER}, {speed:.0f} pairs/s", *areas(scores["yisi2"], labels))
+    for kind, mapped in maps(pieces, clean_french).items():
+        found, _ = similarities(pieces, table, mapped)
+        show(f"yisi2, {kind}", *areas(found, labels))
+    ranks = [found.argsort().argsort() for found in scores.values()]
+    show("mean rank of hmm and yisi2", *areas(np.add(*ranks), labels))
+
+
+@needs_encoder
+def test_layers(judged):
+    pairs, labels = judged
+    table = pair_table(pairs)
+    layers = os.environ.get("BENCH_LAYERS", "1 2 3 4 5 6 7 8 9 10 11 12")
+    for layer in map(int, layers.split()):
+        found, speed = similarities(load(layer), table)
+        show(f"layer {layer}, {speed:.0f} pairs/s", *areas(found, labels))
+
+
+@needs_encoder
+def test_damage_is_told_from_other_text(german):
+    model = fit(tokens([row[:2] for row in german(FITTED)], "de"), HmmConfig(), os.cpu_count())
+    made = damage(german(TESTED), seed=3)[::SHARE]
+    kinds = np.array([row[2] for row in made])
+    pieces = load(LAYER)
+    table = pair_table(made)
+    mapped = maps(pieces, [row[:2] for row in german(FITTED)])["orthogonal"]
+    scores = [
+        score.score(values(model, made, "de"), score.read_weights()),
+        similarities(pieces, table)[0],
+        similarities(pieces, table, mapped)[0],
+    ]
+    print(f"\n{len(made)} pairs: hmm, yisi2, yisi2 with an orthogonal map")
+    for kind in KINDS:
+        some = (kinds == kind) | (kinds == "good")
+        show(kind, *(area_under_curve(found[some], kinds[some] == "good") for found in scores))
+    show("all", *(area_under_curve(found, kinds == "good") for found in scores))
