@@ -15,6 +15,7 @@ import pydantic
 from pairweave.pipelines.options.base import PATTERN_TEXTS, InputOptions, Options, PlaceOptions
 from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import object_stores
 
 Model = TypeVar("Model", bound=Options)
 _NEGATIVE = re.compile(r"-\.?[0-9]")
@@ -55,6 +56,7 @@ def parse(
     _check_rest(rest, parser, prog, beam=beam)
     if rest:
         _beam_parser(prog).parse_known_args(rest)  # Beam's own parser would end the process
+    object_stores.use_beam_flags(rest)
     values: dict[str, Any] = {}
     config = given.pop("config", None)
     if config is not None:

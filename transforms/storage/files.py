@@ -1,32 +1,23 @@
 """Files on a disk or in an object store, each written completely or not at all.
 
-A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) goes through Beam's file systems, any other
-is local. On a disk a file appears by rename after fsync; on an object store by one put.
+A path with a scheme (``gs://``, ``s3://``, ``hdfs://``) is in an object store, any other on a disk.
+On a disk a file appears by rename after fsync; in an object store by one put.
 """
 
 import contextlib
 import errno
 import glob
-import importlib
+import io
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from pairweave.transforms.errors import ConfigError, IrregularFileError
-from pairweave.transforms.storage import disk_files
+from pairweave.transforms.storage import disk_files, object_stores
 from pairweave.transforms.storage.disk_files import is_uri as is_uri
 from pairweave.transforms.storage.disk_files import on_disk as on_disk
-
-_NEEDS = {
-    "gs": "pairweave[gcp]",
-    "s3": "pairweave[aws]",
-    "hdfs": "apache-beam[hadoop]",
-    "azfs": "apache-beam[azure]",
-}
-"""The extra to install for each kind of URI."""
 
 
 def join(directory: str, *names: str) -> str:
@@ -43,53 +34,20 @@ def absolute(path: str) -> str:
     return path if is_uri(path) else os.path.abspath(path)  # noqa: PTH100 - keeps symlinks
 
 
-def _file_systems(path: str) -> type:
-    """Return Beam's file systems, after checking that one of them supports a URI.
-
-    Raises:
-        ConfigError: There is none, or it needs packages that are not installed; says what to
-            install.
-    """
-    from apache_beam.io.filesystems import FileSystems
-
-    scheme = path.partition("://")[0].strip().lower()
-    package = _NEEDS.get(scheme)
-    try:
-        if scheme == "s3":
-            importlib.import_module("boto3")  # Beam misses it only at the first request
-        FileSystems.get_filesystem(path)
-    except (ImportError, OSError, ValueError) as error:
-        details = getattr(error, "exception_details", None) or {}
-        if isinstance(error, OSError) and not any(
-            isinstance(cause, ImportError) for cause in details.values()
-        ):
-            raise
-        if package is None:
-            raise ConfigError(
-                f"{path}: {scheme}:// is not supported; give a path on a disk, or one that "
-                "begins with gs:// or s3://"
-            ) from error
-        raise ConfigError(
-            f"{path}: {scheme}:// needs packages that are not installed: pip install '{package}'"
-        ) from error
-    return cast("type", FileSystems)
-
-
 def check_store(path: str) -> None:
-    """Check before a run that the packages for a path's object store are installed.
+    """Check before a run that a path's object store can be reached.
 
     Raises:
-        ConfigError: It is not; says what to install.
+        ConfigError: It cannot, or a package must be installed; says why.
     """
     if is_uri(path):
-        _file_systems(path)
+        object_stores.check(path)
 
 
 def match(pattern: str) -> list[str]:
     """Return the paths that a glob pattern matches, sorted; a plain path matches itself."""
     if is_uri(pattern):
-        results = _file_systems(pattern).match([pattern])  # type: ignore[attr-defined]
-        return sorted(found.path for found in results[0].metadata_list)
+        return object_stores.match(pattern)
     if Path(pattern).is_file():
         return [pattern]
     found = glob.glob(pattern, recursive=True)  # noqa: PTH207 - patterns may be absolute
@@ -103,17 +61,14 @@ def size(path: str) -> int:
         FileNotFoundError: There is no such file.
     """
     if is_uri(path):
-        found = _file_systems(path).match([path])[0].metadata_list  # type: ignore[attr-defined]
-        if not found:
-            raise FileNotFoundError(errno.ENOENT, "no such file", path)
-        return int(found[0].size_in_bytes)
+        return object_stores.store_of(path).version(path).size
     return Path(path).stat().st_size
 
 
 def exists(path: str) -> bool:
     """Tell whether a file exists."""
     if is_uri(path):
-        return bool(_file_systems(path).exists(path))  # type: ignore[attr-defined]
+        return object_stores.exists(path)
     return Path(path).is_file()
 
 
@@ -124,12 +79,7 @@ def open_read(path: str) -> BinaryIO:
         OSError: The file cannot be opened.
     """
     if is_uri(path):
-        from apache_beam.io.filesystem import CompressionTypes
-
-        opened = _file_systems(path).open(  # type: ignore[attr-defined]
-            path, compression_type=CompressionTypes.UNCOMPRESSED
-        )
-        return cast("BinaryIO", opened)
+        return object_stores.open_object(path)
     return Path(path).open("rb")
 
 
@@ -150,8 +100,9 @@ def read_bytes(path: str) -> bytes:
     Raises:
         OSError: The file cannot be read, or is a pipe without a writer.
     """
-    if not is_uri(path):
-        _require_writer(path)
+    if is_uri(path):
+        return object_stores.read(path)
+    _require_writer(path)
     with open_read(path) as file:
         return file.read()
 
@@ -181,10 +132,7 @@ def write_bytes(path: str, data: bytes | memoryview) -> None:
         OSError: The file cannot be written; no part of it remains.
     """
     if is_uri(path):
-        with _file_systems(path).create(  # type: ignore[attr-defined]
-            path, "application/octet-stream", compression_type="uncompressed"
-        ) as file:
-            file.write(data)
+        object_stores.store_of(path).put(path, io.BytesIO(data))
         return
     temporary = disk_files.write_temporary(path, data)
     try:
@@ -211,10 +159,7 @@ def open_write(path: str) -> Iterator[BinaryIO]:
         with tempfile.TemporaryFile() as spool:
             yield cast("BinaryIO", spool)
             spool.seek(0)
-            with _file_systems(path).create(  # type: ignore[attr-defined]
-                path, "application/octet-stream", compression_type="uncompressed"
-            ) as file:
-                shutil.copyfileobj(spool, file)
+            object_stores.store_of(path).put(path, cast("BinaryIO", spool))
         return
     final = Path(path)
     disk_files.make_directories(final.parent)
@@ -234,14 +179,12 @@ def open_write(path: str) -> Iterator[BinaryIO]:
 def create(path: str, data: bytes) -> bool:
     """Write a file only if there is none; tell whether it was written.
 
-    On a disk the test and the creation are one step. On an object store two launchers that start
-    in the same instant can both get True; the contents then tell them apart.
+    The test and the creation are one step on a disk, on Cloud Storage and on S3. In other stores
+    two launchers that start in the same instant can both get True; the contents then tell them
+    apart.
     """
     if is_uri(path):
-        if exists(path):
-            return False
-        write_bytes(path, data)
-        return True
+        return object_stores.store_of(path).put_absent(path, data)
     temporary = disk_files.write_temporary(path, data)
     try:
         os.link(temporary, path)
@@ -257,7 +200,8 @@ def list_names(directory: str) -> list[str]:
     """Return the names of the files in a directory, sorted; none if there is no directory."""
     if is_uri(directory):
         prefix = directory.rstrip("/") + "/"
-        return sorted(path.removeprefix(prefix) for path in match(prefix + "*"))
+        below = (path.removeprefix(prefix) for path in object_stores.store_of(prefix).list(prefix))
+        return sorted(name for name in below if name and "/" not in name)
     try:
         return sorted(entry.name for entry in os.scandir(directory) if entry.is_file())
     except FileNotFoundError:
@@ -268,8 +212,7 @@ def delete(path: str) -> None:
     """Delete a file, if it exists."""
     if is_uri(path):
         with contextlib.suppress(FileNotFoundError):
-            if exists(path):
-                _file_systems(path).delete([path])  # type: ignore[attr-defined]
+            object_stores.store_of(path).delete(path)
         return
     Path(path).unlink(missing_ok=True)
 

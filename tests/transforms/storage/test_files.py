@@ -104,22 +104,6 @@ def test_a_store_that_nothing_here_reads_is_refused_and_a_disk_is_not_asked():
         files.check_store("nosuch://bucket/file")
 
 
-def test_a_store_is_asked_what_it_holds_and_a_disk_is_not(tmp_path, monkeypatch):
-    class Store:
-        @staticmethod
-        def exists(path):
-            return path == "gs://bucket/file"
-
-    monkeypatch.setattr(files, "_file_systems", lambda _: Store)
-    assert files.exists("gs://bucket/file")
-    assert not files.exists("gs://bucket/other")
-    monkeypatch.delattr(Store, "exists")
-    (tmp_path / "file").touch()
-    assert files.exists(str(tmp_path / "file"))
-    assert not files.exists(str(tmp_path / "other"))
-    assert not files.exists(str(tmp_path)), "a directory is no file"
-
-
 def test_what_dead_writers_left_is_deleted_and_nothing_else(tmp_path):
     with subprocess.Popen([sys.executable, "-c", NAME, ROOT], stdout=subprocess.PIPE) as dead:
         name = dead.stdout.read().decode()

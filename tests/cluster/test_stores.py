@@ -1,0 +1,209 @@
+"""Jobs and commands whose files are in object stores write the same bytes as on a disk."""
+
+import hashlib
+import io
+import json
+import os
+import signal
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cluster.conftest import ready
+from tests.makers import corpora, runs, stores, suggesting
+
+COMMON = ("--source_lang", "en", "--target_lang", "de")
+LARGE = ("--shard_pairs", "100", "--unit_rows", "150")
+JOBS = {
+    "augment": ("augment", *LARGE, "--variants", "2"),
+    "suggest": ("suggest", *LARGE, "--aligner", "hmm"),
+    "filter": ("filter", *LARGE, "--select_words", "2000"),
+    "fit": ("fit",),
+}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", params=sorted(stores.KINDS))
+def store(request):
+    with stores.running(request.param) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def triples(tmp_path_factory):
+    """Write a corpus with translations; return its directory."""
+    directory = tmp_path_factory.mktemp("corpus")
+    suggesting.write_triples(directory, 400)
+    return directory
+
+
+def inputs(job, directory):
+    """Return the flags that name the corpus, on a disk or in a store."""
+    names = {"source_input": "en", "target_input": "de"}
+    if job == "suggest":
+        names["translation_input"] = "mt"
+    return [
+        word for flag, name in names.items() for word in (f"--{flag}", f"{directory}/corpus.{name}")
+    ]
+
+
+@pytest.fixture(scope="module")
+def on_disk(triples, tmp_path_factory):
+    """Return a function that gives the files of a job's run on a disk, by name."""
+    found = {}
+
+    def finish(job):
+        if job not in found:
+            output = tmp_path_factory.mktemp(job) / "out"
+            runs.run_well(
+                *JOBS[job], *COMMON, *inputs(job, triples), "--output", output, "--workers", "1"
+            )
+            found[job] = runs.tree_digests(output)
+        return found[job]
+
+    return finish
+
+
+def digests_in(store, prefix):
+    """Return the SHA-256 of every file of a run in a store but ``_run.json``, by name."""
+    objects = store.objects(f"{prefix}/")
+    return {
+        name.removeprefix(f"{prefix}/"): hashlib.sha256(data).hexdigest()
+        for name, data in sorted(objects.items())
+        if not name.endswith("/_run.json")
+    }
+
+
+def uri(store, name):
+    return f"{store.scheme}://{stores.BUCKET}/{name}"
+
+
+def put_corpus(store, directory, prefix="in"):
+    for name in ("en", "de", "mt"):
+        store.put(f"{prefix}/corpus.{name}", (directory / f"corpus.{name}").read_bytes())
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_run_into_a_store_writes_the_bytes_of_a_disk(store, job, triples, on_disk):
+    arguments = (*JOBS[job], *COMMON, *inputs(job, triples))
+    runs.run_well(*arguments, "--output", uri(store, job), "--workers", "2")
+    assert digests_in(store, job) == on_disk(job)
+
+
+@pytest.mark.flink
+@pytest.mark.parametrize("engine", ["prism", "flink"])
+def test_every_engine_writes_them(store, engine, triples, on_disk):
+    ready(engine)
+    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    output = uri(store, f"augment_{engine}")
+    runs.run_well(*arguments, "--output", output, "--engine", engine, "--workers", "2")
+    assert digests_in(store, f"augment_{engine}") == on_disk("augment")
+
+
+def without_places(data):
+    """Return the rows of a shard without the names of their files."""
+    table = pq.read_table(io.BytesIO(data))
+    return table.drop_columns([name for name in ("file",) if name in table.column_names])
+
+
+def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, triples, tmp_path):
+    put_corpus(store, triples)
+    (tmp_path / "job.yaml").write_text(
+        "source_lang: en\ntarget_lang: de\nshard_pairs: 100\n"
+        f"source_input: {uri(store, 'in/corpus.en')}\ntarget_input: {uri(store, 'in/*.de')}\n"
+    )
+    store.put("job.yaml", (tmp_path / "job.yaml").read_bytes())
+    store.put("dev.en", (" ".join(corpora.sentence(3)[0].split()) + "\n").encode())
+    shared = ("--exclude", uri(store, "dev.en"))
+    model, out = uri(store, "whole/model"), uri(store, "whole/out")
+    runs.run_well("fit", "--config", uri(store, "job.yaml"), *shared, "--output", model)
+    runs.run_well(
+        "augment", "--config", uri(store, "job.yaml"), *shared, "--model", model, "--output", out
+    )
+    local = ("augment", *COMMON, "--shard_pairs", "100", *inputs("augment", triples))
+    (tmp_path / "dev.en").write_bytes(store.objects("dev.en")["dev.en"])
+    runs.run_well(*local, "--exclude", tmp_path / "dev.en", "--output", tmp_path / "out")
+    found = store.objects("whole/out/data/")
+    shards = sorted((tmp_path / "out" / "data").glob("part-*"))
+    assert [name.rpartition("/")[2] for name in found] == [path.name for path in shards]
+    for path, data in zip(shards, found.values(), strict=True):
+        assert without_places(data).equals(without_places(path.read_bytes()))
+    manifest = json.loads(store.objects("whole/out/_manifest.json")["whole/out/_manifest.json"])
+    assert manifest["rejected"]["excluded"] >= 1
+
+
+def test_commands_read_a_run_in_a_store(store, triples):
+    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    run = uri(store, "commands")
+    runs.run_well(*arguments, "--output", run)
+    assert "<a_" in runs.run_well("preview", run)
+    runs.run_well("report", run, "--output", uri(store, "page.html"))
+    assert b"<html" in store.objects("page.html")["page.html"]
+    exported = uri(store, "exported")
+    runs.run_well("export", run, "--format", "tsv", "--output", exported)
+    assert store.objects("exported/")
+    status, _, errors = runs.run("preview", uri(store, "no_run"))
+    assert status == 2
+    assert "no_run" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_run_killed_between_a_shard_and_its_receipt_is_finished_by_the_next(
+    store, triples, on_disk, monkeypatch
+):
+    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    put = []
+
+    def hold_back(method, path, body):
+        if method in ("PUT", "POST") and (b"_receipts/shard-" in path.encode() + body[:1_000]):
+            put.append(path)
+            return 30.0 if len(put) > 1 else None  # the second receipt does not arrive
+        return None
+
+    monkeypatch.setattr(store.door, "spoil", hold_back)
+    output = uri(store, "killed")
+    process = runs.start(*arguments, "--output", output, "--workers", "1")
+    deadline = time.monotonic() + 120
+    while len(put) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    runs.kill_group(process)
+    process.communicate()
+    assert len(put) == 2
+    assert "killed/_manifest.json" not in store.objects("killed/")
+    monkeypatch.setattr(store.door, "spoil", lambda *_: None)
+    runs.run_well(*arguments, "--output", output, "--workers", "2")
+    assert digests_in(store, "killed") == on_disk("augment")
+
+
+@pytest.mark.parametrize("fault", [503, "drop"])
+def test_a_store_with_faults_costs_nothing_but_time(store, fault, triples, on_disk, monkeypatch):
+    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    count = iter(range(1_000_000))
+    monkeypatch.setattr(store.door, "spoil", lambda *_: fault if next(count) % 7 == 3 else None)
+    prefix = f"faults_{fault}"
+    runs.run_well(*arguments, "--output", uri(store, prefix), "--workers", "2")
+    monkeypatch.setattr(store.door, "spoil", lambda *_: None)
+    assert digests_in(store, prefix) == on_disk("augment")
+
+
+def test_a_second_job_into_the_same_place_is_told(store, triples):
+    arguments = (*("align", *LARGE), *COMMON, *inputs("align", triples))
+    output = uri(store, "twice")
+    runs.run_well(*arguments, "--output", output)
+    status, _, errors = runs.run(*arguments, "--seed", "7", "--output", output)
+    assert status == 2
+    assert "already belongs to another run" in errors
+
+
+@pytest.mark.parametrize("place", ["input", "output"])
+def test_a_bucket_that_is_not_there_is_one_line_before_anything_is_read(store, place, triples):
+    absent = f"{store.scheme}://no-such-bucket/x"
+    named = inputs("align", triples) if place == "output" else ("--input", f"{absent}/a.tsv")
+    output = absent if place == "output" else uri(store, "unused")
+    status, _, errors = runs.run("align", *COMMON, *named, "--output", output)
+    assert status == 2
+    (line,) = errors.splitlines()
+    assert "no-such-bucket" in line

@@ -1,0 +1,217 @@
+"""Object stores on this machine: emulators of Cloud Storage and S3, and faults before them."""
+
+import contextlib
+import http.client
+import http.server
+import json
+import os
+import re
+import threading
+import time
+import urllib.parse
+
+import pytest
+
+BUCKET = "bucket"
+
+
+class Door(http.server.ThreadingHTTPServer):
+    """An address in front of an emulator, where requests can be counted, spoilt and delayed.
+
+    Attributes:
+        address: Host and port.
+        requests: Method and path of each request that came.
+        spoil: Is asked about each request, by method, path and body: None lets it pass, an integer
+            is the status of the answer instead, a float the seconds that it waits first, and
+            "drop" closes the connection.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, behind, preconditions=False):
+        super().__init__(("localhost", 0), _Passage)
+        self.address = f"localhost:{self.server_address[1]}"
+        self.behind = behind
+        self.preconditions = preconditions
+        self.requests = []
+        self.spoil = lambda *_: None
+        self.alone = threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _Passage(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _pass(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            body = self._chunks()
+        door = self.server
+        door.requests.append((self.command, self.path))
+        fault = door.spoil(self.command, self.path, body)
+        if fault == "drop":
+            self.close_connection = True
+            return
+        if isinstance(fault, float):
+            time.sleep(fault)
+        elif fault is not None:
+            self._answer(fault, {}, b"")
+            return
+        with door.alone:  # a precondition and what depends on it are one step
+            if door.preconditions and self._unmet(body):
+                self._answer(412, {"Content-Type": "application/json"}, b"{}")
+                return
+            answer = self._ask(self.command, self.path, body)
+        self._answer(*answer)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = _pass  # noqa: N815
+
+    def _chunks(self):
+        found = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            found += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return found
+
+    def _ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection(self.server.behind, timeout=60)
+        skipped = ("connection", "transfer-encoding", "content-length")
+        headers = {key: value for key, value in self.headers.items() if key.lower() not in skipped}
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        data = answer.read()
+        found = {key: value for key, value in answer.getheaders() if key.lower() not in skipped}
+        if method == "HEAD" and answer.getheader("Content-Length"):
+            found["Content-Length"] = answer.getheader("Content-Length")
+        connection.close()
+        return answer.status, found, data
+
+    def _unmet(self, body):
+        """Tell whether the object has another generation than the request asks for."""
+        address = urllib.parse.urlsplit(self.path)
+        query = urllib.parse.parse_qs(address.query)
+        wanted = query.get("ifGenerationMatch")
+        if wanted is None:
+            return False
+        bucket, name = re.search("/b/([^/]+)/o(?:/(.*))?$", address.path).groups()
+        if name is None:  # an upload, with the name in its first part
+            named = json.loads(body[body.index(b"{") : body.index(b"}") + 1])["name"]
+            name = urllib.parse.quote(named, safe="")
+        status, _, data = self._ask("GET", f"/storage/v1/b/{bucket}/o/{name}")
+        return (json.loads(data)["generation"] if status == 200 else "0") != wanted[0]
+
+    def _answer(self, status, headers, data):
+        self.send_response(status)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        if "Content-Length" not in headers:
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+class S3:
+    """Moto's server, with one bucket."""
+
+    scheme = "s3"
+
+    def __init__(self):
+        server = pytest.importorskip("moto.server")
+        self._server = server.ThreadedMotoServer("localhost", 0, verbose=False)
+        self._server.start()
+        behind = f"localhost:{self._server.get_host_and_port()[1]}"
+        self.door = Door(behind)
+        import boto3
+
+        self._client = boto3.client(
+            "s3",
+            endpoint_url=f"http://{behind}",
+            aws_access_key_id="key",
+            aws_secret_access_key="secret",
+            region_name="us-east-1",
+        )
+        self._client.create_bucket(Bucket=BUCKET)
+        self.environment = {
+            "AWS_ENDPOINT_URL": f"http://{self.door.address}",
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+    def put(self, name, data):
+        """Write an object, not through the door."""
+        self._client.put_object(Bucket=BUCKET, Key=name, Body=data)
+
+    def objects(self, prefix=""):
+        """Return the bytes of the objects that begin with a prefix, by name."""
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
+        names = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        return {
+            name: self._client.get_object(Bucket=BUCKET, Key=name)["Body"].read() for name in names
+        }
+
+    def stop(self):
+        """End the servers."""
+        self.door.shutdown()
+        self.door.server_close()
+        self._server.stop()
+
+
+class CloudStorage:
+    """An emulator of Cloud Storage, with one bucket; the door adds the preconditions it lacks."""
+
+    scheme = "gs"
+
+    def __init__(self):
+        server = pytest.importorskip("gcp_storage_emulator.server")
+        self._server = server.create_server("localhost", 0, in_memory=True, default_bucket=BUCKET)
+        self._server.start()
+        while self._server._api._httpd is None:
+            time.sleep(0.01)
+        behind = f"localhost:{self._server._api._httpd.server_address[1]}"
+        self.door = Door(behind, preconditions=True)
+        self.environment = {"STORAGE_EMULATOR_HOST": f"http://{self.door.address}"}
+        from google.cloud import storage
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("STORAGE_EMULATOR_HOST", f"http://{behind}")
+            self._bucket = storage.Client.create_anonymous_client().bucket(BUCKET)
+
+    def put(self, name, data):
+        """Write an object, not through the door."""
+        self._bucket.blob(name).upload_from_string(data)
+
+    def objects(self, prefix=""):
+        """Return the bytes of the objects that begin with a prefix, by name."""
+        return {
+            blob.name: blob.download_as_bytes() for blob in self._bucket.list_blobs(prefix=prefix)
+        }
+
+    def stop(self):
+        """End the servers."""
+        self.door.shutdown()
+        self.door.server_close()
+        self._server.stop()
+
+
+KINDS = {"gs": CloudStorage, "s3": S3}
+
+
+@contextlib.contextmanager
+def running(scheme):
+    """Yield an emulator that programs started meanwhile use by their environment."""
+    store = KINDS[scheme]()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if re.match("AWS_|GOOGLE_|STORAGE_", name)]:
+            patch.delenv(name)
+        for name, value in store.environment.items():
+            patch.setenv(name, value)
+        try:
+            yield store
+        finally:
+            store.stop()

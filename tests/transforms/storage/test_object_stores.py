@@ -1,0 +1,180 @@
+"""What stores promise, on emulators of Cloud Storage and S3."""
+
+import io
+import threading
+
+import pytest
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files, gcs, object_stores, s3
+from tests.makers import stores
+
+
+@pytest.fixture(scope="module", params=sorted(stores.KINDS))
+def emulator(request):
+    with stores.running(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def store(emulator, monkeypatch):
+    object_stores.use_beam_flags([])
+    monkeypatch.setattr(emulator.door, "spoil", lambda *_: None)
+    emulator.door.requests.clear()
+    yield emulator
+    object_stores.use_beam_flags([])
+
+
+def uri(store, name):
+    return f"{store.scheme}://{stores.BUCKET}/{name}"
+
+
+def test_what_is_written_is_read_listed_and_deleted(store):
+    path = uri(store, "a/part-0")
+    files.write_bytes(path, b"one")
+    files.write_bytes(path, b"data of a shard")
+    assert store.objects("a/") == {"a/part-0": b"data of a shard"}
+    assert files.exists(path)
+    assert files.size(path) == 15
+    assert files.read_bytes(path) == b"data of a shard"
+    files.write_bytes(uri(store, "a/empty"), b"")
+    files.write_bytes(uri(store, "a/below/part-1"), b"x")
+    assert files.read_bytes(uri(store, "a/empty")) == b""
+    assert files.list_names(uri(store, "a")) == ["empty", "part-0"]
+    files.delete(path)
+    files.delete(path)
+    assert not files.exists(path)
+    assert files.list_names(uri(store, "nothing")) == []
+
+
+def test_an_object_is_read_from_any_place(store):
+    data = bytes(range(256)) * 50
+    store.put("ranges", data)
+    with files.open_read(uri(store, "ranges")) as file:
+        assert file.read(3) == data[:3]
+        assert file.seek(-5, io.SEEK_END) == len(data) - 5
+        assert file.read() == data[-5:]
+        assert file.seek(100) == 100
+        assert file.read(10) == data[100:110]
+        assert file.seek(2, io.SEEK_CUR) == 112
+        assert file.tell() == 112
+        assert file.read() == data[112:]
+        assert file.read() == b""
+
+
+def test_patterns_match_between_slashes_and_names_match_themselves(store):
+    for name in ("p/a.en", "p/b.en", "p/q/c.en", "p/a.de", "p/[x].en"):
+        store.put(name, b"text")
+    found = files.match(uri(store, "p/*.en"))
+    assert found == [uri(store, f"p/{name}.en") for name in ("[x]", "a", "b")]
+    assert files.match(uri(store, "p/**.en")) == sorted([*found, uri(store, "p/q/c.en")])
+    assert files.match(uri(store, "p/[x].en")) == [uri(store, "p/[x].en")]
+    assert files.match(uri(store, "p/a.en")) == [uri(store, "p/a.en")]
+    assert files.match(uri(store, "p/a")) == files.match(uri(store, "p/?")) == []
+
+
+def test_creating_twice_keeps_the_first(store):
+    path = uri(store, "plan")
+    assert files.create(path, b"one")
+    assert not files.create(path, b"two")
+    assert files.read_bytes(path) == b"one"
+
+
+def test_of_many_that_create_an_object_at_once_one_does(store):
+    path = uri(store, "claim")
+    found = []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append((files.create(path, b"%d" % n), n)))
+        for n in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (winner,) = [number for created, number in found if created]
+    assert len(found) == 12
+    assert files.read_bytes(path) == b"%d" % winner
+
+
+def test_a_block_that_fails_writes_nothing(store):
+    path = uri(store, "half")
+
+    def write_half():
+        with files.open_write(path) as file:
+            file.write(b"half")
+            raise ValueError("interrupted")
+
+    with pytest.raises(ValueError, match="interrupted"):
+        write_half()
+    assert not files.exists(path)
+    with files.open_write(path) as file:
+        file.write(b"whole")
+    assert files.read_bytes(path) == b"whole"
+
+
+@pytest.mark.parametrize("act", [files.read_bytes, files.size, files.open_read])
+def test_an_absent_object_is_one_error_that_names_it(store, act):
+    path = uri(store, "absent")
+    with pytest.raises(FileNotFoundError, match="absent"):
+        act(path)
+
+
+def test_an_object_that_changes_while_it_is_read_is_an_error(store):
+    path = uri(store, "changing")
+    store.put("changing", b"a" * (2 * object_stores.READ_BYTES))
+    with files.open_read(path) as file:
+        file.read(10)
+        store.put("changing", b"b" * (2 * object_stores.READ_BYTES))
+        file.seek(object_stores.READ_BYTES + 5)
+        with pytest.raises(OSError, match="changed while"):
+            file.read(10)
+
+
+def test_a_store_that_is_throttled_or_fails_for_a_while_is_asked_again(store, monkeypatch):
+    faults = iter([503, 429, "drop"])
+    path = uri(store, "again")
+    files.exists(path)
+    monkeypatch.setattr(store.door, "spoil", lambda *_: next(faults, None))
+    files.write_bytes(path, b"data")
+    assert next(faults, None) is None
+    assert files.read_bytes(path) == b"data"
+
+
+def test_a_claim_is_asked_for_again_after_a_fault(store, monkeypatch):
+    faults = iter([503])
+    path = uri(store, "claim_again")
+    files.exists(path)
+    monkeypatch.setattr(store.door, "spoil", lambda *_: next(faults, None))
+    assert files.create(path, b"data")
+
+
+def test_a_store_that_goes_on_failing_is_an_error_with_its_name(store, monkeypatch):
+    monkeypatch.setattr(gcs, "RETRY_SECONDS", 2.0)
+    monkeypatch.setattr(gcs, "PROBE_SECONDS", 2.0)
+    monkeypatch.setattr(s3, "ATTEMPTS", 2)
+    object_stores.use_beam_flags([])
+    path = uri(store, "never")
+    monkeypatch.setattr(store.door, "spoil", lambda *_: 503)
+    with pytest.raises(OSError, match="never") as raised:
+        files.write_bytes(path, b"data")
+    assert not isinstance(raised.value, FileNotFoundError)
+    assert not store.objects("never")
+
+
+def test_a_store_that_refuses_is_not_asked_twice(store, monkeypatch):
+    path = uri(store, "refused")
+    monkeypatch.setattr(store.door, "spoil", lambda *_: 403)
+    with pytest.raises(PermissionError, match="refused"):
+        files.write_bytes(path, b"data")
+    assert len([path for method, path in store.door.requests if method != "GET"]) == 1
+
+
+def test_a_bucket_that_is_not_there_is_told_before_a_run(store):
+    with pytest.raises(ConfigError, match=r"nosuchbucket/out: .*bucket"):
+        files.check_store(f"{store.scheme}://nosuchbucket/out")
+    files.check_store(uri(store, "new/out"))
+
+
+def test_a_path_without_a_bucket_is_refused(store):
+    with pytest.raises(ConfigError, match="names no bucket"):
+        files.read_bytes(f"{store.scheme}:///x")

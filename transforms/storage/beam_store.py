@@ -1,0 +1,96 @@
+"""Stores that only Beam's file systems reach, such as ``hdfs://``."""
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage.object_stores import Version
+
+_EXTRAS = {"hdfs": "apache-beam[hadoop]", "azfs": "apache-beam[azure]"}
+_RAW = CompressionTypes.UNCOMPRESSED
+
+
+def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
+    """Return the file system of a scheme; its options are those of `FileSystems`.
+
+    Raises:
+        ConfigError: Beam has none, or it needs packages that are not installed.
+    """
+    try:
+        FileSystems.get_filesystem(f"{scheme}://host/path")
+    except (ImportError, OSError, ValueError) as error:
+        if scheme in _EXTRAS:
+            raise ConfigError(
+                f"{scheme}:// needs packages that are not installed, or its options "
+                f"({_reason(error)}): pip install '{_EXTRAS[scheme]}'"
+            ) from error
+        raise ConfigError(
+            f"{scheme}:// is not supported; give a path on a disk, or one that begins with gs:// "
+            "or s3://"
+        ) from error
+    return BeamStore()
+
+
+class BeamStore:
+    """Files of Beam's file systems; see `object_stores.Store`."""
+
+    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+        """Yield the URIs of the files that begin with a prefix, at most so many."""
+        with _mapped(prefix):
+            (found,) = FileSystems.match([prefix + "**"], None if most is None else [most])
+        yield from (metadata.path for metadata in found.metadata_list)
+
+    def version(self, path: str) -> Version:
+        """Return what a file is now."""
+        with _mapped(path):
+            (found,) = FileSystems.match([path])
+        if not found.metadata_list:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return Version(int(found.metadata_list[0].size_in_bytes), None)
+
+    def read(self, path: str, version: Version, start: int, stop: int) -> bytes:  # noqa: ARG002
+        """Return a range of a file."""
+        with _mapped(path), FileSystems.open(path, compression_type=_RAW) as file:
+            file.seek(start)
+            return bytes(file.read(stop - start))
+
+    def put(self, path: str, data: BinaryIO) -> None:
+        """Write a file in one go."""
+        with _mapped(path), FileSystems.create(path, compression_type=_RAW) as file:
+            shutil.copyfileobj(data, file)
+
+    def put_absent(self, path: str, data: bytes) -> bool:
+        """Write a file if there is none now; another program may write it in between."""
+        with _mapped(path):
+            if FileSystems.exists(path):
+                return False
+            with FileSystems.create(path, compression_type=_RAW) as file:
+                file.write(data)
+        return True
+
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+        with _mapped(path):
+            FileSystems.delete([path])
+
+
+@contextlib.contextmanager
+def _mapped(path: str) -> Iterator[None]:
+    """Name the path in errors of Beam, which give it in a table beside their message."""
+    try:
+        yield
+    except BeamIOError as error:
+        raise OSError(errno.EIO, _reason(error), path) from error
+
+
+def _reason(error: Exception) -> str:
+    causes = list((getattr(error, "exception_details", None) or {}).values())
+    return " ".join(str(causes[0] if causes else error).split())

@@ -1,0 +1,168 @@
+"""Cloud Storage, with Google's client.
+
+The credentials are those of the environment (``GOOGLE_APPLICATION_CREDENTIALS``, ``gcloud auth
+application-default login``, the machine's service account); requests are anonymous if there are
+none, if Beam's ``--no_auth`` says so, or at an emulator (``STORAGE_EMULATOR_HOST``).
+"""
+
+import contextlib
+import errno
+import io
+import os
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import google.auth
+import requests
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from google.api_core import exceptions
+from google.auth import exceptions as auth_exceptions
+from google.auth import impersonated_credentials
+from google.cloud import storage
+from google.cloud.storage.retry import DEFAULT_RETRY
+
+from pairweave.transforms.storage.object_stores import (
+    PROBE_SECONDS,
+    RETRY_SECONDS,
+    Version,
+    parts,
+)
+
+_EMULATOR = "STORAGE_EMULATOR_HOST"
+_KEY_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
+_NO_CREDENTIALS = (
+    "the request was anonymous, because no Google credentials were found: set "
+    f"{_KEY_FILE} or run gcloud auth application-default login"
+)
+
+
+def connect(options: PipelineOptions, _scheme: str) -> "GcsStore":
+    """Return the store, for the options and the environment of this process."""
+    of_google = options.view_as(GoogleCloudOptions)
+    credentials = None if _is_anonymous(of_google) else _credentials(of_google)
+    if credentials is None:
+        return GcsStore(storage.Client.create_anonymous_client(), anonymous=True)
+    project = of_google.project or os.environ.get("GOOGLE_CLOUD_PROJECT") or "unused"
+    return GcsStore(storage.Client(project=project, credentials=credentials), anonymous=False)
+
+
+def _is_anonymous(options: GoogleCloudOptions) -> bool:
+    return bool(options.no_auth) or (_EMULATOR in os.environ and _KEY_FILE not in os.environ)
+
+
+def _credentials(options: GoogleCloudOptions) -> Any:  # noqa: ANN401 - google-auth is not typed
+    try:
+        found, _ = google.auth.default(scopes=options.gcp_oauth_scopes)
+    except auth_exceptions.DefaultCredentialsError:
+        return None
+    if not options.impersonate_service_account:
+        return found
+    *through, target = options.impersonate_service_account.split(",")
+    return impersonated_credentials.Credentials(
+        source_credentials=found,
+        target_principal=target,
+        delegates=through,
+        target_scopes=options.gcp_oauth_scopes,
+    )
+
+
+class GcsStore:
+    """Objects of Cloud Storage; see `object_stores.Store`."""
+
+    def __init__(self, client: storage.Client, *, anonymous: bool) -> None:
+        """Take a client, and whether it has no credentials."""
+        self._client = client
+        self._anonymous = anonymous
+        self._answered = False
+
+    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        bucket, name = parts(prefix)
+        with self._mapped(prefix):
+            found = self._client.list_blobs(
+                bucket, prefix=name, max_results=most, retry=self._retry()
+            )
+            for blob in found:
+                yield f"gs://{bucket}/{blob.name}"
+
+    def version(self, path: str) -> Version:
+        """Return what an object is now."""
+        bucket, name = parts(path)
+        with self._mapped(path):
+            blob = self._client.bucket(bucket).get_blob(name, retry=self._retry())
+        if blob is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return Version(int(blob.size), int(blob.generation) if blob.generation else None)
+
+    def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
+        """Return a range of one version of an object."""
+        with self._mapped(path):
+            data = self._blob(path).download_as_bytes(
+                start=start,
+                end=stop - 1,
+                raw_download=True,
+                if_generation_match=version.tag,
+                retry=self._retry(),
+            )
+        return bytes(data)
+
+    def put(self, path: str, data: BinaryIO) -> None:
+        """Write an object in one go."""
+        size = data.seek(0, io.SEEK_END)  # small objects are sent in one request
+        data.seek(0)
+        with self._mapped(path):
+            self._blob(path).upload_from_file(data, size=size, retry=self._retry())
+
+    def put_absent(self, path: str, data: bytes) -> bool:
+        """Write an object only if there is none; tell whether it was written."""
+        try:
+            with self._mapped(path):
+                self._blob(path).upload_from_string(
+                    data, if_generation_match=0, retry=self._retry()
+                )
+        except FileExistsError:
+            return False
+        return True
+
+    def delete(self, path: str) -> None:
+        """Delete an object."""
+        with self._mapped(path):
+            self._blob(path).delete(retry=self._retry())
+
+    def _blob(self, path: str) -> Any:  # noqa: ANN401 - the client is not typed
+        bucket, name = parts(path)
+        return self._client.bucket(bucket).blob(name)
+
+    def _retry(self) -> Any:  # noqa: ANN401 - the client is not typed
+        return DEFAULT_RETRY.with_timeout(RETRY_SECONDS if self._answered else PROBE_SECONDS)
+
+    @contextlib.contextmanager
+    def _mapped(self, path: str) -> Iterator[None]:
+        """Turn errors of the client into those of `object_stores.Store`."""
+        try:
+            yield
+        except exceptions.NotFound as error:
+            self._answered = True
+            raise FileNotFoundError(errno.ENOENT, _reason(error, "no such object"), path) from error
+        except exceptions.PreconditionFailed as error:
+            reason = "changed while it was used, or exists already"
+            raise FileExistsError(errno.EEXIST, reason, path) from error
+        except (exceptions.Unauthorized, exceptions.Forbidden) as error:
+            reason = _NO_CREDENTIALS if self._anonymous else _reason(error, "not permitted")
+            raise PermissionError(errno.EACCES, reason, path) from error
+        except (
+            exceptions.GoogleAPIError,
+            auth_exceptions.GoogleAuthError,
+            requests.RequestException,
+        ) as error:
+            hint = f" ({_NO_CREDENTIALS})" if self._anonymous and not self._answered else ""
+            raise OSError(errno.EIO, f"Cloud Storage: {_reason(error)}{hint}", path) from error
+        else:
+            self._answered = True
+
+
+def _reason(error: Exception, default: str = "") -> str:
+    """Return the last cause of an error in one line."""
+    cause = getattr(error, "cause", None) or error
+    text = " ".join((getattr(cause, "message", "") or str(cause)).split())
+    return text or default or type(error).__name__

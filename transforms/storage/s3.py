@@ -1,0 +1,137 @@
+"""S3 and stores that speak its protocol, with boto3.
+
+Credentials, region and endpoint are those of the environment (``AWS_ACCESS_KEY_ID``,
+``AWS_ENDPOINT_URL`` and others, ``~/.aws``, the machine's role) or of Beam's options
+(``--s3_access_key_id``, ``--s3_endpoint_url`` and others).
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import boto3
+from apache_beam.options.pipeline_options import PipelineOptions, S3Options
+from botocore import exceptions
+from botocore.config import Config
+
+from pairweave.transforms.storage.object_stores import Version, parts
+
+ATTEMPTS = 8
+"""Attempts of a request; the waits between them double from 1 s to 20 s."""
+
+_ABSENT = frozenset({"404", "NoSuchKey", "NoSuchBucket", "NotFound"})
+_REFUSED = frozenset(
+    {"403", "401", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"}
+)
+_MET_NOT = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
+
+
+def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
+    """Return the store, for the options and the environment of this process."""
+    given = options.view_as(S3Options)
+    client = boto3.session.Session().client(
+        service_name="s3",
+        region_name=given.s3_region_name,
+        api_version=given.s3_api_version,
+        use_ssl=not given.s3_disable_ssl,
+        verify=given.s3_verify,
+        endpoint_url=given.s3_endpoint_url,
+        aws_access_key_id=given.s3_access_key_id,
+        aws_secret_access_key=given.s3_secret_access_key,
+        aws_session_token=given.s3_session_token,
+        config=Config(
+            retries={"mode": "standard", "max_attempts": ATTEMPTS},
+            connect_timeout=10,
+            read_timeout=60,
+        ),
+    )
+    return S3Store(client)
+
+
+class S3Store:
+    """Objects of S3; see `object_stores.Store`."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3 makes its classes at run time
+        """Take a client of boto3."""
+        self._client = client
+
+    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+        bucket, name = parts(prefix)
+        with _mapped(prefix):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=bucket, Prefix=name, PaginationConfig={"MaxItems": most}
+            )
+            for page in pages:
+                for entry in page.get("Contents", ()):
+                    yield f"s3://{bucket}/{entry['Key']}"
+
+    def version(self, path: str) -> Version:
+        """Return what an object is now."""
+        with _mapped(path):
+            found = self._client.head_object(**_place(path))
+        return Version(int(found["ContentLength"]), found.get("ETag"))
+
+    def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
+        """Return a range of one version of an object."""
+        same = {} if version.tag is None else {"IfMatch": version.tag}
+        with _mapped(path):
+            found = self._client.get_object(
+                **_place(path), Range=f"bytes={start}-{stop - 1}", **same
+            )
+            return bytes(found["Body"].read())
+
+    def put(self, path: str, data: BinaryIO) -> None:
+        """Write an object in one go; a large one in parts that appear together."""
+        bucket, name = parts(path)
+        with _mapped(path):
+            self._client.upload_fileobj(data, bucket, name)  # which closes it
+
+    def put_absent(self, path: str, data: bytes) -> bool:
+        """Write an object only if there is none; tell whether it was written."""
+        try:
+            with _mapped(path):
+                self._client.put_object(**_place(path), Body=data, IfNoneMatch="*")
+        except FileExistsError:
+            return False
+        return True
+
+    def delete(self, path: str) -> None:
+        """Delete an object."""
+        with _mapped(path):
+            self._client.delete_object(**_place(path))
+
+
+def _place(path: str) -> dict[str, str]:
+    bucket, name = parts(path)
+    return {"Bucket": bucket, "Key": name}
+
+
+@contextlib.contextmanager
+def _mapped(path: str) -> Iterator[None]:
+    """Turn errors of the client into those of `object_stores.Store`."""
+    try:
+        yield
+    except exceptions.ClientError as error:
+        described = error.response.get("Error", {})
+        code = str(described.get("Code", ""))
+        reason = " ".join(str(described.get("Message") or error).split())
+        if code in _ABSENT:
+            reason = "no such bucket" if code == "NoSuchBucket" else os.strerror(errno.ENOENT)
+            raise FileNotFoundError(errno.ENOENT, reason, path) from error
+        if code in _MET_NOT:
+            reason = "changed while it was used, or exists already"
+            raise FileExistsError(errno.EEXIST, reason, path) from error
+        if code in _REFUSED:
+            raise PermissionError(errno.EACCES, f"S3 refuses: {reason}", path) from error
+        raise OSError(errno.EIO, f"S3: {reason} [{code}]", path) from error
+    except exceptions.NoCredentialsError as error:
+        reason = (
+            "no AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+            "AWS_PROFILE, or Beam's --s3_access_key_id and --s3_secret_access_key"
+        )
+        raise PermissionError(errno.EACCES, reason, path) from error
+    except (exceptions.BotoCoreError, exceptions.HTTPClientError) as error:
+        raise OSError(errno.EIO, f"S3: {' '.join(str(error).split())}", path) from error
