@@ -11,6 +11,8 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import DoctorOptions
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
 
 PACKAGES = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba", "sentencepiece", "pydantic")
 EXTRAS = {
@@ -22,8 +24,9 @@ EXTRAS = {
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Print the report; fail if not even the local engine can run."""
-    flags.parse(DoctorOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False)
+    """Print the report; fail if the local engine cannot run or a given store is out of reach."""
+    prog, about = f"pairweave {name}", COMMANDS[name].about
+    options, _ = flags.parse(DoctorOptions, prog, about, arguments, beam=False)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     disk = shutil.disk_usage(".").free / (1 << 30)
     lines = [
@@ -40,8 +43,24 @@ def main(name: str, arguments: Sequence[str]) -> int:
     ]
     report = engines.engine_report()
     lines += [f"  {state.render()}" for state in report]
+    faults = {path: _fault(path) for path in options.stores}
+    if faults:
+        lines += ["", "stores"]
+        lines += [f"  {path}: {fault or 'reachable'}" for path, fault in faults.items()]
     sys.stdout.write("\n".join(lines) + "\n")
-    return 0 if next(state.ready for state in report if state.engine == "local") else 1
+    runs = next(state.ready for state in report if state.engine == "local")
+    return 0 if runs and not any(faults.values()) else 1
+
+
+def _fault(path: str) -> str | None:
+    """Return why a store cannot be used; None if it can."""
+    if not files.is_uri(path):
+        raise ConfigError(f"--stores {path}: is no URI of a store, such as gs://bucket/prefix")
+    try:
+        files.check_store(path)
+    except ConfigError as error:
+        return str(error).removeprefix(f"{path}: ")
+    return None
 
 
 def _version(package: str) -> str:

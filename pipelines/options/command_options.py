@@ -350,6 +350,13 @@ class PreviewOptions(Options):
 class DoctorOptions(Options):
     """Options of ``doctor``."""
 
+    stores: tuple[str, ...] = Field(
+        (),
+        description="buckets to look for, such as gs://bucket/corpora or s3://bucket, with the "
+        "credentials that a run would use",
+        json_schema_extra={"metavar": "URI"},
+    )
+
 
 class DemoOptions(Options):
     """Options of ``demo``."""

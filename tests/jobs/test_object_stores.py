@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from tests.makers import runs
+from pairweave.transforms.storage import object_stores
+from tests.makers import runs, stores
 
 WITHOUT = {
     "gs": ("google.cloud.storage", "pairweave[gcp]"),
@@ -86,3 +87,24 @@ def test_a_path_of_another_kind_is_refused_in_a_line(pairs, scheme):
     line = refused(pairs, ("report", "{s}/run"), f"{scheme}://host")
     expected = "apache-beam[hadoop]" if scheme == "hdfs" else "begins with gs:// or s3://"
     assert expected in line
+
+
+@pytest.mark.parametrize("scheme", sorted(stores.KINDS))
+def test_doctor_tells_which_stores_are_reachable(scheme):
+    with stores.running(scheme):
+        good, bad = f"{scheme}://{stores.BUCKET}/corpora", f"{scheme}://no-such-bucket"
+        object_stores.use_beam_flags([])
+        status, out, _ = runs.run_here("doctor", "--stores", good)
+        assert f"{good}: reachable" in out
+        assert status == 0
+        status, out, _ = runs.run_here("doctor", "--stores", good, bad)
+        assert status == 1
+        assert f"  {bad}: " in out
+        assert f"{bad}: reachable" not in out
+    object_stores.use_beam_flags([])
+
+
+def test_doctor_refuses_a_path_on_a_disk_as_a_store():
+    status, _, errors = runs.run_here("doctor", "--stores", "corpora")
+    assert status == 2
+    assert "--stores corpora: is no URI" in errors
