@@ -1,5 +1,6 @@
 """Paths in object stores where the extra that reads them is not installed."""
 
+import gzip
 import sys
 
 import pytest
@@ -32,12 +33,7 @@ NEEDING_THE_EXTRA = [
     ("preview", "{s}/run"),
     ("evaluate", "tags", "{s}/a", "{s}/b"),
     ("evaluate", "suggestions", "--data", "{s}/run", "--golden", "g"),
-]
-ON_A_DISK_ONLY = [
-    ("symmetrize", "{s}/a", "{s}/b"),
-    ("phrases", "{s}/a"),
     ("evaluate", "links", "{s}/a", "{s}/b"),
-    ("finetune", *PAIRS, *LANGS, "--model", "{s}/encoder", "--output", "o"),
 ]
 
 
@@ -74,14 +70,6 @@ def test_a_path_in_a_store_names_the_extra_that_is_missing(pairs, store, argumen
     assert line.endswith(f"needs packages that are not installed: pip install '{extra}'")
 
 
-@pytest.mark.parametrize("arguments", ON_A_DISK_ONLY, ids=lambda words: words[0])
-def test_what_reads_a_disk_alone_names_no_extra(pairs, arguments):
-    if arguments[0] == "finetune":
-        pytest.importorskip("torch", reason="needs the extra `neural`")
-    line = refused(pairs, arguments, "s3://bucket", runs.run)
-    assert "can only be read from a disk; copy it there" in line
-
-
 @pytest.mark.parametrize("scheme", ["foo", "http", "hdfs"])
 def test_a_path_of_another_kind_is_refused_in_a_line(pairs, scheme):
     line = refused(pairs, ("report", "{s}/run"), f"{scheme}://host")
@@ -101,6 +89,20 @@ def test_doctor_tells_which_stores_are_reachable(scheme):
         assert status == 1
         assert f"  {bad}: " in out
         assert f"{bad}: reachable" not in out
+    object_stores.use_beam_flags([])
+
+
+def test_commands_on_files_of_links_read_them_from_a_store():
+    with stores.running("s3") as store:
+        object_stores.use_beam_flags([])
+        store.put("forward", b"0-0 1-1\n")
+        store.put("reverse.gz", gzip.compress(b"0-0 1-2\n"))
+        words = ("s3://bucket/forward", "s3://bucket/reverse.gz")
+        status, out, _ = runs.run("symmetrize", *words, "--heuristic", "intersection")
+        assert (status, out) == (0, "0-0\n")
+        status, _, errors = runs.run("symmetrize", words[0], "s3://bucket/absent")
+        assert status == 2
+        assert "s3://bucket/absent: no such file or directory in this store" in errors
     object_stores.use_beam_flags([])
 
 

@@ -84,14 +84,20 @@ def is_uri(path: str) -> bool:
 
 
 def on_disk(path: str) -> Path:
-    """Return a path on a disk, for files that cannot be read from an object store.
+    """Return a path on a disk; what is in an object store is copied to this machine once.
 
     Raises:
-        ConfigError: It names an object store.
+        ConfigError: The store's packages are not installed, or it has no such file or directory.
+        OSError: The store cannot be read, or the disk not written.
     """
-    if is_uri(path):
-        raise ConfigError(f"{path}: can only be read from a disk; copy it there and give that path")
-    return Path(path)
+    if not is_uri(path):
+        return Path(path)
+    from pairweave.transforms.storage.local_copies import local_copy
+
+    try:
+        return local_copy(path)
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such file or directory in this store") from error
 
 
 def write_temporary(path: str, data: bytes | memoryview) -> Path:

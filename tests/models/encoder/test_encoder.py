@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from pairweave.models.encoder.encoder import load_encoder, measure_budget  # noq
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.weights import weights  # noqa: E402
 from pairweave.transforms.errors import ConfigError  # noqa: E402
+from pairweave.transforms.storage import object_stores  # noqa: E402
+from tests.makers import stores  # noqa: E402
 from tests.makers.encoders import write_bert, write_xlmr  # noqa: E402
 
 TEXTS = ["The cat sat on the mat.", "Die Katze sass auf der Matte.", "Le chat est là.", "a b c d e"]
@@ -314,3 +317,16 @@ def test_files_are_listed_without_reading_what_is_not_needed(copied):
     found = weights.find_model(str(copied))
     assert [path.name for path in found.weights] == ["model.safetensors"]
     assert "pytorch_model.bin" not in [path.name for path in found.others]
+
+
+def test_an_encoder_in_a_store_is_the_one_on_a_disk(bert, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with stores.running("s3") as store:
+        object_stores.use_beam_flags([])
+        for path in bert.iterdir():
+            store.put(f"models/bert/{path.name}", path.read_bytes())
+        found = load("s3://bucket/models/bert")
+        assert found.digest == load(bert).digest
+        with pytest.raises(ConfigError, match=r"s3://bucket/none: no such file or directory"):
+            load("s3://bucket/none")
+    object_stores.use_beam_flags([])
