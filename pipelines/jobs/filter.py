@@ -9,7 +9,7 @@ from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, rule_preview
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
@@ -31,6 +31,7 @@ from pairweave.pipelines.steps.scoring_pairs import (
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import detectors, filtered, rules, scored_shards
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.earlier import Division, parts_of
@@ -60,6 +61,10 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     if options.detector != "none":
         detectors.load(options.detector)  # now, not on a worker
+    if options.preview is not None:
+        return rule_preview.show(name, options, options.preview)
+    if not options.output:
+        raise ConfigError(f"--output is required; see pairweave {name} --help")
     run = prepare(name, options)
     check_languages(run, "pairs")
     scores = None if options.scores is None else LineFile("scores", options.scores, run)

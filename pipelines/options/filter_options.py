@@ -59,7 +59,24 @@ class EarlierOptions(StepOptions):
     )
 
 
+class RulePreviewOptions(StepOptions):
+    """What the rules would do, without a run."""
+
+    output: str = Field(
+        "",
+        description="directory or URI of the run's files; only --preview needs none",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    preview: int | None = Field(
+        None,
+        ge=1,
+        description="print what each rule would do with the first N pairs of each corpus (value, "
+        "limit, verdict), and how many each rejects; run nothing, write nothing",
+    )
+
+
 class FilterJobOptions(
+    RulePreviewOptions,
     SelectionOptions,
     EarlierOptions,
     DuplicateOptions,

@@ -115,6 +115,7 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
                 None,
                 (),
                 False,
+                "",
             )
         ):
             text += f" (default {field.default})"

@@ -30,7 +30,7 @@ from pairweave.transforms.units import Plan
 # Options for where a job runs and where its files are; none may change an output byte.
 _PLACE = {
     *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
-    "earlier",
+    *("earlier", "preview"),
     *("beads", "parallel_source_input", "parallel_target_input"),
     *("model", "translator_revision", "allow_empty", "fit_lengths"),
     *("scores", "score_weights"),

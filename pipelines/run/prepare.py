@@ -71,7 +71,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
     similarity = choose_similarity(options)
-    screen = _screen(job, options, tokens)
+    screen = screen_of(job, options, tokens)
     second = choose_second(options, tokens)
     golden = None
     if isinstance(options, SuggestOptions) and options.fit_lengths:
@@ -135,7 +135,7 @@ def prepare_training(job: str, options: PlannedOptions) -> Planned:
     """
     plan, limits = _plan_input(options)
     reference, tokens = choose_aligner(options)
-    screen = _screen(job, options, tokens)
+    screen = screen_of(job, options, tokens)
     settings = resolved_configuration(options, reference=reference, tokens=tokens)
     document = _document(job, options, plan, settings, shards=1, models=[])
     return Planned(
@@ -173,7 +173,7 @@ def _option_notices(options: PlannedOptions) -> Iterator[Notice]:
         yield Notice(said[0], "options", 1, said[1])
 
 
-def _screen(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
+def screen_of(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
     """Return what a job's screen turns away."""
     return pick(
         ScreenConfig,

@@ -299,3 +299,22 @@ def test_labels_that_do_not_fit_are_refused(directory, run_name, labels, message
     assert status == 2
     assert message in errors
     assert not (directory / "refused.json").exists()
+
+
+def test_a_preview_judges_the_first_pairs_and_writes_nothing(directory):
+    before = {path.name for path in directory.iterdir()}
+    command = ("filter", *SIDES, *LANGS, "--preview", "3", "--max_char_ratio", "1.05")
+    status, out, errors = runs.run_here(*command, cwd=directory)
+    assert (status, errors) == (0, "")
+    assert [line for line in out.splitlines() if " line " in line] == [
+        f"corpus.en corpus.en line {number}" for number in (1, 2, 3)
+    ]
+    assert "<= 1.05" in out
+    assert "3 pairs: 1 rejected before the rules" in out
+    assert {path.name for path in directory.iterdir()} == before
+
+
+def test_a_run_needs_a_directory(directory):
+    status, _, errors = runs.run_here("filter", *SIDES, *LANGS, cwd=directory)
+    assert (status, len(errors.splitlines())) == (2, 1)
+    assert "--output is required" in errors

@@ -1,0 +1,59 @@
+"""``filter --preview N``: what the rules would do with the first pairs, without a run."""
+
+import itertools
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run.prepare import screen_of
+from pairweave.transforms import schemas
+from pairweave.transforms.config import pick
+from pairweave.transforms.filtering.rule_preview import preview_lines
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.screen import screen
+from pairweave.transforms.units import Plan, ReadLimits
+
+
+def show(job: str, options: FilterJobOptions, pairs: int) -> int:
+    """Print what the screen and the rules would do with the first pairs of each corpus.
+
+    The input is planned as for a run, so it is read once; nothing is written.
+
+    Args:
+        job: The job's name.
+        options: Its options.
+        pairs: Most pairs of a corpus.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ConfigError: The options or the input cannot be used.
+    """
+    limits = pick(ReadLimits, options)
+    plan = make_plan(corpora_of(options), limits, options.unit_rows)
+    _, tokens = choose_aligner(options)
+    config = screen_of(job, options, tokens)
+    if tokens is None:
+        config = config.before_training()
+    batches = [screen(batch, config) for batch in _first(plan, limits, pairs)]
+    rows = pa.Table.from_batches(batches, schemas.ROWS).unify_dictionaries()
+    for line in preview_lines(rows, pick(RuleConfig, options)):
+        terminal.say(line)
+    return 0
+
+
+def _first(plan: Plan, limits: ReadLimits, pairs: int) -> Iterator[pa.RecordBatch]:
+    for _, units in itertools.groupby(plan.units, key=lambda unit: unit.corpus):
+        left = pairs
+        for batch in itertools.chain.from_iterable(read_unit(unit, limits) for unit in units):
+            yield batch.slice(0, left)
+            left -= min(left, batch.num_rows)
+            if not left:
+                break

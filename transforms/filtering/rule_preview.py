@@ -1,0 +1,105 @@
+"""What each rule would do with a few pairs, as text: to set limits before a run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.transforms.filtering import languages
+from pairweave.transforms.filtering.rules import RULES, Judged, Rule, RuleConfig, judge
+
+KEEPS, REJECTS = "keeps", "rejects"
+
+Row = Mapping[str, Any]
+
+
+def preview_lines(rows: pa.Table, config: RuleConfig) -> Iterator[str]:
+    """Yield what the screen and the rules would do with pairs: each pair, then all by rule.
+
+    Args:
+        rows: Screened rows (`transforms.schemas.ROWS`).
+        config: Where the rules draw their lines.
+    """
+    open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
+    pairs = rows.take(pa.array(open_rows))
+    judged = judge(pairs, config)
+    first, reasons = judged.first(), list(judged.hits)
+    places = {int(row): place for place, row in enumerate(open_rows.tolist())}
+    for number, row in enumerate(rows.to_pylist()):
+        place = places.get(number)
+        yield from _pair_head(row)
+        if place is None:
+            detail = f" ({row['detail']})" if row["detail"] else ""
+            yield f"  {REJECTS}: {row['stage']}, {row['reason']}{detail}"
+        else:
+            yield from _table(_pair_table(judged, place, row, config))
+            rejecting = first[place]
+            yield f"  {REJECTS}: {reasons[rejecting]}" if rejecting >= 0 else f"  {KEEPS}"
+        yield ""
+    yield from _summary(rows.num_rows, judged, config)
+
+
+def _pair_head(row: Row) -> Iterator[str]:
+    yield f"{row['corpus']} {row['file']} line {row['line']}"
+    for side in ("source", "target"):
+        yield f"  {row[f'{side}_lang']}: {row[side] if row[side] is not None else '(no text)'}"
+
+
+def _pair_table(judged: Judged, place: int, row: Row, config: RuleConfig) -> list[tuple[str, ...]]:
+    """Return a pair's row for each rule: reason, value, limit, what it does."""
+    table: list[tuple[str, ...]] = [("rule", "value", "limit", "")]
+    for rule in RULES:
+        found = [f"{judged.values[name][place]:.3g}" for name in rule.columns]
+        verdict = REJECTS if judged.hits[rule.reason][place] else KEEPS
+        table.append((str(rule.reason), ", ".join(found), _limit(rule, config), verdict))
+    for side, reason in languages.REASONS.items():
+        if reason in judged.hits:
+            language = judged.detected[f"{side}_detected"][place] or "not sure"
+            verdict = REJECTS if judged.hits[reason][place] else KEEPS
+            table.append((str(reason), language, str(row[f"{side}_lang"]), verdict))
+    return table
+
+
+def _limit(rule: Rule, config: RuleConfig) -> str:
+    return f"{'>=' if rule.least else '<='} {getattr(config, rule.option):g}"
+
+
+def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
+    """Yield how many pairs each rule rejects: alone, as the first, and as the only one."""
+    hits = np.array(list(judged.hits.values()), np.bool_)
+    first, together = judged.first(), hits.sum(axis=0)
+    table: list[tuple[str, ...]] = [
+        ("rule", "limit", "rejects", "first", "only", "median", "worst")
+    ]
+    rules = {rule.reason: rule for rule in RULES}
+    for number, reason in enumerate(judged.hits):
+        counts = (hits[number], first == number, hits[number] & (together == 1))
+        spread = _spread(judged, rules.get(reason))
+        rule = rules.get(reason)
+        option = rule.option if rule else "detector"
+        value = getattr(config, option)
+        limit = f"--{option} {value if rule is None else format(value, 'g')}"
+        table.append((str(reason), limit, *(str(int(each.sum())) for each in counts), *spread))
+    yield from _table(table)
+    kept = int((first < 0).sum())
+    yield (
+        f"{read} pairs: {read - len(first)} rejected before the rules, {len(first) - kept} by a "
+        f"rule, {kept} kept"
+    )
+
+
+def _spread(judged: Judged, rule: Rule | None) -> tuple[str, str]:
+    """Return the median and the worst of a rule's values; nothing for a detector."""
+    if rule is None or not len(judged.target_words):
+        return "", ""
+    every = np.concatenate([judged.values[name] for name in rule.columns])
+    return f"{np.median(every):.3g}", f"{every.min() if rule.least else every.max():.3g}"
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield rows with columns of one width."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()
