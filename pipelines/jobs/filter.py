@@ -36,7 +36,7 @@ from pairweave.transforms.filtering import detectors, filtered, rules, scored_sh
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
-from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.filtering.rules import rule_config
 from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
@@ -202,12 +202,6 @@ def by_encoder(
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )
-
-
-def rule_config(options: FilterJobOptions) -> RuleConfig:
-    """Return the rules, for workers in any directory."""
-    kind, colon, path = options.detector.partition(":")
-    return pick(RuleConfig, options, detector=kind + colon + (files.absolute(path) if path else ""))
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:

@@ -23,6 +23,7 @@ from pairweave.pipelines.options.base import (
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
 from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.links.link_options import (
     ConfidenceLimitOptions,
     DrawOptions,
@@ -43,7 +44,7 @@ from pairweave.transforms.tags.injection_options import (
 )
 
 
-class FitOptions(TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
+class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
     """Options of ``fit``."""
 
     corpora: tuple[PairCorpus, ...] = ()
@@ -98,7 +99,12 @@ class FinetuneOptions(
 
 
 class AlignOptions(
-    SymmetrizeOptions, AlignerOptions, PairInputOptions, RowJobOptions, LinkedCorpus
+    RuleBlockOptions,
+    SymmetrizeOptions,
+    AlignerOptions,
+    PairInputOptions,
+    RowJobOptions,
+    LinkedCorpus,
 ):
     """Options of ``align``."""
 
@@ -164,6 +170,7 @@ class AugmentOptions(
     ConfidenceLimitOptions,
     OriginOptions,
     KeptLinksOptions,
+    RuleBlockOptions,
     TaggedRowOptions,
     NestingOptions,
     TagShareOptions,

@@ -1,7 +1,7 @@
 """References of a recipe: ``{from: STEP}`` in place of an input or a model."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.registry import aligner_of
@@ -43,6 +43,11 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
         return step
 
     values = _with_input(values, found)
+    if "earlier" in values:
+        values["earlier"] = [
+            _output_of("earlier", found("earlier", one)) if _is_reference(one) else one
+            for one in _listed(values["earlier"])
+        ]
     if _is_reference(values.get("model")):
         values["model"] = _model_of(found("model", values["model"]))
     if isinstance(values.get("corpora"), list):
@@ -51,11 +56,11 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
         ]
     for key, value in values.items():
         if any(map(_is_reference, _listed(value))):
-            raise ConfigError(f"{key}: only input and model can be {{from: STEP}}")
+            raise ConfigError(f"{key}: only input, model and earlier can be {{from: STEP}}")
     return values, tuple(read)
 
 
-def _is_reference(value: object) -> bool:
+def _is_reference(value: object) -> TypeGuard[Reference]:
     return isinstance(value, dict) and "from" in value
 
 
@@ -70,13 +75,13 @@ def _with_input(values: Values, found: Callable[[str, Reference], Step]) -> Valu
     if not references:
         return dict(values)
     runs = [*_listed(values.get("from_run", []))]
-    runs += [_output_of(found("input", reference)) for reference in references]
+    runs += [_output_of("input", found("input", reference)) for reference in references]
     rest = [one for one in given if one not in references]
     values = {key: value for key, value in values.items() if key != "input"}
     return {**values, "from_run": runs, **({"input": rest} if rest else {})}
 
 
-def _output_of(step: Step) -> str:
+def _output_of(key: str, step: Step) -> str:
     """Return the directory of a step whose rows are pairs.
 
     Raises:
@@ -84,12 +89,12 @@ def _output_of(step: Step) -> str:
     """
     if step.job not in earlier_run.JOBS:
         raise ConfigError(
-            f"input: the step {step.name} is {step.job}, which writes no pairs to read on from; "
+            f"{key}: the step {step.name} is {step.job}, which writes no pairs to read on from; "
             f"{', '.join(earlier_run.JOBS[:-1])} and {earlier_run.JOBS[-1]} do"
         )
     if getattr(step.options, "annotate_only", False):
         raise ConfigError(
-            f"input: the step {step.name} has annotate_only, so its rows include pairs that are "
+            f"{key}: the step {step.name} has annotate_only, so its rows include pairs that are "
             "not to be kept; leave it out there"
         )
     return step.options.output

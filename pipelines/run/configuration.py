@@ -78,7 +78,10 @@ def resolved_configuration(
         left_out |= OF_HMM
     settings = options.model_dump(mode="json", exclude=left_out) | options.plan_settings()
     # JSON has no infinity.
-    settings = {name: "inf" if value == math.inf else value for name, value in settings.items()}
+    settings = _finite(settings)
+    block = settings.get("filter")
+    if isinstance(block, dict):
+        settings["filter"] = _finite(block) | {"detector": _detector(block["detector"])}
     if similarity is None:
         settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
@@ -100,6 +103,7 @@ def resolved_configuration(
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
     if isinstance(options, FilterJobOptions) and similarity is None:
         settings["score_weights"] = read_weights(options.score_weights).digest
+    if isinstance(options, FilterJobOptions):
         settings["detector"] = _detector(options.detector)
     if earlier is not None:
         settings["earlier"] = earlier_facts(earlier)
@@ -116,9 +120,15 @@ def _detector(name: str) -> str:
     return kind + colon + (plan_facts.files_facts([path])[0]["sha256"] if path else "")
 
 
+def _finite(settings: dict[str, object]) -> dict[str, object]:
+    return {name: "inf" if value == math.inf else value for name, value in settings.items()}
+
+
 def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
     """Return settings for a signature, with digests shortened to 12 characters."""
     flat = dict(settings)
+    for name, value in dict(flat.pop("filter", {})).items():  # type: ignore[call-overload]
+        flat[f"filter.{name}"] = value
     digests = (
         "model",
         "second_model",
@@ -143,7 +153,7 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         if name in flat:
             given = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
             flat[name] = given
-    for name in {"tokens", "detector"} & flat.keys():
+    for name in {"tokens", "detector", "filter.detector"} & flat.keys():
         kind, colon, digest = str(flat[name]).partition(":")
         flat[name] = kind + colon.replace(":", "-") + digest[:12]
     return flat

@@ -29,6 +29,7 @@ from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.planning.plan import make_plan
@@ -58,6 +59,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
     """
     if options.engine == "local" and options.workers > 1:
         worker.prepare_forks()  # now, before anything that may start a thread
+    _check_rules(options)
     plan, limits = _plan_input(options)
     plan = dataclasses.replace(plan, notices=(*plan.notices, *_option_notices(options)))
     reference, tokens = choose_aligner(options)
@@ -125,6 +127,20 @@ def prepare(job: str, options: GraphOptions) -> Run:
         earlier=earlier,
     )
     return share_cores(run)
+
+
+def _check_rules(options: GraphOptions) -> None:
+    """Check, before the input is read, that the rules can be applied.
+
+    Raises:
+        ConfigError: The language detector is not installed.
+    """
+    if not isinstance(options, RuleBlockOptions) or options.filter is None:
+        return
+    if options.filter.detector != "none":
+        from pairweave.transforms.filtering import detectors
+
+        detectors.load(options.filter.detector)
 
 
 def prepare_training(job: str, options: PlannedOptions) -> Planned:

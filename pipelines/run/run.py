@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
@@ -15,6 +16,7 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.similarity_choice import Similarity
+from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
@@ -24,6 +26,9 @@ from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan, ReadLimits
+
+if TYPE_CHECKING:
+    from pairweave.transforms.filtering.rules import RuleConfig
 
 Graph = Callable[[beam.Pipeline], None]
 """Adds a job's steps to a pipeline."""
@@ -122,6 +127,15 @@ class Run(Planned):
         if self.similarity is not None:
             return idf.find_whole(self.model_directory)
         return self.aligner.find_fitted(self.options, self.model_directory)
+
+    @property
+    def rules(self) -> "RuleConfig | None":
+        """Return the rules that pairs are judged by behind the screen, if there are any."""
+        if not isinstance(self.options, RuleBlockOptions) or self.options.filter is None:
+            return None
+        from pairweave.transforms.filtering.rules import rule_config
+
+        return rule_config(self.options.filter)
 
     @property
     def write_config(self) -> WriteConfig:

@@ -15,6 +15,7 @@ from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.links.monolingual import translated_only
 from pairweave.transforms.output.run_files import REJECTS
 from pairweave.transforms.shards.sample import gather_sample, sample_share, why_empty
@@ -78,7 +79,10 @@ def fitted_model(
 
 def nothing_to_fit(options: FitSettings) -> str:
     """Return what to say where no pair is there to fit an aligner on."""
-    return _NOTHING_TO_FIT.format(passed=options.PASSED)
+    has_rules = isinstance(options, RuleBlockOptions) and options.filter is not None
+    return _NOTHING_TO_FIT.format(
+        passed="the screen and the rules" if has_rules else options.PASSED
+    )
 
 
 class FitAligner(beam.PTransform[Batches, Model]):

@@ -7,6 +7,7 @@ trained on, and for the job.
 
 import functools
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import apache_beam as beam
 import pyarrow as pa
@@ -19,6 +20,9 @@ from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import gather_sample, sample_share
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
+
+if TYPE_CHECKING:
+    from pairweave.transforms.filtering.rules import RuleConfig
 
 _SIDES = ("source", "target")
 
@@ -40,20 +44,33 @@ class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
 
 
 class ScreenRows(beam.PTransform[Batches, Batches]):
-    """Screens row batches: adds reasons to rejected rows."""
+    """Screens row batches, and applies the run's rules: adds reasons to rejected rows."""
 
     def __init__(self, run: Run, pieces: beam.pvalue.AsSingleton | None) -> None:
         """Take a run, and the SentencePiece model that it trains, if any."""
         super().__init__()
         self._config = run.screen
         self._pieces = pieces
+        self._rules = run.rules
 
     def expand(self, batches: Batches) -> Batches:
-        """Screen each batch."""
+        """Screen each batch, then apply the rules."""
+        return apply_rules(self._screen(batches), self._rules)
+
+    def _screen(self, batches: Batches) -> Batches:
         if self._pieces is None:
             return batches | Screen(self._config)
         count = beam.Map(screen_by_pieces, self._pieces, config=self._config)
         return batches | "Rules" >> count.with_output_types(pa.RecordBatch)
+
+
+def apply_rules(batches: Batches, rules: "RuleConfig | None") -> Batches:
+    """Add reasons to rows that a rule rejects, if there are any rules."""
+    if rules is None:
+        return batches
+    from pairweave.pipelines.steps.scoring_pairs import RejectByRules
+
+    return batches | "Filter" >> RejectByRules(rules)
 
 
 def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:
@@ -71,10 +88,10 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     assert isinstance(options, TrainedTokenOptions)
     columns = ("source", "target", "translation") if run.screen.translations else _SIDES
     train = functools.partial(train_pieces, vocabulary=options.vocabulary, columns=columns)
+    rows = pipeline | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
+    rows = rows | "ScreenToTrain" >> Screen(run.screen.before_training())
     model = (
-        pipeline
-        | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
-        | "ScreenToTrain" >> Screen(run.screen.before_training())
+        apply_rules(rows, run.rules)
         | "SampleToTrain"
         >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
         | "TrainPieces" >> beam.Map(train)

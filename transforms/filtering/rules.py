@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow.flat_columns import texts_of
-from pairweave.transforms.config import Config
+from pairweave.transforms.config import Config, pick
 from pairweave.transforms.filtering import detectors, languages, scripts
 from pairweave.transforms.filtering.rule_options import RuleOptions
 from pairweave.transforms.kernels.filtering import characters, marks
@@ -19,6 +19,7 @@ from pairweave.transforms.kernels.filtering.characters import Characters, Words
 from pairweave.transforms.kernels.filtering.marks import Marks
 from pairweave.transforms.kernels.filtering.signs import MOJIBAKE, count_signs
 from pairweave.transforms.rejects import Reject
+from pairweave.transforms.storage import files
 
 Values = Mapping[str, np.ndarray]
 Mask = np.ndarray
@@ -32,6 +33,12 @@ PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b"
 
 class RuleConfig(RuleOptions, Config):
     """Where each rule draws its line."""
+
+
+def rule_config(options: RuleOptions) -> RuleConfig:
+    """Return the rules that options set, for workers in any directory."""
+    kind, colon, path = options.detector.partition(":")
+    return pick(RuleConfig, options, detector=kind + colon + (files.absolute(path) if path else ""))
 
 
 class Sides:

@@ -46,13 +46,14 @@ def test_the_command_line_takes_precedence_in_every_step(read):
 def test_references_become_directories(read):
     steps = read(
         f"{LANGS}steps:\n{FIT}{BITEXT}"
-        "- {job: filter, input: [{from: bitext}, a.tsv]}\n"
+        "- {job: filter, input: [{from: bitext}, a.tsv], earlier: {from: bitext}}\n"
         "- {job: augment, corpora: [{input: {from: filter}}, {corpus: b, input: a.tsv}],"
         " model: {from: filter}}\n".replace("a.tsv", "a.en")
     )
     _, bitext, cleaned, tagged = steps
     assert (bitext.options.model, bitext.reads) == ("out/fit", ("fit",))
     assert (cleaned.options.from_run, cleaned.options.input) == (("out/bitext",), ("a.en",))
+    assert (cleaned.options.earlier, cleaned.reads) == (("out/bitext",), ("bitext",))
     assert tagged.options.corpora[0].from_run == ("out/filter",)
     assert tagged.options.model == "out/filter/models/hmm"
     assert tagged.reads == ("filter",)
@@ -116,7 +117,7 @@ def test_rounds_read_what_the_round_before_made(read):
         (
             f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
             " translator: {from: fit}}\n",
-            "step augment: translator: only input and model can be {from: STEP}",
+            "step augment: translator: only input, model and earlier can be {from: STEP}",
         ),
         (
             f"steps:\n{FIT}{BITEXT}- {{job: augment, input: {{from: bitext}},"

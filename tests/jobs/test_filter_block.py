@@ -1,0 +1,130 @@
+"""The option ``filter`` of align, augment, fit and suggest: the rules of the job, in one pass."""
+
+import json
+import math
+
+import pytest
+
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run.prepare import prepare
+from tests.makers import corpora, runs
+
+LANGS = ("--source_lang", "en", "--target_lang", "de", "--workers", "1")
+SIDES = ("--source_input", "corpus.en", "--target_input", "corpus.de")
+BAD = {
+    "copied": ("the cat sat on the mat", "the cat sat on the mat"),
+    "number_mismatch": ("It happened in 1999", "Es geschah 1998"),
+    "mojibake": ("The old house stands here", "Das alte HÃ¤uschen steht hier"),
+}
+WORDS = {"align": (), "augment": (), "fit": (), "suggest": ("--methods", "random")}
+SLOW = [pytest.param(job, marks=pytest.mark.slow) for job in ("align", "fit", "suggest")]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    """Return a directory with a corpus and a fault of each of three rules at its end."""
+    directory = tmp_path_factory.mktemp("block")
+    for side, name in enumerate(("corpus.en", "corpus.de")):
+        texts = [corpora.sentence(number)[side] for number in range(120)]
+        texts += [pair[side] for pair in BAD.values()]
+        (directory / name).write_text("".join(f"{text}\n" for text in texts))
+    return directory
+
+
+def run(directory, job, name, *words):
+    runs.run_well_here(job, *SIDES, *LANGS, *WORDS[job], *words, "--output", name, cwd=directory)
+    return json.loads((directory / name / "_manifest.json").read_text())
+
+
+@pytest.mark.parametrize("job", ["augment", *SLOW])
+def test_each_job_rejects_what_the_rules_reject_and_says_the_value(directory, job):
+    plain = run(directory, job, f"{job}-plain")
+    found = run(directory, job, f"{job}-rules", "--filter", "{}")
+    assert not set(BAD) & plain["rejected"].keys()
+    assert found["rows"]["read"] == found["rows"]["kept"] + found["rows"]["rejected"]
+    rejects = {
+        row["reason"]: row
+        for row in runs.rows_of(directory / f"{job}-rules", "rejects/part-*.parquet")
+        if row["stage"] == "filter"
+    }
+    assert set(rejects) == set(BAD)
+    for reason, pair in BAD.items():
+        assert (rejects[reason]["source"], rejects[reason]["target"]) == pair
+        assert found["rejected"][reason] == 1
+    assert rejects["number_mismatch"]["detail"] == "number_mismatch 1 > 0.5"
+
+
+def test_the_rules_are_those_of_the_job_filter(directory):
+    limits = "{max_copied: 1, max_number_mismatch: 0.2, max_entities: .inf}"
+    words = ("--max_copied", "1", "--max_number_mismatch", "0.2", "--max_entities", "inf")
+    run(directory, "align", "block", "--filter", limits, "--max_ratio", "3")
+    run_filter = ("filter", *SIDES, *LANGS, *words, "--duplicates", "exact", "--output", "job")
+    limits_of_align = ("--max_tokens", "1000", "--max_token_chars", "1000")
+    runs.run_well_here(*run_filter, *limits_of_align, cwd=directory)
+    rejects = [
+        [
+            (row["id"], row["stage"], row["reason"], row["detail"])
+            for row in runs.rows_of(directory / name, "rejects/part-*.parquet")
+        ]
+        for name in ("block", "job")
+    ]
+    assert rejects[0]
+    assert sorted(rejects[0]) == sorted(rejects[1])
+
+
+@pytest.mark.slow
+def test_the_model_is_not_fitted_on_what_the_rules_reject(directory, tmp_path):
+    kept = run(directory, "fit", "fitted", "--filter", "{}")
+    for name in ("corpus.en", "corpus.de"):
+        lines = (directory / name).read_text().splitlines()[: -len(BAD)]
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    clean = run(tmp_path, "fit", "fitted")
+    assert kept["rows"]["fitted"] == clean["rows"]["fitted"]
+    model = next((directory / "fitted").glob("*.arrow"))
+    assert model.read_bytes() == (tmp_path / "fitted" / model.name).read_bytes()
+
+
+def test_the_plan_and_signature_name_every_limit_only_if_there_are_rules(directory):
+    options = {"source_input": (str(directory / "corpus.en"),), "source_lang": "en"}
+    options |= {"target_input": (str(directory / "corpus.de"),), "target_lang": "de"}
+    options |= {"output": str(directory / "planned"), "workers": 1}
+    plain, judged = (
+        prepare("augment", AugmentOptions(**options, **more)).document
+        for more in ({}, {"filter": {"max_mojibake": math.inf}})
+    )
+    assert "filter" not in plain["configuration"]
+    assert "filter" not in plain["signature"]
+    assert judged["configuration"]["filter"]["max_mojibake"] == "inf"
+    assert judged["configuration"]["filter"]["max_copied"] == 0.5
+    assert "|filter.max_copied:0.5|" in judged["signature"]
+
+
+@pytest.mark.slow
+def test_a_block_in_yaml_says_the_same(directory):
+    (directory / "c.yaml").write_text("filter:\n  max_mojibake: .inf\n  max_copied: 1\n")
+    found = run(directory, "align", "yaml", "--config", "c.yaml")
+    assert set(BAD) & found["rejected"].keys() == {"number_mismatch"}
+    assert found["configuration"]["filter"]["max_mojibake"] == "inf"
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("{max_copied: 3}", "filter.max_copied: input should be less than or equal to 1, got 3"),
+        ("{max_copy: 1}", "max_copy is no rule; did you mean max_copied?"),
+        ("{duplicates: masked}", "duplicates: copies are found by a shuffle of masked pairs"),
+        ("{select_words: 5}", "select_words: pairs are scored and selected by the job filter"),
+        ("max_copied", "must be a map of rules and limits, or {}"),
+        ("{a", "not yaml"),
+    ],
+)
+def test_what_is_no_rule_is_refused(directory, block, message):
+    words = ("augment", *SIDES, *LANGS, "--filter", block, "--output", "no")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert message in errors
+    (directory / "none.yaml").write_text("filter:\n")
+    words = ("augment", *SIDES, *LANGS, "--config", "none.yaml", "--output", "no")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "must be a map of rules" in errors

@@ -1,0 +1,63 @@
+"""The option ``filter`` of other jobs: the rules of the job ``filter``, in the same pass."""
+
+import difflib
+from typing import Annotated
+
+import pydantic
+import yaml
+from pydantic import Field
+
+from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.filtering.rule_options import (
+    DuplicateOptions,
+    RuleOptions,
+    SelectionOptions,
+)
+
+_OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)
+_OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores", "min_score"}
+
+
+class RuleBlock(RuleOptions):
+    """The rules, each with its limit; those not named have the limits of the job ``filter``."""
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _rules_only(cls, values: object) -> object:
+        """Refuse what is no rule, and say where it can be had."""
+        for name in values if isinstance(values, dict) else ():
+            if name in cls.model_fields:
+                continue
+            if name in _OF_SHUFFLE:
+                why = "copies are found by a shuffle of masked pairs, which only the job filter has"
+            elif name in _OF_SCORE:
+                why = "pairs are scored and selected by the job filter alone"
+            else:
+                near = difflib.get_close_matches(str(name), cls.model_fields, 1)
+                raise ValueError(f"{name} is no rule" + (f"; did you mean {near[0]}?" * bool(near)))
+            raise ValueError(f"{name}: {why}; run it first, and read on from it with from_run")
+        return values
+
+
+def _block(value: object) -> object:
+    """Read a block that is given as text, by a flag."""
+    if isinstance(value, str):
+        try:
+            value = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(value, dict | RuleBlock):
+        raise ValueError("must be a map of rules and limits, or {} for those of the job filter")
+    return value
+
+
+class RuleBlockOptions(StepOptions):
+    """Rules that pairs are judged by."""
+
+    filter: Annotated[RuleBlock | None, pydantic.BeforeValidator(_block)] = Field(
+        None,
+        description="reject pairs by the rules of the job filter, behind the screen: a YAML map of "
+        "limits, such as '{max_copied: 0.3, detector: cld2}'; {} has that job's limits (default: "
+        "no rules)",
+        json_schema_extra={**UNSAID, "metavar": "{RULE: LIMIT, ...}"},
+    )
