@@ -29,6 +29,8 @@ BEAD = pa.struct(
         pa.field("source_end", pa.int32(), nullable=False),
         pa.field("target_start", pa.int32(), nullable=False),
         pa.field("target_end", pa.int32(), nullable=False),
+        pa.field("document", pa.int32(), nullable=False),
+        pa.field("document_id", pa.string()),
     ]
 )
 GIVEN_LINK = pa.struct(
@@ -103,7 +105,7 @@ ROWS = pa.schema(
         # nobody has cut yet: in any order, perhaps repeated. One set of links has no reverse.
         pa.field("forward_links", list_of(GIVEN_LINK)),
         pa.field("reverse_links", list_of(GIVEN_LINK)),
-        # Of a pair out of documents: which sentences, numbered from 0 within the document.
+        # Of a pair out of documents: of which document, and which sentences, from 0 within it.
         pa.field("bead", BEAD),
     ]
 )
@@ -177,6 +179,9 @@ SENTENCES = pa.schema(
         pa.field("line", pa.int64(), nullable=False),
     ]
 )
+
+# The same of documents that are rows of a table, with the document's own id or URL.
+NAMED_SENTENCES = SENTENCES.append(pa.field("document_id", pa.string()))
 
 # What the job `align` writes. Tokens are those that their tokenizer counts, and links use its
 # numbers: a piece that shows nothing of the text has an empty span

@@ -111,6 +111,11 @@ class CorpusInput:
         c1_controls: Treatment of U+0080 to U+009F: ``mend`` reads them as windows-1252.
         run: The finished run that ``input`` names the shards of, if it does: rows keep the corpus,
             file and line that they have there.
+        documents: Rows are document pairs: a text may be a list of paragraphs.
+        document_field: A field of the ids of document pairs.
+        pair_by: Which files of ``source_input`` and ``target_input`` belong together: those in the
+            same place (``order``) or with the same name (``name``,
+            `transforms.planning.paired_names`).
     """
 
     source_lang: str | None = None
@@ -138,6 +143,9 @@ class CorpusInput:
     html_entities: str = "keep"
     c1_controls: str = "keep"
     run: EarlierRun | None = None
+    documents: bool = False
+    document_field: str | None = None
+    pair_by: str = "order"
 
     def __post_init__(self) -> None:
         label = self.label
@@ -246,6 +254,7 @@ class Columns:
     links: str | None = None
     languages_in: str | None = None
     field_count: int = 0
+    paragraphs: bool = False
     origin: bool = False
 
 
@@ -396,9 +405,9 @@ class Notice:
     """A note on a file that is not an error, for its owner.
 
     Attributes:
-        code: ``empty_file``, ``byte_order_mark``, ``carriage_returns``, ``duplicate_file``,
-            ``tags_stripped``, ``side_limit``, ``no_parallel_text``, ``band_edge``,
-            ``html_entities`` or ``c1_controls``.
+        code: ``empty_file``, ``unpaired_document``, ``byte_order_mark``, ``carriage_returns``,
+            ``duplicate_file``, ``tags_stripped``, ``side_limit``, ``no_parallel_text``,
+            ``band_edge``, ``sides_exchanged``, ``html_entities`` or ``c1_controls``.
         file: The file as the user named it; ``options`` of a notice on these.
         count: Number of occurrences; 1 if it cannot occur more often.
         message: The text of the notice.

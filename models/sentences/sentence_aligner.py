@@ -68,12 +68,14 @@ class Path:
             other better than chance does, and 0 if a side is empty. float64 ``[bead]``.
         at_edge: How many source sentences are behind the path where it touches the edge of the
             widest band that it could be searched in: a better one may lead outside. int64, rising.
+        probable: Whether the scores are probabilities: those of the first pass.
     """
 
     sources: np.ndarray
     targets: np.ndarray
     scores: np.ndarray
     at_edge: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
+    probable: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +88,8 @@ class DocumentWords:
         source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
         target_paragraphs: Likewise.
         name: What messages call it.
+        whole: The document that this is a part of, whose lengths are the usual ones; None if it is
+            whole.
     """
 
     source: SentenceWords
@@ -93,6 +97,7 @@ class DocumentWords:
     source_paragraphs: np.ndarray
     target_paragraphs: np.ndarray
     name: str = "document"
+    whole: "DocumentWords | None" = None
 
     @property
     def comparable_paragraphs(self) -> bool:
@@ -103,15 +108,26 @@ class DocumentWords:
         counts = [len(np.unique(side)) for side in (self.source_paragraphs, self.target_paragraphs)]
         return min(counts) > 1 and 2 * min(counts) >= max(counts)
 
+    @functools.cached_property
+    def length_model(self) -> lengths.LengthModel:
+        """Return what lengths say of beads."""
+        target_lengths = np.diff(self.target.offsets)
+        most = int(FIRST_KINDS.targets.max())
+        longest = min(int(target_lengths.max(initial=0)) * most, _LONGEST)
+        return lengths.LengthModel(
+            lengths.chance_lengths(target_lengths, most, longest),
+            np.array([math.lgamma(count + 1) for count in range(longest + 1)]),
+        )
+
     def as_kernels_take_it(self) -> Document:
         """Return lengths and ends of paragraphs."""
-        source_ends, target_ends = self.source.offsets, self.target.offsets
+        usual = self.whole or self
         return Document(
-            source_ends,
-            target_ends,
+            self.source.offsets,
+            self.target.offsets,
             _breaks(self.source_paragraphs),
             _breaks(self.target_paragraphs),
-            max(float(target_ends[-1]), 1.0) / max(float(source_ends[-1]), 1.0),
+            max(float(usual.target.offsets[-1]), 1.0) / max(float(usual.source.offsets[-1]), 1.0),
         )
 
 
@@ -119,13 +135,7 @@ def align_by_length(words: DocumentWords) -> Path:
     """Return the best path of the first pass, with how probable each of its beads is."""
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
-    target_lengths = np.diff(document.target_ends)
-    most = int(FIRST_KINDS.targets.max())
-    longest = min(int(target_lengths.max(initial=0)) * most, _LONGEST)
-    model = lengths.LengthModel(
-        lengths.chance_lengths(target_lengths, most, longest),
-        np.array([math.lgamma(count + 1) for count in range(longest + 1)]),
-    )
+    model = (words.whole or words).length_model
 
     def search(band: Band) -> np.ndarray:
         back = lengths.best_beads(band, FIRST_KINDS, document, weights, model)
@@ -138,7 +148,7 @@ def align_by_length(words: DocumentWords) -> Path:
     found, _, _ = _widened(diagonal, columns, half, room, FIRST_KINDS, search)
     band = band_about(positions_of(found, FIRST_KINDS), columns, _POSTERIOR_HALF)
     chances = lengths.posteriors(found, band, FIRST_KINDS, document, weights, model)
-    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances)
+    return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances, probable=True)
 
 
 def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:

@@ -1,9 +1,11 @@
 """The job ``bitext``: document pairs become sentence pairs."""
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 
 import apache_beam as beam
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.models.hmm import hmm_store
@@ -16,7 +18,7 @@ from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.prepare import expected_rows, prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.document_aligning import (
     Documents,
@@ -26,14 +28,17 @@ from pairweave.pipelines.steps.document_aligning import (
     found_pairs,
     sure_pairs,
 )
+from pairweave.pipelines.steps.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.steps.hmm_fitting import FitAligner
 from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
+from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import bead_files
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table
+from pairweave.transforms.sentences.splitting import splitting_of
 from pairweave.transforms.shards.sample import sample_share
 from pairweave.transforms.shards.shard import Batches, Shard
 from pairweave.transforms.shards.shuffle import MakeShards
@@ -59,6 +64,7 @@ def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     check(options)
     run = prepare(name, options)
+    check_formats(run.plan)
     check_languages(run, "documents")
     parallel = parallel_plan(run)
     if options.beads is not None:
@@ -88,8 +94,29 @@ def check(options: BitextOptions) -> None:
             f"--{unused[0]}: of an aligner that is fitted in the run; the given --model is fitted. "
             "Leave it out, or leave --model out"
         )
+    for corpus in (options, *options.corpora):
+        if corpus.document_field is not None and corpus.source_input:
+            raise ConfigError(
+                "--document_field: names a field of --input, tables of document pairs"
+            )
+        if corpus.pair_by == "name" and corpus.input:
+            raise ConfigError("--pair_by name: goes with --source_input and --target_input")
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("parallel_source_input and parallel_target_input belong together")
+
+
+def check_formats(plan: Plan) -> None:
+    """Refuse tables in a format whose rows cannot be documents.
+
+    Raises:
+        ConfigError: Names the file.
+    """
+    for unit in plan.units:
+        if unit.parts[0].role == "pairs" and not is_table(unit):
+            raise ConfigError(
+                f"{unit.file}: bitext reads tables of document pairs as .jsonl, .parquet or .tsv, "
+                f"but this is {unit.format}"
+            )
 
 
 def files_read(run: Run, parallel: Plan | None) -> Iterator[str]:
@@ -113,18 +140,41 @@ def graph(
     align = EachDocument(
         aligned_rows,
         model,
-        limits=run.limits,
-        tokens=run.tokens,
-        max_tokens=run.screen.max_tokens,
+        settings=document_settings(run),
         least=LeastScores(options.min_score, options.min_document_score),
         output=config.output,
         plan=run.digest,
+        first=first_documents(run.plan),
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
-    receipts = shards | "Sentences" >> WriteShards(finish, config)
+    named = any(is_table(unit) for unit in run.plan.units)
+    schema = schemas.NAMED_SENTENCES if named else schemas.SENTENCES
+    step = WriteShards(functools.partial(finish, schema=schema), config)
+    receipts = shards | "Sentences" >> step
     _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+
+
+def first_documents(plan: Plan) -> dict[int, int]:
+    """Return the number of the first document of each unit."""
+    counts = [unit.rows if is_table(unit) else 1 for unit in plan.units]
+    starts = itertools.accumulate([0, *counts])
+    return {unit.index: start for unit, start in zip(plan.units, starts, strict=False)}
+
+
+def document_settings(run: Run) -> DocumentSettings:
+    """Return how documents are read and cut."""
+    options = run.options
+    assert isinstance(options, BitextOptions)
+    assert run.tokens is not None
+    return DocumentSettings(
+        run.limits,
+        run.tokens,
+        run.screen.max_tokens,
+        splitting_of(options.split),
+        options.paragraphs,
+    )
 
 
 def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
@@ -148,13 +198,7 @@ def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
             model = reference
             continue
         find = sure_pairs if model is None else found_pairs
-        step = EachDocument(
-            find,
-            model,
-            limits=run.limits,
-            tokens=run.tokens,
-            max_tokens=run.screen.max_tokens,
-        )
+        step = EachDocument(find, model, settings=document_settings(run))
         documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
         found: Batches = documents | f"Pairs{iteration}" >> step
         if plan is not None:
@@ -165,7 +209,9 @@ def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
             directory=run.model_directory + name,
             tokens=run.tokens,
             config=HmmConfig(decode=options.decode),
-            share=sample_share(run.plan.rows + (plan.rows if plan else 0), options.fit_pairs),
+            share=sample_share(
+                expected_rows(run.plan, options) + (plan.rows if plan else 0), options.fit_pairs
+            ),
             seed=options.seed,
             threads=options.workers,
             facts=run.language_facts(),
@@ -194,9 +240,9 @@ def parallel_plan(run: Run) -> Plan | None:
     return make_plan([corpus], run.limits, options.unit_rows)
 
 
-def finish(shard: Shard) -> ShardOutput:
+def finish(shard: Shard, schema: pa.Schema) -> ShardOutput:
     """Turn the kept beads into the rows of the output, and count them."""
-    table = sentences_table(shard.kept)
+    table = sentences_table(shard.kept, schema)
     sides = [table.column(f"{side}_sentences") for side in ("source", "target")]
     single = pc.equal(table.column("bead"), "1-1")
     counts = {

@@ -5,20 +5,29 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import GIVEN_TOKENS, Patterns, RowJobOptions
+from pairweave.pipelines.options.base import GIVEN_TOKENS, PairInputOptions, Patterns, RowJobOptions
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import UNSAID, StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 
-_PLAN_CONSTANTS: dict[str, object] = {"max_json_depth": 64, "vocabulary": 16_000}
+_PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
 """Entries of every plan, so that a run continues one that an earlier version began."""
 
 
 class SentenceOptions(StepOptions):
     """How documents are cut into sentences and aligned."""
 
-    split: Literal["none"] = Field(
-        "none", description="how text is cut into sentences: none, each line is one"
+    split: Literal["none", "lines", "paragraphs"] = Field(
+        "none",
+        description="how text is cut into sentences: none, each line is one; lines, each line is "
+        "a paragraph that is cut; paragraphs, the lines up to a blank one are joined and cut "
+        "(pip install 'pairweave[split]')",
+    )
+    paragraphs: Literal["weigh", "first", "none"] = Field(
+        "weigh",
+        description="paragraphs: weigh, their ends cost something inside a pair; first, they are "
+        "aligned before the sentences within them; none, they count for nothing",
+        json_schema_extra=UNSAID,
     )
     model: str | None = Field(
         None,
@@ -64,7 +73,7 @@ class SentenceOptions(StepOptions):
     )
 
 
-class BitextOptions(SentenceOptions, RowJobOptions, DocumentCorpus):
+class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCorpus):
     """Options of ``bitext``."""
 
     corpora: tuple[DocumentCorpus, ...] = ()
@@ -80,6 +89,12 @@ class BitextOptions(SentenceOptions, RowJobOptions, DocumentCorpus):
         math.inf, description="largest ratio of the sides' token counts; inf for none"
     )
     max_token_chars: MaxTokenChars = Field(1_000, description="longest token, in characters")
+
+    @property
+    def splits(self) -> bool:
+        """Tell whether lines or cells become sentences only on a worker."""
+        tables = any(corpus.input for corpus in (self, *self.corpora))
+        return self.split != "none" or tables
 
     @property
     def given_model(self) -> str | None:

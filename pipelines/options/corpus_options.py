@@ -171,8 +171,27 @@ class ControlOptions(StepOptions):
     )
 
 
-class DocumentCorpus(ControlOptions, SideOptions, Corpus):
-    """Location of a corpus: the n-th file of a side translates the n-th file of the other."""
+class DocumentFileOptions(StepOptions):
+    """Tables of document pairs, and which files are document pairs."""
+
+    input: Patterns = Field(
+        (), description="tables of document pairs, one a row: .tsv .jsonl .parquet [.gz .zst]"
+    )
+    document_field: str | None = Field(
+        None,
+        min_length=1,
+        description="field or column of a document's id or URL in --input",
+    )
+    pair_by: Literal["order", "name"] = Field(
+        "order",
+        description="which files of --source_input and --target_input belong together: the n-th "
+        "ones, or those with the same name below the patterns' fixed directories, but for the "
+        "language (a/b.en.txt, a/b.fr.txt)",
+    )
+
+
+class DocumentCorpus(ControlOptions, FieldOptions, SideOptions, DocumentFileOptions, Corpus):
+    """Location of a corpus: document pairs in two files each, or in the rows of tables."""
 
 
 class _AnyPairCorpus(FormatOptions, FieldOptions, SideOptions, PairFileOptions):

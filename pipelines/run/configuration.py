@@ -22,6 +22,7 @@ from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.output.run_files import to_json
+from pairweave.transforms.sentences.splitting import splitting_of
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
@@ -98,6 +99,8 @@ def resolved_configuration(
     if isinstance(options, BitextOptions):
         names = (*options.parallel_source_input, *options.parallel_target_input)
         settings["parallel"] = plan_facts.files_facts(names)
+        if options.split != "none":
+            settings["splitter"] = splitting_of(options.split).splitter
     settings["exclude"] = plan_facts.files_facts(options.exclude)
     if isinstance(options, SuggestOptions):
         settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)

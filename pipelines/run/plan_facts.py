@@ -69,12 +69,13 @@ def reading_facts(plan: Plan) -> list[dict[str, object]]:
 
 
 def _columns_facts(columns: Columns) -> dict[str, object]:
-    """Return the columns; omit links and origins that are not read: old plans keep their bytes."""
+    """Return the columns; omit what is not read or is no document: old plans keep their bytes."""
     facts = dataclasses.asdict(columns)
     if columns.links is None:
         del facts["links"]
-    if not columns.origin:
-        del facts["origin"]
+    for name in ("origin", "paragraphs"):
+        if not facts[name]:
+            del facts[name]
     return facts
 
 

@@ -44,9 +44,32 @@ MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
 
 
-def shard_count(plan: Plan, shard_pairs: int) -> int:
-    """Return the number of shards that the number or the size of pairs requires."""
-    by_pairs = math.ceil(plan.rows / shard_pairs)
+UNIT_DOCUMENTS = 256
+"""Rows of a table of document pairs that are one unit at most."""
+
+SENTENCE_BYTES = 100
+"""Average size of sentences, to tell how many a text that is still to be split may have."""
+
+
+def expected_rows(plan: Plan, options: PlannedOptions) -> int:
+    """Return about how many rows a job will read; exactly, unless texts are split first."""
+    return max(plan.rows, plan.text_bytes // SENTENCE_BYTES) if _splits(options) else plan.rows
+
+
+def _splits(options: PlannedOptions) -> bool:
+    """Tell whether the rows of a job are made by splitting text."""
+    return isinstance(options, BitextOptions) and options.splits
+
+
+def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
+    """Return the number of shards that the number or the size of pairs requires.
+
+    Args:
+        plan: The plan.
+        rows: Rows that the job will read.
+        shard_pairs: Pairs in a shard.
+    """
+    by_pairs = math.ceil(rows / shard_pairs)
     by_bytes = math.ceil(plan.text_bytes / (shard_pairs * MEAN_PAIR_BYTES))
     return max(1, by_pairs, by_bytes)
 
@@ -97,7 +120,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
         glossary=glossary,
         earlier=earlier,
     )
-    shards = shard_count(plan, options.shard_pairs)
+    shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
     fits = reference is None and options.aligns and job != run_files.FIT
     models = [aligner_of(options).model_name(options)] if fits else []
     if similarity is not None and similarity.idf is None:
@@ -174,8 +197,18 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
-    documents = isinstance(options, BitextOptions)
-    return make_plan(corpora, limits, options.unit_rows, documents=documents), limits
+    if not isinstance(options, BitextOptions):
+        return make_plan(corpora, limits, options.unit_rows), limits
+    corpora = tuple(
+        dataclasses.replace(
+            corpus,
+            documents=True,
+            translation_field=corpus.document_field,
+        )
+        for corpus in corpora
+    )
+    unit_rows = min(options.unit_rows, UNIT_DOCUMENTS)
+    return make_plan(corpora, limits, unit_rows, documents=True), limits
 
 
 def _option_notices(options: PlannedOptions) -> Iterator[Notice]:
@@ -228,6 +261,7 @@ def _document(
                 "rows": unit.rows,
                 # The rows of documents are known only once they are aligned.
                 **({"aligned": True} if isinstance(options, BitextOptions) else {}),
+                **({"unbounded": True} if _splits(options) else {}),
             }
             for unit in plan.units
         ],

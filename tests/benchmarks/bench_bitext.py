@@ -5,7 +5,6 @@ The development documents of ``sentences/``: `bleualign-dev` (German and French,
 themselves, as the job does. F1 is strict, in per cent.
 """
 
-import dataclasses
 import gzip
 import resource
 import time
@@ -15,17 +14,17 @@ import pyarrow as pa
 import pytest
 
 from pairweave.models.hmm.hmm import HmmConfig, fit
+from pairweave.models.sentences.paragraph_order import align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
     align_by_length,
     align_by_words,
-    unaligned,
 )
 from pairweave.pipelines.steps.document_aligning import SURE
 from pairweave.transforms import schemas
 from pairweave.transforms.metrics.sentence_metrics import SentenceScores, score_beads
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads
-from pairweave.transforms.sentences.sentence_words import SentenceWords, cut_words
+from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
 from tests.oracles import bleualign_style, gale_church
 
@@ -101,54 +100,6 @@ def pairs_of(texts, path, least, *, single):
     ]
 
 
-def sliced(side, first, last):
-    """Return some sentences of a side, with the frequencies of the whole side."""
-    offsets = side.offsets[first : last + 1]
-    letters = side.letter_offsets[offsets[0] : offsets[-1] + 1]
-    return SentenceWords(
-        offsets - offsets[0],
-        letters - letters[0],
-        side.letters[letters[0] : letters[-1]],
-        side.frequency[offsets[0] : offsets[-1]],
-    )
-
-
-def paragraphs_first(words, model):
-    """Align paragraphs as if they were sentences, then the sentences of each bead of them."""
-    sides = (words.source, words.source_paragraphs), (words.target, words.target_paragraphs)
-    borders = [
-        np.concatenate([[0], np.flatnonzero(np.diff(numbers)) + 1, [len(side)]])
-        for side, numbers in sides
-    ]
-    flat = [np.zeros(len(border) - 1, np.int64) for border in borders]
-    joined = [
-        dataclasses.replace(side, offsets=side.offsets[border])
-        for (side, _), border in zip(sides, borders, strict=True)
-    ]
-    whole = DocumentWords(*joined, *flat)
-    for bead in beads_of(align_by_words(whole, align_by_length(whole), model)):
-        spans = [
-            (border[side[0]], border[side[-1] + 1]) if side else (0, 0)
-            for border, side in zip(borders, bead, strict=True)
-        ]
-        counts = [last - first for first, last in spans]
-        if all(bead):
-            inner = DocumentWords(
-                *(sliced(side, *span) for (side, _), span in zip(sides, spans, strict=True)),
-                *(np.zeros(count, np.int64) for count in counts),
-            )
-            path = align_by_words(inner, align_by_length(inner), model)
-        else:
-            path = unaligned(*counts)
-        for found in beads_of(path):
-            yield Bead(
-                *(
-                    tuple(int(first) + number for number in side)
-                    for (first, _), side in zip(spans, found, strict=True)
-                )
-            )
-
-
 def f1(found, gold):
     return 100 * SentenceScores(1, *score_beads(found, gold)).as_dict()["strict_f1"]
 
@@ -205,11 +156,10 @@ def test_gold_beads_are_found(shared_data, names, languages, stem, fitted_on):
         }
         single, least = False, 0.0
     for name, (texts, words) in documents.items():
-        flat = dataclasses.replace(
-            words,
-            source_paragraphs=np.zeros(len(words.source), np.int64),
-            target_paragraphs=np.zeros(len(words.target), np.int64),
-        )
+
+        def search(part, model=model):
+            return align_by_words(part, align_by_length(part), model)
+
         beads = {
             "Gale and Church": gale_church.align(*texts),
             "BLEU of words": bleualign_style.align(
@@ -218,13 +168,11 @@ def test_gold_beads_are_found(shared_data, names, languages, stem, fitted_on):
             "first pass": beads_of(first[name]),
             "second pass": beads_of(paths_found[name]),
             **(
-                {"second pass, paragraphs first": paragraphs_first(words, model)}
+                {"second pass, paragraphs first": beads_of(align_in_order(words, "first", search))}
                 if words.comparable_paragraphs
                 else {}
             ),
-            "second pass, no paragraphs": beads_of(
-                align_by_words(flat, align_by_length(flat), model)
-            ),
+            "second pass, no paragraphs": beads_of(align_in_order(words, "none", search)),
         }
         shown = {
             method: round(f1([Bead(*bead) for bead in found], golds[name]), 1)

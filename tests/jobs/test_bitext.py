@@ -1,3 +1,4 @@
+import itertools
 import json
 
 import pyarrow.parquet as pq
@@ -5,7 +6,9 @@ import pytest
 
 from pairweave.models.sentences import sentence_aligner
 from pairweave.transforms.metrics.sentence_metrics import score_beads
-from pairweave.transforms.sentences.bead_lines import read_beads
+from pairweave.transforms.sentences.bead_lines import Bead, read_beads
+from pairweave.transforms.text import sentence_splitter
+from pairweave.transforms.text.sentence_splitter import installed_name
 from tests.makers import runs
 from tests.makers.corpora import sentence
 from tests.makers.documents import write_documents
@@ -13,6 +16,9 @@ from tests.makers.documents import write_documents
 COUNTS = (60, 40)
 PARALLEL = ("--parallel_source_input", "a", "--parallel_target_input", "c")
 pytestmark = pytest.mark.slow
+needs_splitter = pytest.mark.skipif(
+    installed_name() is None, reason="needs the extra split: pip install 'pairweave[split]'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +112,99 @@ def test_a_fitted_model_gives_the_same_beads_again(finished, tmp_path):
     assert (tmp_path / "beads").read_text() == (directory / "beads").read_text()
 
 
+@needs_splitter
+@pytest.mark.parametrize("kind", ["lines", "paragraphs"])
+def test_paragraphs_are_split_and_no_character_is_lost(finished, tmp_path, kind):
+    directory, _ = finished
+    for number, name in itertools.product(range(len(COUNTS)), ("en", "de")):
+        paragraphs = (directory / f"{number}.{name}").read_text().split("\n\n")
+        glue = " " if kind == "lines" else "\n"
+        lines = (glue.join(paragraph.split("\n")) for paragraph in paragraphs)
+        (tmp_path / f"{number}.{name}").write_text("\n\n".join(lines) + "\n")
+    runs.run_well(
+        *(*command()[:9], "--model", directory / "out/models/hmm", "--output", "out"),
+        *("--beads", "beads", "--split", kind, "--paragraphs", "first", "--workers", "1"),
+        cwd=tmp_path,
+    )
+    plan = json.loads((tmp_path / "out/_plan.json").read_text())["configuration"]
+    assert (plan["split"], plan["splitter"]) == (kind, installed_name())
+    assert plan["paragraphs"] == "first"
+    rows = rows_of(tmp_path / "out", "data") + rows_of(tmp_path / "out", "rejects")
+    for side, name in (("source", "en"), ("target", "de")):
+        read = [
+            word
+            for number in range(len(COUNTS))
+            for word in (directory / f"{number}.{name}").read_text().split()
+        ]
+        assert sorted(" ".join(row[side] or "" for row in rows).split()) == sorted(read)
+    for number, beads in enumerate(read_beads(str(tmp_path / "beads"))):
+        for side, name in enumerate(("en", "de")):
+            lines = (directory / f"{number}.{name}").read_text().splitlines()
+            used = [sentence for bead in beads for sentence in bead[side]]
+            assert used == list(range(sum(map(bool, lines))))
+
+
+def test_a_missing_splitter_is_named_before_the_run(finished, tmp_path, monkeypatch):
+    directory, _ = finished
+    monkeypatch.setattr(sentence_splitter, "installed_name", lambda: None)
+    words = (*command()[:9], "--split", "lines", "--output", tmp_path / "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "pairweave[split]" in errors
+
+
+def test_a_table_gives_the_same_pairs_as_its_documents_in_files(finished, tmp_path):
+    directory, _ = finished
+    with (tmp_path / "d.jsonl").open("w") as file:
+        for number in range(len(COUNTS)):
+            sides = ((directory / f"{number}.{name}").read_text() for name in ("en", "de"))
+            row = dict(zip(("source", "target"), sides, strict=True))
+            file.write(json.dumps({"url": f"http://{number}", **row}) + "\n")
+        file.write(json.dumps({"url": "http://bad", "source": "One.", "target": 1}) + "\n")
+        file.write(json.dumps({"url": "http://empty", "source": "One.", "target": ""}) + "\n")
+    runs.run_well(
+        *("bitext", "--input", "d.jsonl", "--document_field", "url", "--source_lang", "en"),
+        *("--target_lang", "de", "--model", directory / "out/models/hmm", "--output", "out"),
+        *("--beads", "beads", "--unit_rows", "3", "--workers", "1"),
+        cwd=tmp_path,
+    )
+    found = read_beads(str(tmp_path / "beads"))
+    assert found[:2] == read_beads(str(directory / "beads"))
+    assert [len(beads) for beads in found[2:]] == [1, 1]
+    columns = ("id", "source", "target", "document", "bead", "score", "source_sentences")
+    wanted, rows = (
+        {tuple(map(str, map(row.get, columns))) for row in rows_of(output, "data")}
+        for output in (directory / "out", tmp_path / "out")
+    )
+    assert rows == wanted
+    for row in rows_of(tmp_path / "out", "data"):
+        assert row["document_id"] == f"http://{row['document']}"
+        assert (row["file"], row["line"]) == ("d.jsonl", row["document"] + 1)
+    reasons = [row["reason"] for row in rows_of(tmp_path / "out", "rejects")]
+    assert reasons.count("wrong_type") == 1
+    manifest = json.loads((tmp_path / "out/_manifest.json").read_text())
+    assert manifest["rows"]["read"] == sum(map(len, found[:2])) + 2
+
+
+def test_documents_are_paired_by_name_and_those_left_over_are_rejected(finished, tmp_path):
+    directory, _ = finished
+    for side, name in (("en", "0.en"), ("de", "0.de")):
+        (tmp_path / side / "deep").mkdir(parents=True)
+        text = (directory / name).read_text()
+        (tmp_path / side / "deep/x.txt").write_text(text)
+    (tmp_path / "en/alone.txt").write_text("One.\nTwo.\n")
+    runs.run_well(
+        *("bitext", "--source_input", "en/**/*.txt", "--target_input", "de/**/*.txt"),
+        *("--pair_by", "name", "--source_lang", "en", "--target_lang", "de", "--output", "out"),
+        *("--model", directory / "out/models/hmm", "--beads", "beads", "--workers", "1"),
+        cwd=tmp_path,
+    )
+    found = read_beads(str(tmp_path / "beads"))
+    assert found == [read_beads(str(directory / "beads"))[0], [Bead((0,), ()), Bead((1,), ())]]
+    notices = json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
+    assert any("en/alone.txt: has no counterpart" in notice for notice in notices)
+
+
 def test_sides_that_do_not_belong_together_are_rejected(finished, tmp_path):
     directory, _ = finished
     (tmp_path / "a.en").write_text(
@@ -176,11 +275,13 @@ def test_c1_controls_are_treated_in_documents(finished, tmp_path, treatment, pai
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--input", "a.tsv"), "unknown option --input"),
+        (("--links", "a"), "unknown option --links"),
+        (("--input", "a.po"), "a.po: bitext reads tables of document pairs as .jsonl"),
+        (("--document_field", "url"), "--document_field: names a field of --input"),
+        (("--input", "t.tsv", "--pair_by", "name"), "--pair_by name: goes with --source_input"),
         (("--attention", "a.npz"), "unknown option --attention"),
         (("--score_field", "4"), "unknown option --score_field"),
         (("--tags_differ", "keep"), "unknown option --tags_differ"),
-        (("--max_json_depth", "3"), "unknown option --max_json_depth"),
         (("--vocabulary", "300"), "unknown option --vocabulary"),
         (("--model", "m", "--iterations", "3"), "--iterations: of an aligner that is fitted"),
         (("--tokens", "sentencepiece"), "must be words, whitespace or sentencepiece:MODEL"),
@@ -197,6 +298,8 @@ def test_options_that_do_not_fit_are_refused(tmp_path, arguments, message):
     for name in "abc":
         (tmp_path / name).write_text("one\n")
     (tmp_path / "long").write_text("one\ntwo\n")
+    (tmp_path / "t.tsv").write_text("one\ttwo\n")
+    (tmp_path / "a.po").write_text('msgid "one"\nmsgstr "two"\n')
     sides = () if "--input" in arguments else ("--source_input", "a", "--target_input", "b")
     sides = sides[:2] if "--target_input" in arguments else sides
     languages = ("--source_lang", "en", "--target_lang", "de", "--output", "out")

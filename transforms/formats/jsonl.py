@@ -182,6 +182,8 @@ def take_texts(
         names["translation"] = columns.translation
     for side, name in names.items():
         text = value.get(name)
+        if columns.paragraphs and type(text) is list:
+            text = joined_paragraphs(text)
         if type(text) is str:
             found = control_problem(text, side, raw, multiline=True) if b"\\" in raw else None
             texts[side] = text if found is None else None
@@ -198,6 +200,18 @@ def take_texts(
             )
         problem = problem or found
     return texts, problem
+
+
+def joined_paragraphs(value: list[Any]) -> str | list[Any]:
+    r"""Return paragraphs as one text with blank lines between them; the list itself if it is none.
+
+    >>> joined_paragraphs(["One. Two.", ["Three.", "Four."]])
+    'One. Two.\n\nThree.\nFour.'
+    """
+    parts = [item if isinstance(item, list) else [item] for item in value]
+    if not all(isinstance(line, str) for part in parts for line in part):
+        return value
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
 def _links_problem(value: dict[str, Any], field: str, raw: bytes) -> Problem:
@@ -221,10 +235,11 @@ def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
         corpus.source_field or "source",
         corpus.target_field or "target",
         corpus.translation_field or "translation",
-        translation_required=corpus.translation_field is not None,
+        translation_required=corpus.translation_field is not None and not corpus.documents,
         score=corpus.score_field,
         links=corpus.links_field,
         languages_in="translation" if default and corpus.translation_field is None else None,
+        paragraphs=corpus.documents,
     )
     return columns, 0
 

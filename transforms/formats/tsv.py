@@ -162,8 +162,9 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     columns = Columns(
         source,
         target,
-        translation_required="translation" in given,
+        translation_required="translation" in given and not corpus.documents,
         field_count=count,
+        paragraphs=False,
         origin=False,
         **dict(zip(given, found, strict=True)),
     )

@@ -144,8 +144,10 @@ def is_as_planned(unit: Json, rows: int) -> bool:
     """Tell whether a unit of a plan may have so many rows.
 
     Documents have at most as many rows as lines: how many sentences make a row is not known before
-    they are aligned.
+    they are aligned. Of lines that are split first, not even that is known.
     """
+    if unit.get("unbounded"):
+        return True
     most = int(unit["rows"])
     return rows <= most if unit.get("aligned") else rows == most
 

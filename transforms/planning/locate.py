@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.formats import registry
+from pairweave.transforms.planning.paired_names import below_pattern, pair_names
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.byte_streams import COMPRESSIONS
@@ -108,6 +109,9 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
         return
     sides = [(role, getattr(corpus, option)) for role, (option, _) in _SIDES.items()]
     sides = [(role, patterns) for role, patterns in sides if patterns]
+    if corpus.pair_by == "name":
+        yield from _paired(corpus, sides)
+        return
     matched = [(role, _match_all(patterns)) for role, patterns in sides]
     counts = [len(found) for _, found in matched]
     if len(set(counts)) > 1:
@@ -128,6 +132,40 @@ def _resolve(corpus: CorpusInput) -> Iterator[FileGroup]:
                     role, *found[row], _SIDES[role][1] or corpus.format or registry.LINE_PARALLEL
                 )
                 for role, found in matched
+            ],
+        )
+
+
+def _paired(corpus: CorpusInput, sides: Sequence[tuple[str, Sequence[str]]]) -> Iterator[FileGroup]:
+    """Yield documents whose files have the same name; those of one side alone come last.
+
+    Raises:
+        InputError: No two files belong together (``no_match``), or a name is `ambiguous_name`.
+    """
+    matched: list[list[tuple[str, str]]] = []
+    names: list[list[str]] = []
+    for _, patterns in sides:
+        found = [(pattern, each) for pattern in patterns for each in _match_all([pattern])]
+        matched.append([each for _, each in found])
+        names.append([below_pattern(path, pattern) for pattern, (path, _) in found])
+    languages = corpus.source_lang or "und", corpus.target_lang or "und"
+    pairs = pair_names(names[0], names[1], languages)
+    if not any(source is not None and target is not None for source, target in pairs):
+        raise InputError(
+            "no_match",
+            matched[0][0][1],
+            "and the other files of source_input have no counterpart of the same name in "
+            f"target_input, such as {matched[1][0][1]}; names below the patterns must be the same, "
+            f"but for the languages {' and '.join(languages)}",
+        )
+    kind = corpus.format or registry.LINE_PARALLEL
+    for places in pairs:
+        yield FileGroup(
+            corpus,
+            [
+                _typed(role, *found[place], kind)
+                for place, found, (role, _) in zip(places, matched, sides, strict=True)
+                if place is not None
             ],
         )
 

@@ -70,8 +70,9 @@ def make_plan(
         unit_rows: Rows in a unit of plain line-based text; a Parquet row group, a compressed file
             and a catalogue are one unit each.
         threads: Number of files read at once; by default one per core, at most 8.
-        documents: Whether the n-th file of a side is a translation of the n-th file of the other,
-            which may have other lines: such a pair is one unit.
+        documents: Whether a file of one side is a translation of one of the other, which may have
+            other lines: such a pair is one unit. A unit of tables has as many rows as ever, of
+            which each is a document pair.
 
     Raises:
         ConfigError: The settings of the corpora are inconsistent.
@@ -104,8 +105,9 @@ def make_plan(
         if group.corpus.run is not None:
             check_shard(group.files[0], found[0].sha256, group.corpus.run)
         planned.extend(_input_files(group, found))
-        if documents:
+        if documents and not group.corpus.input:
             units.append(_document(group, found, len(units)))
+            notices.extend(_unpaired_notices(group))
         else:
             _check_line_counts(group, found)
             units.extend(_units(group, found, len(units)))
@@ -268,6 +270,19 @@ def _document(group: FileGroup, scans: Sequence[Scan], index: int) -> Unit:
         rows=sum(scan.rows for scan in scans),
         c1_controls=group.corpus.c1_controls,
     )
+
+
+def _unpaired_notices(group: FileGroup) -> Iterator[Notice]:
+    if len(group.files) == 1:
+        (file,) = group.files
+        other = "target" if file.role == "source" else "source"
+        yield Notice(
+            "unpaired_document",
+            file.name,
+            1,
+            f"has no counterpart of the same name in {other}_input; all its sentences are rejected "
+            "as unaligned",
+        )
 
 
 def _part(file: LocatedFile, cut: Cut) -> Part:

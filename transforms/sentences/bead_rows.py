@@ -63,18 +63,37 @@ class LeastScores:
     document: float
 
 
+@dataclasses.dataclass(frozen=True)
+class DocumentName:
+    """Which document of a run it is.
+
+    Attributes:
+        number: Its place in the run's input, from 0.
+        id: What its table calls it; None where that has no name for it.
+    """
+
+    number: int
+    id: str | None = None
+
+
 def bead_rows(
-    unit: Unit, sides: tuple[Sentences, Sentences], beads: list[PlacedBead], least: LeastScores
+    unit: Unit,
+    name: DocumentName,
+    sides: tuple[Sentences, Sentences],
+    beads: list[PlacedBead],
+    least: LeastScores,
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row (`schemas.ROWS`) for each bead.
 
-    Sentences of one bead are joined by a space. A bead is rejected if a side is empty, if it or its
-    document scores below the least, or, for the reason of that sentence, if it holds one with a
-    problem (a line that is no text, a sentence over the limit). The place of a row is that of its
-    first source sentence, or without one of its first target sentence.
+    Sentences of one bead are joined by a space, unless the text has none between them. A bead is
+    rejected if a side is empty, if it or its document scores below the least, or, for the reason of
+    that sentence, if it holds one with a problem (a line that is no text, a sentence over the
+    limit). The place of a row is that of its first source sentence, or without one of its first
+    target sentence.
 
     Args:
-        unit: The document pair.
+        unit: The unit that holds the document pair.
+        name: Which document it is.
         sides: Its sentences.
         beads: Its beads, which hold every sentence once.
         least: Which scores suffice.
@@ -86,19 +105,20 @@ def bead_rows(
         detail = f"the document scores {mean:.3f}, min_document_score is {least.document:g}"
         unrelated = Problem(Reject.UNRELATED_DOCUMENT, detail)
     for first in range(0, len(beads), BATCH_ROWS):
-        yield _batch(unit, sides, beads[first : first + BATCH_ROWS], least.pair, unrelated)
+        yield _batch(unit, name, sides, beads[first : first + BATCH_ROWS], least.pair, unrelated)
 
 
 def _batch(
     unit: Unit,
+    name: DocumentName,
     sides: tuple[Sentences, Sentences],
     beads: list[PlacedBead],
     min_score: float,
     unrelated: Problem | None,
 ) -> pa.RecordBatch:
     source, target = (
-        _joined(side, [getattr(bead, name) for bead in beads])
-        for name, side in zip(("source", "target"), sides, strict=True)
+        _joined(side, [getattr(bead, role) for bead in beads])
+        for role, side in zip(("source", "target"), sides, strict=True)
     )
     rejects = [_reject(sides, bead, min_score, unrelated) for bead in beads]
     places = [
@@ -132,6 +152,8 @@ def _batch(
                 "source_end": bead.source.stop,
                 "target_start": bead.target.start,
                 "target_end": bead.target.stop,
+                "document": name.number,
+                "document_id": name.id,
             }
             for bead in beads
         ],
@@ -155,10 +177,14 @@ def _column(field: pa.Field, values: object, count: int) -> pa.Array:
 def _joined(side: Sentences, ranges: list[range]) -> pa.StringArray:
     """Return the text of each bead's side; null where it has no sentence."""
     texts = side.texts.to_pylist() if ranges else []
+    spaced = [True] * len(texts) if side.spaced is None else side.spaced.tolist()
+    glued = [f" {text}" if space else text for text, space in zip(texts, spaced, strict=False)]
     return pa.array(
         [
-            " ".join(texts[sentence] for sentence in sentences) if sentences else None
-            for sentences in ranges
+            texts[numbers[0]] + "".join(glued[number] for number in numbers[1:])
+            if numbers
+            else None
+            for numbers in ranges
         ],
         pa.string(),
     )
@@ -188,8 +214,13 @@ def _reject(
     return None
 
 
-def sentences_table(kept: pa.Table) -> pa.Table:
-    """Turn kept rows (`schemas.ROWS`) into rows of the output (`schemas.SENTENCES`)."""
+def sentences_table(kept: pa.Table, schema: pa.Schema = schemas.SENTENCES) -> pa.Table:
+    """Turn kept rows (`schemas.ROWS`) into rows of the output.
+
+    Args:
+        kept: The rows.
+        schema: `schemas.SENTENCES` or `schemas.NAMED_SENTENCES`.
+    """
     bead = kept.column("bead").combine_chunks()
     starts_ends = {
         side: [bead.field(f"{side}_{end}").to_numpy() for end in ("start", "end")]
@@ -199,7 +230,8 @@ def sentences_table(kept: pa.Table) -> pa.Table:
     kinds = [f"{source}-{target}" for source, target in zip(*sizes, strict=True)]
     columns = {
         "bead": pa.array(kinds, pa.string()),
-        "document": kept.column("unit"),
+        "document": bead.field("document"),
+        "document_id": bead.field("document_id"),
         **{f"{side}_sentences": _numbers(*bounds) for side, bounds in starts_ends.items()},
     }
     return pa.Table.from_arrays(
@@ -207,9 +239,9 @@ def sentences_table(kept: pa.Table) -> pa.Table:
             (columns[field.name] if field.name in columns else kept.column(field.name)).cast(
                 field.type
             )
-            for field in schemas.SENTENCES
+            for field in schema
         ],
-        schema=schemas.SENTENCES,
+        schema=schema,
     )
 
 

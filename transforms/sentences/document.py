@@ -9,6 +9,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.reading.characters import CharacterRules, apply_rules
 from pairweave.transforms.reading.column_lines import decode, line_blocks, whole_lines
 from pairweave.transforms.reading.rows import Problem
+from pairweave.transforms.sentences.splitting import WHOLE_LINES, Splitting, split_lines
 from pairweave.transforms.storage.byte_streams import part_text
 from pairweave.transforms.units import Part, ReadLimits, Unit
 
@@ -23,6 +24,8 @@ class Sentences:
         lines: Line of each sentence, from 1, int64 ``[sentence]``.
         paragraphs: Paragraph of each sentence, from 0, rising, int64 ``[sentence]``.
         problems: Why a sentence is rejected, by its number.
+        spaced: Whether white space or a line break stands before each sentence, bool
+            ``[sentence]``; None if it does everywhere.
     """
 
     name: str
@@ -30,29 +33,54 @@ class Sentences:
     lines: np.ndarray
     paragraphs: np.ndarray
     problems: dict[int, Problem]
+    spaced: np.ndarray | None = None
 
     def __len__(self) -> int:
         """Return the number of sentences."""
         return len(self.lines)
 
 
-def read_document(unit: Unit, limits: ReadLimits) -> tuple[Sentences, Sentences]:
-    """Read both sides of a document pair, a sentence a line; blank lines part paragraphs.
+def read_document(
+    unit: Unit, limits: ReadLimits, splitting: Splitting = WHOLE_LINES
+) -> tuple[Sentences, Sentences]:
+    """Read both sides of a document pair; blank lines part paragraphs.
+
+    A side whose file is missing has no sentences.
 
     A line that is no text (not UTF-8, over the limit, with a control character) is a sentence too,
-    so that the numbers of the sentences are those of the lines that are not blank.
+    so that, where a line is a sentence, the numbers of the sentences are those of the lines that
+    are not blank.
+
+    Args:
+        unit: The document pair.
+        limits: What the readers accept.
+        splitting: How its lines are cut into sentences.
 
     Raises:
         WorkerError: A file is not what was planned.
     """
-    if len(unit.parts) != 2:
+    parts = {part.role: part for part in unit.parts}
+    if len(parts) < len(unit.parts) or not parts.keys() <= {"source", "target"}:
         raise WorkerError(f"{unit.label}: a document pair has 2 files, this has {len(unit.parts)}")
     rules = CharacterRules.of(unit, in_line=True)
-    source, target = (_read_side(part, limits, rules) for part in unit.parts)
+    source, target = (
+        _read_side(parts[role], limits, rules, splitting, language)
+        if role in parts
+        else no_sentences(unit.file)
+        for role, language in (("source", unit.source_lang), ("target", unit.target_lang))
+    )
     return source, target
 
 
-def _read_side(part: Part, limits: ReadLimits, rules: CharacterRules) -> Sentences:
+def no_sentences(name: str) -> Sentences:
+    """Return a side without any."""
+    none = np.zeros(0, np.int64)
+    return Sentences(name, pa.array([], pa.string()), none, none, {})
+
+
+def _read_side(
+    part: Part, limits: ReadLimits, rules: CharacterRules, splitting: Splitting, language: str
+) -> Sentences:
     found = [pa.array([], pa.string())]
     problems: dict[int, Problem] = {}
     done = 0
@@ -65,21 +93,54 @@ def _read_side(part: Part, limits: ReadLimits, rules: CharacterRules) -> Sentenc
         found.append(texts.fill_null(""))
         problems |= {done + row: problem for row, problem in of_block.items()}
         done += len(block)
-    texts = pa.concat_arrays(found)
+    return sentences_of(part.name, pa.concat_arrays(found), problems, splitting, language)
+
+
+def sentences_of(
+    name: str,
+    texts: pa.StringArray,
+    problems: dict[int, Problem],
+    splitting: Splitting,
+    language: str,
+) -> Sentences:
+    """Return the sentences of one side of a document.
+
+    Args:
+        name: The file's name.
+        texts: All its lines, blank ones too, strings without nulls.
+        problems: Why a line is no text, by its place.
+        splitting: How lines are cut into sentences.
+        language: The language of the side.
+    """
     filled = pa.compute.not_equal(pa.compute.utf8_trim_whitespace(texts), "")
     marks = filled.to_numpy(zero_copy_only=False)
+    marks = marks.copy() if problems else marks
     marks[list(problems)] = True
     rows = np.flatnonzero(marks)
     # A new paragraph begins where a line before was blank.
     begins = np.zeros(len(rows), np.int64)
     begins[1:] = np.diff(rows) > 1
     place = {int(row): number for number, row in enumerate(rows.tolist()) if row in problems}
-    return Sentences(
-        part.name,
+    whole = Sentences(
+        name,
         texts.take(pa.array(rows)),
         rows + 1,
         np.cumsum(begins),
         {place[row]: problem for row, problem in problems.items()},
+    )
+    if splitting == WHOLE_LINES:
+        return whole
+    cut = split_lines(
+        whole.texts.to_pylist(), whole.paragraphs, frozenset(whole.problems), splitting, language
+    )
+    first_of_line = {line: sentence for sentence, line in reversed([*enumerate(cut.lines)])}
+    return Sentences(
+        name,
+        pa.array(cut.texts, pa.string()),
+        whole.lines[np.array(cut.lines, np.int64)],
+        np.array(cut.paragraphs, np.int64),
+        {first_of_line[line]: problem for line, problem in whole.problems.items()},
+        np.array(cut.spaced, np.bool_),
     )
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from pairweave.pipelines.cli import COMMANDS, JOBS
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.command_options import EvaluateLinksOptions
 from pairweave.pipelines.options.job_options import (
     AlignOptions,
@@ -234,7 +233,6 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
         (FinetuneOptions, "score_field", "suggest"),
         (AlignOptions, "tags_differ", "augment"),
         (AugmentOptions, "translation_field", "suggest"),
-        (BitextOptions, "max_json_depth", "augment, suggest, align, filter, fit and finetune"),
     ],
 )
 def test_an_option_of_another_job_is_unknown_and_the_message_names_the_job(

@@ -20,4 +20,4 @@ from pairweave.pipelines.run.prepare import MEAN_PAIR_BYTES, shard_count
 )
 def test_there_are_as_many_shards_as_the_pairs_or_their_text_need(rows, text_bytes, shards):
     plan = types.SimpleNamespace(rows=rows, text_bytes=text_bytes)
-    assert shard_count(plan, 100) == shards
+    assert shard_count(plan, rows, 100) == shards

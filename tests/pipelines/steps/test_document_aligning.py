@@ -4,7 +4,8 @@ import pytest
 
 from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.pipelines.steps.document_aligning import aligned_rows, read_sides, words_of
+from pairweave.pipelines.steps.document_aligning import aligned_rows
+from pairweave.pipelines.steps.document_reading import DocumentSettings, read_sides, words_of
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_lines import read_beads
 from pairweave.transforms.sentences.bead_rows import LeastScores
@@ -13,6 +14,7 @@ from pairweave.transforms.units import CorpusInput, ReadLimits
 from tests.makers.corpora import sentence
 from tests.makers.hmm_corpora import plain_table
 
+SETTINGS = DocumentSettings(ReadLimits(), TokenConfig(), 1_000)
 LONG = 3
 """The number of the long sentence."""
 
@@ -45,7 +47,7 @@ def unit(tmp_path):
 
 
 def test_a_sentence_over_the_limit_has_a_reason(unit):
-    sides = read_sides(unit, ReadLimits(), TokenConfig(), 1_000)
+    sides = read_sides(unit, SETTINGS)
     problem = sides[0].problems.pop(LONG)
     assert (problem.reason, problem.detail) == ("too_long", "500000 tokens > 1000")
     assert not sides[0].problems
@@ -66,7 +68,7 @@ def test_the_limit_is_the_longest_sentence_that_is_kept(unit, tmp_path, words, i
         ],
         documents=True,
     ).units
-    sides = read_sides(unit, ReadLimits(), TokenConfig(), 1_000)
+    sides = read_sides(unit, SETTINGS)
     assert bool(sides[0].problems) is is_long
     assert words_of(unit, sides, TokenConfig()).source.offsets[-1] == (0 if is_long else words)
 
@@ -75,12 +77,11 @@ def test_a_long_sentence_keeps_its_number_and_is_rejected_for_its_length(unit, t
     (batch,) = aligned_rows(
         unit,
         model,
-        limits=ReadLimits(),
-        tokens=TokenConfig(),
-        max_tokens=1_000,
+        settings=SETTINGS,
         least=LeastScores(-100.0, -100.0),
         output=str(tmp_path / "out"),
         plan="p",
+        first={0: 0},
     )
     rows = batch.to_pylist()
     (long,) = [row for row in rows if row["reason"] == "too_long"]

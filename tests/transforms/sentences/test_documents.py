@@ -10,6 +10,7 @@ from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.sentences.bead_lines import Bead, bead_line, read_beads
 from pairweave.transforms.sentences.bead_rows import (
+    DocumentName,
     LeastScores,
     PlacedBead,
     bead_rows,
@@ -46,7 +47,9 @@ def read(plan, limits=None):
 
 
 def rows_of(unit, sides, beads, least=ANY):
-    return pa.Table.from_batches(bead_rows(unit, sides, beads, least), schemas.ROWS)
+    return pa.Table.from_batches(
+        bead_rows(unit, DocumentName(unit.index), sides, beads, least), schemas.ROWS
+    )
 
 
 def test_blank_lines_part_paragraphs_and_are_not_counted(planned):

@@ -238,7 +238,7 @@ def _find_columns(
         source,
         target,
         translation,
-        translation_required=corpus.translation_field is not None,
+        translation_required=corpus.translation_field is not None and not corpus.documents,
         score=score,
         links=links,
         origin=origin,

@@ -1,0 +1,183 @@
+"""Document pairs as they are read: two files, or a row of a table; their sentences and words."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.models.sentences.paragraph_order import ParagraphOrder
+from pairweave.models.sentences.sentence_aligner import DocumentWords
+from pairweave.transforms.errors import InputError
+from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.planning.plan import MOST_DOCUMENT_LINES
+from pairweave.transforms.problems import Problem
+from pairweave.transforms.screen import ScreenReject
+from pairweave.transforms.sentences.bead_rows import DocumentName
+from pairweave.transforms.sentences.document import Sentences, read_document, sentences_of
+from pairweave.transforms.sentences.sentence_words import cut_words
+from pairweave.transforms.sentences.splitting import WHOLE_LINES, Splitting
+from pairweave.transforms.text.tokens import TokenConfig, token_counts
+from pairweave.transforms.units import ReadLimits, Unit
+
+_LINE_END = re.compile(r"\r\n|[\r\n]")
+_ESCAPE = re.compile(r"\\([nrt\\])")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentSettings:
+    """How documents are read and cut.
+
+    Attributes:
+        limits: What the readers accept.
+        tokens: How text is cut for the aligner.
+        max_tokens: The longest sentence; a longer one is rejected.
+        splitting: How lines are cut into sentences.
+        order: What becomes of paragraphs.
+    """
+
+    limits: ReadLimits
+    tokens: TokenConfig
+    max_tokens: int
+    splitting: Splitting = WHOLE_LINES
+    order: ParagraphOrder = "weigh"
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentPair:
+    """A document pair.
+
+    Attributes:
+        name: Which document of the run it is.
+        sides: The sentences of both sides.
+        words: Their words.
+    """
+
+    name: DocumentName
+    sides: tuple[Sentences, Sentences]
+    words: DocumentWords
+
+
+def is_table(unit: Unit) -> bool:
+    """Tell whether the rows of a unit are document pairs; else the unit is one."""
+    return unit.columns is not None
+
+
+def read_documents(
+    unit: Unit, settings: DocumentSettings, first: int = 0
+) -> Iterator[DocumentPair | pa.RecordBatch]:
+    """Yield the document pairs of a unit, in order.
+
+    Args:
+        unit: A document pair, or rows of a table.
+        settings: How documents are read and cut.
+        first: Number of the first document.
+
+    Yields:
+        A document, or, for a row of a table that is no document, that row (`schemas.ROWS`) with the
+        reason.
+
+    Raises:
+        InputError: A side has too many sentences (``document_too_long``).
+    """
+    if not is_table(unit):
+        sides = read_sides(unit, settings)
+        yield DocumentPair(DocumentName(first), sides, words_of(unit, sides, settings.tokens))
+        return
+    number = first
+    for batch in read_unit(unit, settings.limits):
+        for row in range(batch.num_rows):
+            place = batch.slice(row, 1)
+            if batch.column("reason")[row].is_valid:
+                yield place
+            else:
+                yield _of_row(unit, place.to_pylist()[0], settings, number)
+            number += 1
+
+
+def _of_row(
+    unit: Unit, row: dict[str, object], settings: DocumentSettings, number: int
+) -> DocumentPair:
+    """Return the document pair that a row of a table holds."""
+    made = []
+    for role, language in (("source", unit.source_lang), ("target", unit.target_lang)):
+        text = str(row[role] or "")
+        if unit.format == "tsv":
+            text = _ESCAPE.sub(lambda found: _ESCAPED[found.group(1)], text)
+        lines = pa.array(_LINE_END.split(text), pa.string())
+        side = sentences_of(unit.file, lines, {}, settings.splitting, language)
+        side = dataclasses.replace(side, lines=np.full(len(side), row["line"], np.int64))
+        made.append(_checked(side, settings, language))
+    identifier = row["translation"]
+    name = DocumentName(number, None if identifier is None else str(identifier))
+    sides = made[0], made[1]
+    return DocumentPair(name, sides, words_of(unit, sides, settings.tokens))
+
+
+def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sentences:
+    """Return a side whose sentences over the limit have that as their problem.
+
+    Raises:
+        InputError: It has too many sentences (``document_too_long``).
+    """
+    if len(side) > MOST_DOCUMENT_LINES:
+        raise InputError(
+            "document_too_long",
+            side.name,
+            f"has {len(side)} sentences, and a document is aligned as a whole, of at most "
+            f"{MOST_DOCUMENT_LINES}; divide it, such as by chapters",
+        )
+    return mark_long(side, settings.tokens, language, settings.max_tokens)
+
+
+def read_sides(unit: Unit, settings: DocumentSettings) -> tuple[Sentences, Sentences]:
+    """Read a document pair of two files; a sentence of too many tokens has that as its problem.
+
+    Raises:
+        InputError: A side has too many sentences (``document_too_long``).
+    """
+    source, target = read_document(unit, settings.limits, settings.splitting)
+    return (
+        _checked(source, settings, unit.source_lang),
+        _checked(target, settings, unit.target_lang),
+    )
+
+
+def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: int) -> Sentences:
+    """Give sentences with more tokens than a side may have the screen's reason for that.
+
+    The time and memory of the second pass grow with the words of a sentence times those of all
+    sentences within its band, so they are found before it.
+    """
+    sizes = pc.binary_length(side.texts).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(sizes >= max_tokens)  # a token has a byte, but for a leading blank
+    counts, _ = token_counts(side.texts.take(pa.array(rows)), tokens, language)
+    found = {
+        row: Problem(ScreenReject.TOO_LONG, f"{count} tokens > {max_tokens}")
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+        if count > max_tokens
+    }
+    return dataclasses.replace(side, problems={**found, **side.problems})
+
+
+def _texts_to_cut(side: Sentences) -> pa.StringArray:
+    """Return the texts of a side, empty where a sentence is too long to be aligned by its words."""
+    long = [row for row, found in side.problems.items() if found.reason == ScreenReject.TOO_LONG]
+    mask = np.zeros(len(side), np.bool_)
+    mask[long] = True
+    return pc.if_else(pa.array(mask), "", side.texts) if long else side.texts
+
+
+def words_of(unit: Unit, sides: tuple[Sentences, Sentences], tokens: TokenConfig) -> DocumentWords:
+    """Cut a document pair into words."""
+    source, target = sides
+    return DocumentWords(
+        cut_words(_texts_to_cut(source), tokens, unit.source_lang),
+        cut_words(_texts_to_cut(target), tokens, unit.target_lang),
+        source.paragraphs,
+        target.paragraphs,
+        unit.file,
+    )

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.text import sentence_splitter
+from pairweave.transforms.text.sentence_splitter import (
+    choose_splitter,
+    installed_name,
+    split_sentences,
+)
+from tests.makers.text_strategies import texts
+
+pytestmark = pytest.mark.skipif(
+    installed_name() is None, reason="needs the extra split: pip install 'pairweave[split]'"
+)
+
+
+def sentences(text, language):
+    return [text[left:right] for left, right in split_sentences(text, language)]
+
+
+@pytest.mark.parametrize(
+    ("language", "parts"),
+    [
+        ("en", ["Mr. Smith met Dr. Jones.", "They left at 5 p.m. on Monday.", "Why?"]),
+        ("en-GB", ['He said: "Go away. Now!" and left.', "She stayed."]),
+        ("de", ["Am 3. Oktober kam z. B. Prof. Meyer.", "Er blieb."]),
+        ("fr", ["M. Dupont est parti.", "Il reviendra !", "Quand ?"]),
+        ("und", ["This is one.", "This is two."]),
+        (None, ["This is one.", "This is two."]),
+    ],
+)
+def test_sentences_end_where_they_end(language, parts):
+    assert sentences(" ".join(parts), language) == parts
+
+
+@pytest.mark.parametrize(
+    ("language", "parts"),
+    [("zh", ["你好。", "再见。", "你去哪里\uff1f"]), ("ja", ["東京へ行く。", "いつ\uff01"])],
+)
+def test_languages_without_spaces_are_split(language, parts):
+    assert sentences("".join(parts), language) == parts
+
+
+@given(texts())
+def test_only_white_space_is_in_no_sentence(text):
+    text = "".join(text.split("\n"))
+    spans = split_sentences(text, "en")
+    assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
+    assert all(text[a:b] == text[a:b].strip() != "" for a, b in spans)
+
+
+def test_a_splitter_that_alters_text_is_not_believed(monkeypatch):
+    monkeypatch.setattr(sentence_splitter, "_segment", lambda: lambda _tag, _text: ["other"])
+    with pytest.raises(WorkerError, match="altered"):
+        split_sentences("text", "en")
+    monkeypatch.setattr(sentence_splitter, "_segment", lambda: lambda _tag, text: [text[:2]])
+    with pytest.raises(WorkerError, match="lost the end"):
+        split_sentences("text", "en")
+
+
+def test_a_splitter_that_is_missing_or_another_is_refused(monkeypatch):
+    with pytest.raises(WorkerError, match="install the same version"):
+        sentence_splitter.check_installed("sentencex-0.0.1")
+    monkeypatch.setattr(sentence_splitter, "installed_name", lambda: None)
+    with pytest.raises(ConfigError, match=r"pairweave\[split\]"):
+        choose_splitter()

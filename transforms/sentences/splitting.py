@@ -1,0 +1,146 @@
+"""Lines of a document are cut into sentences."""
+
+import dataclasses
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+import regex
+
+from pairweave.transforms.text import sentence_splitter
+from pairweave.transforms.text.segmenter import UNSPACED
+
+_UNSPACED = regex.compile(UNSPACED)
+
+SplitKind = Literal["none", "lines", "paragraphs"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Splitting:
+    """How lines become sentences.
+
+    Attributes:
+        kind: ``none``: each line is a sentence, and blank lines part paragraphs. ``lines``: each
+            line is a paragraph, and is cut. ``paragraphs``: the lines up to a blank one are joined
+            to a paragraph, which is cut.
+        splitter: What finds sentences (`transforms.text.sentence_splitter`).
+    """
+
+    kind: SplitKind = "none"
+    splitter: str = sentence_splitter.NONE
+
+
+WHOLE_LINES = Splitting()
+
+
+def splitting_of(kind: SplitKind) -> Splitting:
+    """Return how lines are cut, with the splitter that is installed here.
+
+    Raises:
+        ConfigError: They are to be cut, and none is.
+    """
+    return WHOLE_LINES if kind == "none" else Splitting(kind, sentence_splitter.choose_splitter())
+
+
+@dataclasses.dataclass(frozen=True)
+class CutLines:
+    """Sentences, in order.
+
+    Attributes:
+        texts: Their texts, without white space at their ends.
+        lines: The line in which each begins, from 0.
+        paragraphs: Paragraph of each, from 0.
+        spaced: Whether white space or a line break stands before each.
+    """
+
+    texts: list[str]
+    lines: list[int]
+    paragraphs: list[int]
+    spaced: list[bool]
+
+
+def split_lines(
+    texts: Sequence[str],
+    paragraphs: np.ndarray,
+    whole: frozenset[int],
+    splitting: Splitting,
+    language: str,
+) -> CutLines:
+    """Cut lines that are not blank into sentences.
+
+    Nothing but white space where lines or sentences meet is lost or altered: joined lines have a
+    space between them, or nothing between characters of scripts without spaces.
+
+    Args:
+        texts: The lines.
+        paragraphs: Paragraph of each, as blank lines part them, rising, int64 ``[line]``.
+        whole: Lines that are sentences as they are: those that are no text.
+        splitting: How they are cut.
+        language: Their language.
+
+    Raises:
+        WorkerError: The splitter is not the one that the run names.
+    """
+    sentence_splitter.check_installed(splitting.splitter)
+    made = CutLines([], [], [], [])
+    number = -1
+    for first, last, begins in _stretches(paragraphs, whole, splitting.kind):
+        number += begins
+        text, ends = _joined(texts[first:last])
+        spans = (
+            [(0, len(text))]
+            if first in whole
+            else sentence_splitter.split_sentences(text, language)
+        )
+        starts = np.array([left for left, _ in spans], np.int64)
+        inside = np.searchsorted(ends[:-1], starts, side="right")
+        made.lines.extend((first + inside).tolist())
+        made.texts.extend(text[left:right] for left, right in spans)
+        made.spaced.extend(not left or text[left - 1].isspace() for left, _ in spans)
+        made.paragraphs.extend([number] * len(spans))
+    return made
+
+
+def _joined(lines: Sequence[str]) -> tuple[str, list[int]]:
+    """Return lines as one text, and where each ends in it."""
+    parts: list[str] = []
+    ends: list[int] = []
+    size = 0
+    for line in map(str.strip, lines):
+        if parts and not (_is_unspaced(parts[-1][-1:]) and _is_unspaced(line[:1])):
+            parts[-1] += " "
+            size = ends[-1] = size + 1
+        parts.append(line)
+        size += len(line)
+        ends.append(size)
+    return "".join(parts), ends
+
+
+def _is_unspaced(character: str) -> bool:
+    """Tell whether a character is of a script without spaces, or its punctuation."""
+    return bool(character) and (
+        unicodedata.east_asian_width(character) in "WF" or _UNSPACED.match(character) is not None
+    )
+
+
+def _stretches(
+    paragraphs: np.ndarray, whole: frozenset[int], kind: SplitKind
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield the lines that are cut together, half-open, and whether a paragraph begins there."""
+    count = len(paragraphs)
+    if kind == "lines":
+        yield from ((line, line + 1, True) for line in range(count))
+        return
+    first = 0
+    while first < count:
+        last = first + 1
+        while (
+            last < count
+            and first not in whole
+            and last not in whole
+            and paragraphs[last] == paragraphs[first]
+        ):
+            last += 1
+        yield first, last, first == 0 or bool(paragraphs[first] != paragraphs[first - 1])
+        first = last

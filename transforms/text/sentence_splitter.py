@@ -1,0 +1,104 @@
+"""Sentences of running text, found by sentencex.
+
+It knows the abbreviations and the full stops of many languages, those of Chinese, Japanese and
+Hindi too, and keeps quotations whole. Decision 11 has the measurements that it was chosen by.
+"""
+
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.text.segmenter import primary_tag
+
+NONE = "none"
+"""No splitter: text is split already."""
+
+_PACKAGE = "sentencex"
+_UNKNOWN = "en"
+"""The rules for text of an unknown language; their abbreviations are those of English."""
+
+_TITLES = {"en": ("Ms.",), "es": ("Sra.", "Srta."), "fr": ("M.", "MM.")}
+"""Titles that sentencex does not know, and after which no sentence ends. ``M.`` alone is a third of
+its wrong cuts in French news."""
+
+Span = tuple[int, int]
+"""First code point of a sentence, and the one behind its last."""
+
+
+def installed_name() -> str | None:
+    """Return the splitter that is installed, with the version that decides its cuts, or None."""
+    if importlib.util.find_spec(_PACKAGE) is None:
+        return None
+    return f"{_PACKAGE}-{importlib.metadata.version(_PACKAGE)}"
+
+
+def choose_splitter() -> str:
+    """Return the name of the splitter that is installed.
+
+    Raises:
+        ConfigError: None is.
+    """
+    name = installed_name()
+    if name is None:
+        raise ConfigError(
+            "text is split into sentences by sentencex, which is not installed: pip install "
+            "'pairweave[split]'; or give --split none for text with a sentence a line"
+        )
+    return name
+
+
+def check_installed(name: str) -> None:
+    """Check that the splitter that a run names is the one that is installed here.
+
+    Raises:
+        WorkerError: It is not.
+    """
+    if name != NONE and installed_name() != name:
+        raise WorkerError(
+            f"this run splits sentences with {name}, here is {installed_name() or 'none'}; install "
+            "the same version on every machine"
+        )
+
+
+def split_sentences(text: str, language: str | None) -> list[Span]:
+    """Find the sentences of a text.
+
+    Every character that is not white space is in one sentence; white space is in none where it
+    begins or ends a sentence.
+
+    Args:
+        text: The text, without line breaks.
+        language: Its BCP 47 tag; English rules serve for unknown languages.
+
+    Returns:
+        Their spans in order, without empty ones.
+
+    Raises:
+        WorkerError: The splitter has altered the text.
+    """
+    tag = primary_tag(language) or _UNKNOWN
+    titles = _TITLES.get(tag, ())
+    spans: list[Span] = []
+    at = 0
+    for piece in _segment()(tag, text):
+        if not text.startswith(piece, at):
+            raise WorkerError(f"{_PACKAGE} has altered a text at character {at}: {text[:200]!r}")
+        end = at + len(piece)
+        left = at + len(piece) - len(piece.lstrip())
+        right = left + len(piece.strip())
+        if left < right:
+            if spans and text[slice(*spans[-1])].rpartition(" ")[2] in titles:
+                left, _ = spans.pop()
+            spans.append((left, right))
+        at = end
+    if text[at:].strip():
+        raise WorkerError(f"{_PACKAGE} has lost the end of a text: {text[at : at + 200]!r}")
+    return spans
+
+
+@functools.cache
+def _segment() -> Callable[[str, str], list[str]]:
+    return importlib.import_module(_PACKAGE).segment
