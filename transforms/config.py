@@ -35,6 +35,10 @@ Made = TypeVar("Made", bound="Config")
 UNSAID: dict[str, JsonValue] = {"unsaid": True}
 """Marks an option that a plan leaves out while it has its default."""
 
+UNPLANNED: dict[str, JsonValue] = {"unplanned": True}
+"""Marks an option for where a job runs or where its files are, which may not change an output byte,
+or that a plan lists otherwise: the plan leaves it out."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 Variants = Annotated[int, Field(ge=1, le=100)]

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import LongPairs, Precision
-from pairweave.transforms.config import UNSAID, Share, StepOptions
+from pairweave.transforms.config import UNPLANNED, Share, StepOptions
 
 ScorerName = Literal["hmm", "yisi2"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
@@ -18,12 +18,12 @@ class SimilarityEncoderOptions(StepOptions):
         None,
         min_length=1,
         description="yisi2: directory or hub name of the encoder, such as XLM-R",
-        json_schema_extra={"metavar": "DIR", **UNSAID},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     revision: str | None = Field(
         None,
         description="yisi2: branch, tag or commit of a hub model (default: its newest)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     layer: int | None = Field(
         None,
@@ -31,19 +31,19 @@ class SimilarityEncoderOptions(StepOptions):
         le=200,
         description="yisi2: layer whose vectors are compared; negative layers count from the end, "
         "-1 the last (default: a third of the layers before the end, -8 of 24, -4 of 12)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     precision: Precision = Field(
         "fp32",
         description="yisi2: arithmetic; fp16 only on a GPU, int8 only on a CPU",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     token_budget: int | None = Field(
         None,
         ge=1,
         le=1 << 24,
         description="yisi2: pieces in a batch, including padding (default: what the device holds)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
 
 
@@ -54,13 +54,13 @@ class YisiOptions(StepOptions):
         0.5,
         description="yisi2: weight of precision (over the target) and recall (over the source): 0 "
         "precision alone, 1 recall alone",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     lm_weight: Share = Field(
         0.0,
         description="yisi2: weight of the target's probability by the encoder's language model "
         "head in the score (0.1 in the NRC's systems for WMT20; 0: it is not computed)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
 
 
@@ -71,31 +71,31 @@ class SimilarityOptions(YisiOptions, SimilarityEncoderOptions):
         "hmm",
         description="what scores pairs: hmm, the statistical aligner and the rules, weighed; "
         "yisi2, the similarity of an encoder's pieces (--encoder)",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     long_pairs: LongPairs = Field(
         "windows",
         description="yisi2: for a side over the encoder's limit, encode overlapping windows, or "
         "reject the pair",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     idf: str | None = Field(
         None,
         min_length=1,
         description="yisi2: how rare pieces are, as another run wrote it to models/idf (default: "
         "counted on a sample of the pairs that pass the rules)",
-        json_schema_extra={"metavar": "DIR", **UNSAID},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     idf_pairs: int = Field(
         200_000,
         ge=1,
         description="yisi2: approximate number of pairs that pieces are counted on",
-        json_schema_extra=UNSAID,
+        json_schema_extra=UNPLANNED,
     )
     projection: str | None = Field(
         None,
         min_length=1,
         description="yisi2: linear map of source vectors to target vectors, as projection_fit "
         "makes it",
-        json_schema_extra={"metavar": "DIR", **UNSAID},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )

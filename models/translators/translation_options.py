@@ -3,14 +3,16 @@
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import Precision
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import UNPLANNED, StepOptions
 
 
 class TranslationOptions(StepOptions):
     """Translation."""
 
     translator_revision: str | None = Field(
-        None, description="translator: branch, tag or commit of a hub model (default: its newest)"
+        None,
+        description="translator: branch, tag or commit of a hub model (default: its newest)",
+        json_schema_extra=UNPLANNED,
     )
     beam_size: int = Field(4, ge=1, le=100, description="translator: width of the beam")
     max_translation_tokens: int = Field(

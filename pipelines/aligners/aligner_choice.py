@@ -9,9 +9,6 @@ from pairweave.transforms.errors import ConfigError
 if TYPE_CHECKING:
     from pairweave.pipelines.aligners.job_aligner import Chosen
 
-PLACE = frozenset(name for aligner in ALIGNERS for name in aligner.place)
-"""Options for where and how an aligner runs; none may change an output byte."""
-
 
 def choose_aligner(options: WordAlignerOptions) -> "Chosen":
     """Return the given model, if any, and the tokens, unless their model is still to be trained.

@@ -18,8 +18,14 @@ from pairweave.models.encoder.encoder_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import TOKEN_BUDGET, Options, WordAlignerOptions, as_text
-from pairweave.transforms.config import UNSAID
+from pairweave.pipelines.options.base import (
+    TOKEN_BUDGET,
+    JobOptions,
+    Options,
+    WordAlignerOptions,
+    as_text,
+)
+from pairweave.transforms.config import UNPLANNED, UNSAID
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -40,7 +46,9 @@ class EncoderOptions(Options):
     """Word alignment: by an encoder."""
 
     revision: str | None = Field(
-        None, description="encoder: branch, tag or commit of a hub model (default: its newest)"
+        None,
+        description="encoder: branch, tag or commit of a hub model (default: its newest)",
+        json_schema_extra=UNPLANNED,
     )
     layer: int = Field(
         8, ge=-200, le=200, description="encoder: layer whose output is compared; -1 the last"
@@ -112,18 +120,21 @@ class EncoderOptions(Options):
     large_model: bool = Field(
         default=False,
         description="encoder: the worker processes of a machine share one copy of the model",
+        json_schema_extra=UNPLANNED,
     )
     model_copies: int | None = Field(
         None,
         ge=1,
         description="encoder: number of copies that the worker processes of a machine share "
         "(default: one per process)",
+        json_schema_extra=UNPLANNED,
     )
     accelerator: str | None = Field(
         None,
         pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
         description="encoder: accelerator to request from the runner for the alignment step only, "
         "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
+        json_schema_extra=UNPLANNED,
     )
     watch_model: bool = Field(
         default=False,
@@ -139,12 +150,7 @@ class Encoder(JobAligner):
     pairs = "a multilingual Transformer"
     translations = "by a Transformer"
     options = EncoderOptions
-    own = (
-        *("revision", "layer", "head", "head_threshold", "distortion", *TRANSPORT_SETTINGS),
-        *("unit", "precision", "long_pairs", "token_budget", "watch_model"),
-        *HOSTING,
-    )
-    place = ("revision", *HOSTING)
+    own = tuple(EncoderOptions.model_fields)
     of_workers = ("watch_model", *HOSTING)
     names = ("encoder",)
     packages = ("torch", "transformers")
@@ -203,7 +209,7 @@ class Encoder(JobAligner):
 
     def step(
         self,
-        run: "Run",
+        run: "Run[JobOptions]",
         model: "Model",
         *,
         translations: bool = False,

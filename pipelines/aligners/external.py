@@ -12,7 +12,8 @@ from pairweave.models.external.external_config import (
 )
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
+from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, WordAlignerOptions
+from pairweave.transforms.config import UNPLANNED
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,9 +38,13 @@ class ProgramOptions(Options):
         None,
         description="external: its executable, or the Python that has its package (default: as "
         "on the search path)",
+        json_schema_extra=UNPLANNED,
     )
     program_timeout: int = Field(
-        3600, ge=1, description="external: seconds that one call of the program may take"
+        3600,
+        ge=1,
+        description="external: seconds that one call of the program may take",
+        json_schema_extra=UNPLANNED,
     )
 
 
@@ -49,8 +54,7 @@ class External(JobAligner):
     name = "external"
     pairs = "a program"
     options = ProgramOptions
-    own = ("program", "program_path", "program_timeout")
-    place = ("program_path", "program_timeout")
+    own = tuple(ProgramOptions.model_fields)
     names = PROGRAMS
     warms_up = False
 
@@ -116,7 +120,7 @@ class External(JobAligner):
     def fit(
         self,
         rows: "Batches",
-        run: "Run",
+        run: "Run[JobOptions]",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,

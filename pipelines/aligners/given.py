@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import Options, WordAlignerOptions
+from pairweave.pipelines.options.base import JobOptions, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -43,7 +43,7 @@ class Given(JobAligner):
     pairs = "the links that come with the input (links, attention)"
     translations = f"by {pairs}"
     options = AttentionOptions
-    own = ("attention_method", "attention_layer", "attention_head")
+    own = tuple(AttentionOptions.model_fields)
     takes_links = True
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
@@ -85,7 +85,7 @@ class Given(JobAligner):
 
     def step(
         self,
-        run: "Run",
+        run: "Run[JobOptions]",
         model: "Model",
         *,
         translations: bool = False,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.options.base import FitSettings, WordAlignerOptions
+from pairweave.pipelines.options.base import FitSettings, JobOptions, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Hmm(JobAligner):
     def fit(
         self,
         rows: "Batches",
-        run: "Run",
+        run: "Run[JobOptions]",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,

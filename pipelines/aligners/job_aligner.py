@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, cast
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.options.base import FitSettings, Options, WordAlignerOptions
+from pairweave.pipelines.options.base import FitSettings, JobOptions, Options, WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import CorpusInput, Plan
 
@@ -41,7 +41,6 @@ class JobAligner:
         translations: Its help text for aligning translations with references, in one language.
         options: Its options besides those of every aligner; None if it has none.
         own: Options that other aligners do not have.
-        place: Those of them that change no output byte.
         of_workers: Those of them that do not apply to commands, which have no workers.
         names: Its names in one-line names (`aligner_name`).
         packages: Distributions that it needs.
@@ -57,7 +56,6 @@ class JobAligner:
     translations: ClassVar[str | None] = None
     options: ClassVar[type[Options] | None] = None
     own: ClassVar[tuple[str, ...]] = ()
-    place: ClassVar[tuple[str, ...]] = ()
     of_workers: ClassVar[tuple[str, ...]] = ()
     names: ClassVar[tuple[str, ...]] = ()
     packages: ClassVar[tuple[str, ...]] = ()
@@ -157,7 +155,7 @@ class JobAligner:
     def model(
         self,
         rows: "Batches",
-        run: "Run",
+        run: "Run[JobOptions]",
         pieces: "beam.pvalue.AsSingleton | None" = None,
         after: "beam.PCollection[str] | None" = None,
         *,
@@ -178,7 +176,7 @@ class JobAligner:
     def fit(
         self,
         rows: "Batches",
-        run: "Run",
+        run: "Run[JobOptions]",
         pieces: "beam.pvalue.AsSingleton | None",
         after: "beam.PCollection[str] | None",
         *,
@@ -209,7 +207,7 @@ class JobAligner:
 
     def step(
         self,
-        run: "Run",
+        run: "Run[JobOptions]",
         model: "Model",
         *,
         translations: bool = False,

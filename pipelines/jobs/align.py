@@ -50,10 +50,9 @@ def start(name: str, options: AlignOptions, extra: Sequence[str]) -> int:
     return 0
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int]) -> None:
     """Read, screen, fit, shuffle, tokenize, align, symmetrize, align again, write, commit."""
     options, aligner, config = run.options, run.aligner, run.write_config
-    assert isinstance(options, AlignOptions)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)

@@ -97,10 +97,9 @@ def check(options: AugmentOptions) -> None:
         raise ConfigError(f"{unknown}: --mix 0 tags no pair; leave it out, or raise --mix")
 
 
-def tag_config(run: Run) -> TagConfig:
+def tag_config(run: Run[AugmentOptions]) -> TagConfig:
     """Return how tags are injected."""
     options = run.options
-    assert isinstance(options, AugmentOptions)
     profile = run.document.get("tag_profile")
     return pick(
         TagConfig,
@@ -113,26 +112,25 @@ def tag_config(run: Run) -> TagConfig:
     )
 
 
-def extra_files(run: Run) -> dict[str, bytes]:
+def extra_files(run: Run[AugmentOptions]) -> dict[str, bytes]:
     """Return ``symbols.txt``: the tag tokens, one a line, for SentencePiece."""
     config = tag_config(run)
     names = dict.fromkeys([*symbols(config), *(own_symbols(config) if keeps_tags(run) else ())])
     return {"symbols.txt": "".join(f"{name}\n" for name in names).encode()}
 
 
-def keeps_tags(run: Run) -> bool:
+def keeps_tags(run: Run[AugmentOptions]) -> bool:
     """Tell whether pairs of the input can have tags of their own."""
     return any(unit.inline_tags == "index" for unit in run.plan.units)
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit.
 
     Where no row is to be tagged, nothing is aligned. Fragments and terms are found as they are
     tagged, the former without links; scores of phrase pairs need links of one aligner.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
-    assert isinstance(options, AugmentOptions)
     tags = tag_config(run)
     phrases = pick(PhraseConfig, options, segmenter=run.segmenter)
     scores = pick(ConfidenceConfig, options)
@@ -174,10 +172,9 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     _ = receipts | "Commit" >> committed
 
 
-def fragment_settings(run: Run, tags: TagConfig) -> dict[str, Any]:
+def fragment_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:
     """Return what `finish_fragments` takes beside a shard and the model."""
     options = run.options
-    assert isinstance(options, AugmentOptions)
     fragments = fragment_config(options, tags)
     own_tags = keeps_tags(run)
     return {
@@ -188,10 +185,9 @@ def fragment_settings(run: Run, tags: TagConfig) -> dict[str, Any]:
     }
 
 
-def term_settings(run: Run, tags: TagConfig) -> dict[str, Any]:
+def term_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:
     """Return what `finish_terms` takes beside a shard."""
     options = run.options
-    assert isinstance(options, AugmentOptions)
     terms = term_config(tags)
     return {"tags": tags, "glossary": run.glossary, "terms": terms, "links": options.keep_links}
 

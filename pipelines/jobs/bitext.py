@@ -119,7 +119,7 @@ def check_formats(plan: Plan) -> None:
             )
 
 
-def files_read(run: Run, parallel: Plan | None) -> Iterator[str]:
+def files_read(run: Run[BitextOptions], parallel: Plan | None) -> Iterator[str]:
     """Yield the absolute paths of all files that a run reads."""
     for plan in (run.plan, parallel):
         yield from (file.path for file in (plan.files if plan is not None else ()))
@@ -131,11 +131,14 @@ def files_read(run: Run, parallel: Plan | None) -> Iterator[str]:
 
 
 def graph(
-    pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], *, parallel: Plan | None
+    pipeline: beam.Pipeline,
+    run: Run[BitextOptions],
+    wanted: frozenset[int],
+    *,
+    parallel: Plan | None,
 ) -> None:
     """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
     options, config = run.options, run.write_config
-    assert isinstance(options, BitextOptions)
     model: Model = run.model or fitted_model(pipeline, run, parallel)  # type: ignore[assignment]
     align = EachDocument(
         aligned_rows,
@@ -163,10 +166,9 @@ def first_documents(plan: Plan) -> dict[int, int]:
     return {unit.index: start for unit, start in zip(plan.units, starts, strict=False)}
 
 
-def document_settings(run: Run) -> DocumentSettings:
+def document_settings(run: Run[BitextOptions]) -> DocumentSettings:
     """Return how documents are read and cut."""
     options = run.options
-    assert isinstance(options, BitextOptions)
     assert run.tokens is not None
     return DocumentSettings(
         run.limits,
@@ -177,7 +179,7 @@ def document_settings(run: Run) -> DocumentSettings:
     )
 
 
-def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
+def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | None) -> Model:
     """Return the aligner that is fitted on the documents; what an earlier attempt made is kept.
 
     Each fit reads the input anew: a step that feeds a model cannot also use it.
@@ -188,7 +190,6 @@ def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
         plan: Parallel text to fit on as well, if there is any.
     """
     options = run.options
-    assert isinstance(options, BitextOptions)
     model: Model | None = None
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
@@ -223,10 +224,9 @@ def fitted_model(pipeline: beam.Pipeline, run: Run, plan: Plan | None) -> Model:
     return model
 
 
-def parallel_plan(run: Run) -> Plan | None:
+def parallel_plan(run: Run[BitextOptions]) -> Plan | None:
     """Return the line-parallel text that the aligner is fitted on as well, if there is any."""
     options = run.options
-    assert isinstance(options, BitextOptions)
     if not options.parallel_source_input:
         return None
     unit = run.plan.units[0]

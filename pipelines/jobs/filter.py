@@ -78,7 +78,7 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
     return 0
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> None:
     """Read, screen, fit, shuffle, tokenize, judge and score; select, write, commit.
 
     A selection by rank needs the scores of all shards, as near-duplicates do: they are written, and
@@ -86,7 +86,6 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     scored again.
     """
     options, config = run.options, run.write_config
-    assert isinstance(options, FilterJobOptions)
     aim = Aim(options.select_words, options.select_share)
     if aim == Aim() and options.duplicates != "near":
         found = scored(pipeline, run, wanted)
@@ -100,10 +99,11 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
     _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
 
 
-def selected(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], aim: Aim) -> Shards:
+def selected(
+    pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int], aim: Aim
+) -> Shards:
     """Return the wanted shards, in which near-duplicates and what is not selected have a reason."""
     options, place = run.options, Place(run.write_config.output, run.write_config.plan)
-    assert isinstance(options, FilterJobOptions)
     near = options.near_threshold if options.duplicates == "near" else None
     border = scored_shards.read_border(place)
     whole = scored_shards.finished(place, run.shards)
@@ -126,10 +126,9 @@ def selected(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int], aim: Aim
     return pipeline | "Selected" >> ReadScored(wanted, place, end)
 
 
-def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
+def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
     """Return the wanted shards, whose working tables are SCORED rows."""
     options = run.options
-    assert isinstance(options, FilterJobOptions)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
@@ -152,7 +151,7 @@ def scored(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> Shards:
 def by_aligner(
     rows: Batches,
     sampled: Batches,
-    run: Run,
+    run: Run[FilterJobOptions],
     wanted: frozenset[int],
     pieces: beam.pvalue.AsSingleton | None,
 ) -> Shards:
@@ -166,7 +165,6 @@ def by_aligner(
         pieces: The SentencePiece model that the run trains, if any.
     """
     options, aligner = run.options, run.aligner
-    assert isinstance(options, FilterJobOptions)
     model = aligner.model(sampled, run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
     cut = functools.partial(aligner.cut, tokens=run.tokens)
@@ -184,13 +182,12 @@ def by_aligner(
 def by_encoder(
     rows: Batches,
     sampled: Batches,
-    run: Run,
+    run: Run[FilterJobOptions],
     wanted: frozenset[int],
     _pieces: beam.pvalue.AsSingleton | None,
 ) -> Shards:
     """Return the wanted shards with the scores of an encoder; see `by_aligner`."""
     options, similarity = run.options, run.similarity
-    assert isinstance(options, FilterJobOptions)
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)

@@ -42,7 +42,7 @@ def start(name: str, options: FitOptions, extra: Sequence[str]) -> int:
     return 0
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[FitOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, write the rejects; sample, fit; commit."""
     config = run.write_config
     pieces = trained_pieces(pipeline, run)

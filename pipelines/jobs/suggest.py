@@ -11,7 +11,7 @@ import numpy as np
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.suggest_methods import check_methods, used_methods
+from pairweave.pipelines.options.suggest_methods import check_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_text
 from pairweave.pipelines.run.execute import execute
@@ -98,10 +98,9 @@ def _flags(names: Sequence[str]) -> str:
     return ", ".join(f"--{name}" for name in names)
 
 
-def suggestion_config(run: Run) -> SuggestionConfig:
+def suggestion_config(run: Run[SuggestOptions]) -> SuggestionConfig:
     """Return how examples are made."""
     options = run.options
-    assert isinstance(options, SuggestOptions)
     empirical = lengths_of(options) == "empirical"
     golden = from_json(run.document["golden"]) if empirical else None  # type: ignore[arg-type]
     return pick(
@@ -121,13 +120,12 @@ def extra_files() -> dict[str, bytes]:
     return {"symbols.txt": f"{MASK}\n".encode()}
 
 
-def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
+def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle, filter; fit, translate, tokenize, align, compare; mask, write, commit.
 
     Only the method ``alignment`` looks at translations.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
-    assert isinstance(options, SuggestOptions)
     making = suggestion_config(run)
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
@@ -138,7 +136,7 @@ def graph(pipeline: beam.Pipeline, run: Run, wanted: frozenset[int]) -> None:
         filter_pairs, filters=making.filters, words=making.words, scored=run.scorer is None
     )
     shards = shards | "FilterPairs" >> beam.Map(cheap).with_output_types(Shard)
-    if "alignment" in used_methods(options):
+    if "alignment" in options.used_methods:
         model = aligner.model(rows, run, pieces, translations=True)
         if run.translator is not None:
             looked_at = functools.partial(draw_span_pairs, making)

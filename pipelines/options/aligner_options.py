@@ -7,6 +7,7 @@ from pydantic import Field
 
 from pairweave.pipelines.aligners.registry import ALIGNERS
 from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
+from pairweave.transforms.config import UNPLANNED
 
 _OF_PAIRS = {each.name: each.pairs for each in ALIGNERS if each.pairs}
 _OF_TRANSLATIONS = {each.name: each.translations for each in ALIGNERS if each.translations}
@@ -85,9 +86,12 @@ class AlignerOptions(_Options):
         None,
         description="another aligner, whose links are combined with the first one's: hmm:DIRECTORY,"
         " encoder:MODEL:layer=8:head=softmax, or a program likewise",
+        json_schema_extra=UNPLANNED,
     )
     combine: Literal["intersection", "union"] = Field(
-        "intersection", description="how the links of two aligners are combined"
+        "intersection",
+        description="how the links of two aligners are combined",
+        json_schema_extra=UNPLANNED,
     )
 
     @property

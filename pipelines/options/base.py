@@ -5,27 +5,31 @@ configurations of its steps from it; no step reads flags or the environment.
 """
 
 import os
-from typing import Annotated, ClassVar, Literal, get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 import pydantic
 from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
-from pairweave.transforms.config import SeedOptions, StepOptions
+from pairweave.transforms.config import UNPLANNED, SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
-from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions
+from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notice
+
+if TYPE_CHECKING:
+    from pairweave.transforms.tags.glossary import Glossary
 
 _LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
-_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
 GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
+_TRAINED_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
 ANY_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
 TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
     DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
     _LANGUAGE: "must be a language tag such as en or pt-BR",
-    _TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     GIVEN_TOKENS: "must be words, whitespace or sentencepiece:MODEL",
+    _TRAINED_TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     ANY_TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
     TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
 }
@@ -51,15 +55,17 @@ class Options(StepOptions):
     """Base of all option models; the first line of a model's docstring is a title in the help."""
 
 
-def unsaid_options(options: Options) -> set[str]:
-    """Return the options to leave out of a plan, so that runs without them keep their bytes."""
-    return {
-        name
-        for name, field in type(options).model_fields.items()
-        if isinstance(field.json_schema_extra, dict)
-        and "unsaid" in field.json_schema_extra
-        and getattr(options, name) == field.get_default()
-    }
+def left_out_options(options: Options) -> set[str]:
+    """Return the options to leave out of a plan (`UNPLANNED`, and `UNSAID` with their defaults)."""
+    names = set()
+    for name, field in type(options).model_fields.items():
+        marks = field.json_schema_extra
+        if not isinstance(marks, dict):
+            continue
+        said = "unsaid" not in marks or getattr(options, name) != field.get_default()
+        if "unplanned" in marks or not said:
+            names.add(name)
+    return names
 
 
 class Corpus(Options):
@@ -104,9 +110,9 @@ class WordAlignerOptions(StepOptions):
 
     tokens: str | None = Field(
         None,
-        pattern=_TOKENS,
-        description="units to align: words, whitespace, sentencepiece:MODEL, or sentencepiece to "
-        "train a model on a sample (default words, or those of the given model)",
+        pattern=GIVEN_TOKENS,
+        description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
+        "those of the given model)",
     )
 
     @property
@@ -154,6 +160,12 @@ class FitSettings(WordAlignerOptions, Options):
 class TrainedTokenOptions(FitSettings):
     """Fitting a word aligner: on tokens of a model that may be trained first."""
 
+    tokens: str | None = Field(
+        None,
+        pattern=_TRAINED_TOKENS,
+        description="units to align: words, whitespace, sentencepiece:MODEL, or sentencepiece to "
+        "train a model on a sample (default words, or those of the given model)",
+    )
     vocabulary: int = Field(
         16_000, ge=256, description="pieces of a SentencePiece model trained on a sample"
     )
@@ -162,15 +174,17 @@ class TrainedTokenOptions(FitSettings):
 class SegmenterOptions(Options):
     """Words in scripts without spaces."""
 
-    SEGMENTED: ClassVar[tuple[str, ...]] = ("source", "target")
-    """The sides of a pair that are segmented."""
-
     segmenter: Literal["auto", "dictionary", "none"] = Field(
         "auto",
         description="words of Chinese, Japanese, Thai, Lao, Khmer and Burmese: dictionary, from "
         "the dictionaries of ICU and jieba (pip install 'pairweave[segment]'); none, each "
         "character is a word; auto, dictionary if the input is in such a language",
     )
+
+    @property
+    def segmented(self) -> tuple[str, ...]:
+        """Return the sides of a pair whose words matter."""
+        return ("source", "target")
 
 
 class TranslatorNameOptions(StepOptions):
@@ -194,14 +208,18 @@ class OutputOptions(StepOptions):
     output: str = Field(
         min_length=1,
         description="directory or URI of the run's files",
-        json_schema_extra={"metavar": "DIR"},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
 
 
 class PlaceOptions(SeedOptions, OutputOptions, Options):
     """Running: options of a job in one process."""
 
-    plan_only: bool = Field(default=False, description="print the plan, run nothing, write nothing")
+    plan_only: bool = Field(
+        default=False,
+        description="print the plan, run nothing, write nothing",
+        json_schema_extra=UNPLANNED,
+    )
 
 
 class RunOptions(PlaceOptions):
@@ -213,29 +231,78 @@ class RunOptions(PlaceOptions):
         description="approximate number of pairs in a shard; fewer if pairs average over 8 KiB",
     )
     engine: Literal["local", "prism", "flink"] = Field(
-        "local", description="engine that runs the graph"
+        "local", description="engine that runs the graph", json_schema_extra=UNPLANNED
     )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
         description="processes (local) or parallel slots (flink); with fewer shards, also threads "
         "of an encoder or a translator; does not change the output",
+        json_schema_extra=UNPLANNED,
     )
     attempts: int = Field(
-        2, ge=1, description="number of attempts; a failed attempt is resumed by the next"
+        2,
+        ge=1,
+        description="number of attempts; a failed attempt is resumed by the next",
+        json_schema_extra=UNPLANNED,
     )
 
 
 class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
-    """Tokens: with input, screen and output, the options of every job on a corpus."""
+    """Tokens: with input, screen and output, the options of every job on a corpus.
+
+    A job that has more to say of itself than its options overrides the methods.
+    """
+
+    DOCUMENTS: ClassVar[bool] = False
+    """Whether the input is documents, whose rows are known only once they are aligned."""
+
+    TRANSLATIONS: ClassVar[bool] = False
+    """Whether the screen also judges the translation of a pair."""
+
+    @property
+    def splits(self) -> bool:
+        """Return True if workers split rows of the input, so that nobody knows their number."""
+        return False
+
+    def named_files(self) -> dict[str, tuple[str, ...]]:
+        """Return the files besides the input that change an output byte, by their plan's entry."""
+        return {"exclude": self.exclude}
 
     def plan_settings(self) -> dict[str, object]:
-        """Return entries of the plan's configuration besides the options and the models."""
+        """Return entries of the plan's configuration besides options, models and named files."""
         return {}
+
+    def plan_facts(self) -> dict[str, object]:
+        """Return entries of the plan besides its configuration: contents of files, for the run.
+
+        Raises:
+            ConfigError: A file cannot be read.
+        """
+        return {}
+
+    def output_symbols(self) -> str:
+        """Return a pattern of the output's own symbols, which no text may contain, or ""."""
+        return ""
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield notices on options that work, but perhaps not as wanted."""
+        yield from ()
 
 
 class GraphOptions(RunOptions, PlannedOptions):
     """Options of every job with a graph that makes shards."""
+
+    WRITES_ROWS: ClassVar[bool] = True
+    """Whether shards hold rows; else they hold rejects alone, and the output is a model."""
+
+    def read_glossary(self) -> "Glossary | None":
+        """Return the glossary whose terms are tagged, if the job tags terms.
+
+        Raises:
+            ConfigError: It is missing, superfluous, or cannot be read.
+        """
+        return None
 
     @property
     def may_be_empty(self) -> bool:
@@ -260,7 +327,11 @@ class JobOptions(FitSettings, GraphOptions):
 class RowJobOptions(JobOptions):
     """Running: options of every such job that writes rows, and not only the aligner."""
 
-    allow_empty: bool = Field(default=False, description="let a run succeed that keeps no pairs")
+    allow_empty: bool = Field(
+        default=False,
+        description="let a run succeed that keeps no pairs",
+        json_schema_extra=UNPLANNED,
+    )
 
     @property
     def may_be_empty(self) -> bool:

@@ -1,14 +1,16 @@
 """The options of the job ``bitext``."""
 
 import math
-from typing import Literal
+from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import GIVEN_TOKENS, PairInputOptions, Patterns, RowJobOptions
+from pairweave.pipelines.options.base import PairInputOptions, Patterns, RowJobOptions
 from pairweave.pipelines.options.corpus_options import DocumentCorpus
-from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
+from pairweave.transforms.units import Notice
 
 _PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
 """Entries of every plan, so that a run continues one that an earlier version began."""
@@ -37,10 +39,14 @@ class SentenceOptions(StepOptions):
         json_schema_extra={"metavar": "DIR"},
     )
     parallel_source_input: Patterns = Field(
-        (), description="line-parallel text to fit on as well, the source side"
+        (),
+        description="line-parallel text to fit on as well, the source side",
+        json_schema_extra=UNPLANNED,
     )
     parallel_target_input: Patterns = Field(
-        (), description="line-parallel text to fit on as well, the target side"
+        (),
+        description="line-parallel text to fit on as well, the target side",
+        json_schema_extra=UNPLANNED,
     )
     iterations: int = Field(
         2,
@@ -69,21 +75,16 @@ class SentenceOptions(StepOptions):
         min_length=1,
         description="file for the beads of each document, one a line as [0, 1]:[2]:score, "
         "unaligned sentences too; blank lines part documents, and one without sentences is []:[]",
-        json_schema_extra={"metavar": "FILE"},
+        json_schema_extra={"metavar": "FILE", **UNPLANNED},
     )
 
 
 class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCorpus):
     """Options of ``bitext``."""
 
+    DOCUMENTS: ClassVar[bool] = True
+
     corpora: tuple[DocumentCorpus, ...] = ()
-    tokens: str | None = Field(
-        None,
-        # Documents are cut before there are pairs to train a model on.
-        pattern=GIVEN_TOKENS,
-        description="units to align: words, whitespace or sentencepiece:MODEL (default words, or "
-        "those of the given model)",
-    )
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
         math.inf, description="largest ratio of the sides' token counts; inf for none"
@@ -101,18 +102,27 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         """Return where the fitted aligner is, if one is given."""
         return self.model
 
+    def named_files(self) -> dict[str, tuple[str, ...]]:
+        """Return the parallel text as well."""
+        names = (*self.parallel_source_input, *self.parallel_target_input)
+        return {**super().named_files(), "parallel": names}
+
     def plan_settings(self) -> dict[str, object]:
-        """Return the entries of options that other jobs have."""
-        return {**super().plan_settings(), **_PLAN_CONSTANTS}
+        """Return the entries of options that other jobs have, and the splitter's version."""
+        from pairweave.transforms.sentences.splitting import splitting_of
 
+        if self.split == "none":
+            return _PLAN_CONSTANTS
+        return {**_PLAN_CONSTANTS, "splitter": splitting_of(self.split).splitter}
 
-def fit_notice(options: BitextOptions) -> str | None:
-    """Return a notice if the aligner is fitted on nothing but the documents that it judges."""
-    if options.model is not None or options.parallel_source_input:
-        return None
-    return (
-        "the aligner is fitted on the documents alone and learns the very pairs that it then "
-        "scores, so documents that are no translations of each other may be kept; give parallel "
-        "text (--parallel_source_input, --parallel_target_input) or a fitted --model if there may "
-        "be any"
-    )
+    def notices(self) -> Iterator[Notice]:
+        """Yield a notice if the aligner is fitted on nothing but the documents that it judges."""
+        if self.model is not None or self.parallel_source_input:
+            return
+        message = (
+            "the aligner is fitted on the documents alone and learns the very pairs that it then "
+            "scores, so documents that are no translations of each other may be kept; give "
+            "parallel text (--parallel_source_input, --parallel_target_input) or a fitted --model "
+            "if there may be any"
+        )
+        yield Notice("no_parallel_text", "options", 1, message)

@@ -12,7 +12,7 @@ from pairweave.pipelines.options.base import (
     TrainedTokenOptions,
 )
 from pairweave.pipelines.options.corpus_options import PairCorpus
-from pairweave.transforms.config import StepOptions
+from pairweave.transforms.config import UNPLANNED, StepOptions
 from pairweave.transforms.filtering.rule_options import (
     DuplicateOptions,
     RuleOptions,
@@ -43,7 +43,7 @@ class ScoreOptions(StepOptions):
         min_length=1,
         description="file for the score of each input line, in input order; 0 for a pair that was "
         "rejected before the selection",
-        json_schema_extra={"metavar": "FILE"},
+        json_schema_extra={"metavar": "FILE", **UNPLANNED},
     )
 
 
@@ -55,7 +55,7 @@ class EarlierOptions(StepOptions):
         description="finished runs of bitext, filter or align, or files with both sides (.tsv "
         ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers make "
         "no difference unless --duplicates is exact",
-        json_schema_extra={"metavar": "RUN|FILE"},
+        json_schema_extra={"metavar": "RUN|FILE", **UNPLANNED},
     )
 
 
@@ -65,13 +65,14 @@ class RulePreviewOptions(StepOptions):
     output: str = Field(
         "",
         description="directory or URI of the run's files; only --preview needs none",
-        json_schema_extra={"metavar": "DIR"},
+        json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     preview: int | None = Field(
         None,
         ge=1,
         description="print what each rule would do with the first N pairs of each corpus (value, "
         "limit, verdict), and how many each rejects; run nothing, write nothing",
+        json_schema_extra=UNPLANNED,
     )
 
 
@@ -113,3 +114,9 @@ class FilterJobOptions(
     def may_fit_nothing(self) -> bool:
         """Return True if the run writes pairs of which no rule lets one pass."""
         return self.allow_empty or self.annotate_only
+
+    def plan_settings(self) -> dict[str, object]:
+        """Return the digest of the weights, if the score has some."""
+        from pairweave.transforms.filtering.score import read_weights
+
+        return {"score_weights": read_weights(self.score_weights).digest} if self.aligns else {}

@@ -1,7 +1,8 @@
 """The options of the jobs on a corpus that align or train: one frozen model a job."""
 
+import hashlib
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pydantic
 from pydantic import Field
@@ -22,7 +23,7 @@ from pairweave.pipelines.options.base import (
     WordAlignerOptions,
 )
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
-from pairweave.transforms.config import UNSAID, StepOptions
+from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.links.link_options import (
     ConfidenceLimitOptions,
@@ -43,9 +44,14 @@ from pairweave.transforms.tags.injection_options import (
     TagShareOptions,
 )
 
+if TYPE_CHECKING:
+    from pairweave.transforms.tags.glossary import Glossary
+
 
 class FitOptions(RuleBlockOptions, TrainedTokenOptions, PairInputOptions, JobOptions, PairCorpus):
     """Options of ``fit``."""
+
+    WRITES_ROWS: ClassVar[bool] = False
 
     corpora: tuple[PairCorpus, ...] = ()
 
@@ -54,7 +60,9 @@ class TrainedOptions(StepOptions):
     """The encoder to train, and the objectives."""
 
     model: str = Field(min_length=1, description="encoder to start from: directory or hub name")
-    revision: str | None = Field(None, description="branch, tag or commit of a hub model")
+    revision: str | None = Field(
+        None, description="branch, tag or commit of a hub model", json_schema_extra=UNPLANNED
+    )
     objectives: str = Field(
         "mlm,tlm,so,psi",
         pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
@@ -118,7 +126,7 @@ class AlignOptions(
         None,
         min_length=1,
         description="file for the links of each input line, in input order",
-        json_schema_extra={"metavar": "FILE"},
+        json_schema_extra={"metavar": "FILE", **UNPLANNED},
     )
 
 
@@ -205,6 +213,45 @@ class AugmentOptions(
     def aligns(self) -> bool:
         """Return True if rows are tagged: only these need links."""
         return self.mix > 0
+
+    def plan_settings(self) -> dict[str, object]:
+        """Return the digest of the tag profile, if there is one."""
+        from pairweave.transforms.output.run_files import to_json
+
+        profile = self.plan_facts().get("tag_profile")
+        return (
+            {} if profile is None else {"tag_profile": hashlib.sha256(to_json(profile)).hexdigest()}
+        )
+
+    def plan_facts(self) -> dict[str, object]:
+        """Return the tag profile, if there is one.
+
+        Raises:
+            ConfigError: It cannot be read.
+        """
+        from pairweave.transforms.tags.tag_profile import read_profile
+
+        return (
+            {}
+            if self.tag_profile is None
+            else {"tag_profile": read_profile(self.tag_profile).to_json()}
+        )
+
+    def output_symbols(self) -> str:
+        """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
+        from pairweave.pipelines.options.representation import output_symbols
+
+        return output_symbols(self)
+
+    def read_glossary(self) -> "Glossary | None":
+        """Return the glossary whose terms are tagged; None for another method.
+
+        Raises:
+            ConfigError: It is missing, superfluous, or cannot be read.
+        """
+        from pairweave.pipelines.steps.glossary_terms import glossary_of
+
+        return glossary_of(self)
 
     @pydantic.model_validator(mode="before")
     @classmethod

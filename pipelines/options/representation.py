@@ -1,6 +1,5 @@
 """The representation of tags from options."""
 
-from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.tag_profile import read_profile
@@ -29,10 +28,8 @@ def representation_of(options: AugmentOptions) -> Name:
     return opening, closing, empty
 
 
-def symbols_in_text(options: PlannedOptions) -> str:
+def output_symbols(options: AugmentOptions) -> str:
     """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
-    if not isinstance(options, AugmentOptions):
-        return ""
     name = representation_of(options)
     if name == "raw":
         # A later check refuses raw without a profile.

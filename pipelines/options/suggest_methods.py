@@ -1,6 +1,5 @@
-"""The methods of ``suggest`` that make examples, and checks for options that none of them uses."""
+"""Checks for options of ``suggest`` that no method in use needs."""
 
-import math
 from collections.abc import Sequence
 
 from pairweave.pipelines.options.aligner_options import AlignerSettings
@@ -22,16 +21,6 @@ OF_ALIGNMENT = {
 OF_SPANS = {"min_suggestion_words", "max_suggestion_words", "max_masked_share", "segmenter"}
 
 
-def used_methods(options: SuggestOptions) -> set[str]:
-    """Return the methods that make examples: ``mix`` can exclude some of those named."""
-    named: set[str] = set(options.methods)
-    if options.mix == 0 and named != {"parallel"}:
-        return named - {"parallel"}
-    if math.isinf(options.mix) and "parallel" in named:
-        return {"parallel"}
-    return named
-
-
 def check_methods(options: SuggestOptions) -> None:
     """Refuse given options that no method in use needs.
 
@@ -39,7 +28,7 @@ def check_methods(options: SuggestOptions) -> None:
         ConfigError: There are such options.
     """
     given = options.model_fields_set
-    used = used_methods(options)
+    used = options.used_methods
     # A golden set is also compared with examples of the method alignment.
     of_random = OF_RANDOM - ({"fit_lengths"} if "alignment" in used else set())
     for method, names in (("random", of_random), ("alignment", OF_ALIGNMENT)):
@@ -59,19 +48,6 @@ def check_methods(options: SuggestOptions) -> None:
         )
     if "hint_letters" in given and options.hint != "letters":
         raise ConfigError("--hint_letters: applies to --hint letters; give both")
-
-
-def limit_notice(options: SuggestOptions) -> str | None:
-    """Return a notice if the screen may reject sources that ``max_source_words`` would accept."""
-    words, tokens = options.max_source_words, options.max_tokens
-    if "max_source_words" not in options.model_fields_set or tokens >= words * options.max_ratio:
-        return None
-    return (
-        f"--max_tokens {tokens} applies to every side, so a source of up to --max_source_words "
-        f"{words} words is rejected as too_long if its target or translation is longer than "
-        f"{tokens} tokens (Chinese and Japanese have one per character); leave --max_tokens out to "
-        "accept them"
-    )
 
 
 def _why_unused(options: SuggestOptions, method: str) -> str:

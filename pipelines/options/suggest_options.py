@@ -1,6 +1,7 @@
 """The options of ``suggest``."""
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar
 
 import pydantic
@@ -29,6 +30,7 @@ from pairweave.transforms.suggestions.suggestion_options import (
     RandomOptions,
     ScoreLimitOptions,
 )
+from pairweave.transforms.units import Notice
 
 
 class FitLengthsOptions(StepOptions):
@@ -81,7 +83,7 @@ class SuggestOptions(
     Help lists those of the last class first.
     """
 
-    SEGMENTED: ClassVar[tuple[str, ...]] = ("target",)
+    TRANSLATIONS: ClassVar[bool] = True
 
     corpora: tuple[TranslatedCorpus, ...] = ()
     max_tokens: MaxTokens = Field(
@@ -111,3 +113,47 @@ class SuggestOptions(
             return values  # absent, or not a number, which the fields report
         needed = math.ceil(min(words * ratio, MAX_TOKENS))
         return {**values, "max_tokens": needed} if needed > 250 else values
+
+    @property
+    def used_methods(self) -> set[str]:
+        """Return the methods that make examples: ``mix`` can exclude some of those named."""
+        named: set[str] = set(self.methods)
+        if self.mix == 0 and named != {"parallel"}:
+            return named - {"parallel"}
+        if math.isinf(self.mix) and "parallel" in named:
+            return {"parallel"}
+        return named
+
+    @property
+    def segmented(self) -> tuple[str, ...]:
+        """Return the sides of a pair whose words matter: none where whole sentences are masked."""
+        return () if self.used_methods == {"parallel"} else ("target",)
+
+    def named_files(self) -> dict[str, tuple[str, ...]]:
+        """Return the golden set as well."""
+        return {**super().named_files(), "fit_lengths": self.fit_lengths}
+
+    def plan_facts(self) -> dict[str, object]:
+        """Return what random masks follow of the golden set.
+
+        Raises:
+            ConfigError: It cannot be read.
+        """
+        from pairweave.transforms.suggestions.span_lengths import read_golden
+
+        if not self.fit_lengths:
+            return {}
+        return {"golden": read_golden(self.fit_lengths, self.target_lang).as_json()}
+
+    def notices(self) -> Iterator[Notice]:
+        """Yield a notice if the screen may reject sources that ``max_source_words`` accepts."""
+        words, tokens = self.max_source_words, self.max_tokens
+        if "max_source_words" not in self.model_fields_set or tokens >= words * self.max_ratio:
+            return
+        message = (
+            f"--max_tokens {tokens} applies to every side, so a source of up to "
+            f"--max_source_words {words} words is rejected as too_long if its target or "
+            f"translation is longer than {tokens} tokens (Chinese and Japanese have one per "
+            "character); leave --max_tokens out to accept them"
+        )
+        yield Notice("side_limit", "options", 1, message)

@@ -1,45 +1,24 @@
 """The settings of a job in its plan: exactly those that determine an output byte."""
 
-import hashlib
 import math
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
-from pairweave.models.similarity.similarity_options import SimilarityOptions
 from pairweave.models.translators.translator_store import TranslatorReference
-from pairweave.pipelines.aligners import aligner_choice, second_aligner_choice
+from pairweave.pipelines.aligners import second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
-from pairweave.pipelines.options.base import PlannedOptions, unsaid_options
-from pairweave.pipelines.options.bitext_options import BitextOptions
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.earlier_corpus import earlier_facts
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.similarity_choice import OF_HMM, Similarity
 from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
-from pairweave.transforms.filtering.score import read_weights
-from pairweave.transforms.output.run_files import to_json
-from pairweave.transforms.sentences.splitting import splitting_of
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan
-
-# Options for where a job runs and where its files are; none may change an output byte.
-_PLACE = {
-    *("output", "engine", "workers", "attempts", "plan_only", "pharaoh", "exclude"),
-    *("earlier", "preview"),
-    *("beads", "parallel_source_input", "parallel_target_input"),
-    *("model", "translator_revision", "allow_empty", "fit_lengths"),
-    *("scores", "score_weights"),
-    *SimilarityOptions.model_fields,
-    "corpora",
-    *aligner_choice.PLACE,
-    *second_aligner_choice.OPTIONS,
-}
 
 
 def resolved_configuration(
@@ -51,7 +30,6 @@ def resolved_configuration(
     translator: TranslatorReference | None = None,
     scorer: PairScorer | None = None,
     similarity: Similarity | None = None,
-    profile: dict[str, object] | None = None,
     segmenter: str = NONE,
     glossary: Glossary | None = None,
     earlier: Plan | None = None,
@@ -66,18 +44,17 @@ def resolved_configuration(
         translator: The translator of sources, if any.
         scorer: The scorer of suggestions, if any.
         similarity: The encoder that scores pairs, if any.
-        profile: The tag profile, if any.
         segmenter: Finds words in scripts without spaces.
         glossary: The glossary of terms to tag, if any.
         earlier: The earlier corpus, if any.
     """
     aligner = aligner_of(options)
     unused = unused_options(options) | unused_translator_options(options)
-    left_out = _PLACE | unused | aligner.unread(reference) | unsaid_options(options)
-    left_out |= options.corpus_kind().model_fields.keys()
+    left_out = unused | aligner.unread(reference) | left_out_options(options)
+    left_out |= {"corpora", *options.corpus_kind().model_fields}
     if similarity is not None:
         left_out |= OF_HMM
-    settings = options.model_dump(mode="json", exclude=left_out) | options.plan_settings()
+    settings = options.model_dump(mode="json", exclude=left_out)
     # JSON has no infinity.
     settings = _finite(settings)
     block = settings.get("filter")
@@ -96,24 +73,15 @@ def resolved_configuration(
     if scorer is not None:
         settings["scorer"] = scorer.forward.digest
         settings["reverse_scorer"] = scorer.reverse.digest
-    if isinstance(options, BitextOptions):
-        names = (*options.parallel_source_input, *options.parallel_target_input)
-        settings["parallel"] = plan_facts.files_facts(names)
-        if options.split != "none":
-            settings["splitter"] = splitting_of(options.split).splitter
-    settings["exclude"] = plan_facts.files_facts(options.exclude)
-    if isinstance(options, SuggestOptions):
-        settings["fit_lengths"] = plan_facts.files_facts(options.fit_lengths)
-    if isinstance(options, FilterJobOptions) and similarity is None:
-        settings["score_weights"] = read_weights(options.score_weights).digest
-    if isinstance(options, FilterJobOptions):
-        settings["detector"] = _detector(options.detector)
+    if "detector" in settings:
+        settings["detector"] = _detector(str(settings["detector"]))
     if earlier is not None:
         settings["earlier"] = earlier_facts(earlier)
     if similarity is not None:
         settings |= similarity.settings
-    if profile is not None:
-        settings["tag_profile"] = hashlib.sha256(to_json(profile)).hexdigest()
+    named = options.named_files()
+    settings |= {name: plan_facts.files_facts(patterns) for name, patterns in named.items()}
+    settings |= options.plan_settings()
     return settings
 
 
@@ -149,13 +117,9 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         if flat.get(name) is not None:
             flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
-    if "fit_lengths" in flat:
-        golden = [file["sha256"][:12] for file in flat["fit_lengths"]]  # type: ignore[attr-defined]
-        flat["fit_lengths"] = golden
-    for name in ("parallel", "earlier"):
+    for name in ("fit_lengths", "parallel", "earlier"):
         if name in flat:
-            given = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
-            flat[name] = given
+            flat[name] = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
     for name in {"tokens", "detector", "filter.detector"} & flat.keys():
         kind, colon, digest = str(flat[name]).partition(":")
         flat[name] = kind + colon.replace(":", "-") + digest[:12]

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Protocol, Self, TypeVar
 
-from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.run import GraphT, Run
 
 
 class Threaded(Protocol):
@@ -17,7 +17,7 @@ class Threaded(Protocol):
 Model = TypeVar("Model", bound=Threaded)
 
 
-def share_cores(run: Run) -> Run:
+def share_cores(run: Run[GraphT]) -> Run[GraphT]:
     """Give each copy of a neural model its share of the cores.
 
     One process handles a shard. If there are fewer shards than workers, or if workers share copies

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pairweave.pipelines.options.base import PlannedOptions
-from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.options.filter_options import EarlierOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
@@ -11,7 +11,7 @@ from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
-_READING = ("html_entities", "c1_controls")
+_READING = ("html_entities", "c1_controls", "inline_tags", "inline_syntax")
 """Treatments of text that an earlier corpus shares with the corpus, so that equal texts meet."""
 
 
@@ -22,7 +22,7 @@ def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Pla
         ConfigError: The corpus is in several languages, or a run cannot be read on from.
         InputError: A file cannot be used (`make_plan`).
     """
-    if not isinstance(options, FilterJobOptions) or not options.earlier:
+    if not isinstance(options, EarlierOptions) or not options.earlier:
         return None
     languages = {(unit.source_lang, unit.target_lang) for unit in plan.units}
     if len(languages) != 1:
@@ -32,8 +32,6 @@ def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Pla
         )
     ((source, target),) = languages
     reading: dict[str, Any] = {name: getattr(options, name) for name in _READING}
-    reading["inline_tags"] = options.inline_tags
-    reading["inline_syntax"] = options.inline_syntax
     corpora = [
         input_of_run(given, source, target, reading)
         if _is_run(given)

@@ -8,17 +8,17 @@ import apache_beam as beam
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.retry import resume
-from pairweave.pipelines.run.run import Graph, Planned, Run
+from pairweave.pipelines.run.run import Graph, GraphT, Planned, Run
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
-from pairweave.transforms.output import receipts, run_files
+from pairweave.transforms.output import receipts
 from pairweave.transforms.storage import files
 
 
 def execute(
-    run: Run,
-    graph: Callable[[beam.Pipeline, Run, frozenset[int]], None],
+    run: Run[GraphT],
+    graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None],
     extra: Sequence[str],
     extra_files: dict[str, bytes],
     commit: Callable[[str], object] | None = None,
@@ -43,7 +43,7 @@ def execute(
     def missing() -> Graph | None:
         nonlocal reused
         done = receipts.finished_shards(
-            output, run.digest, run.shards, rejects_only=run.job == run_files.FIT
+            output, run.digest, run.shards, rejects_only=not run.options.WRITES_ROWS
         )
         unread = receipts.unread_units(output, run.digest, len(run.plan.units))
         reused = max(reused, len(done))

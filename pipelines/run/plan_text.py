@@ -8,7 +8,7 @@ import yaml
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.execute import check_start
-from pairweave.pipelines.run.run import Planned, Run
+from pairweave.pipelines.run.run import GraphT, Planned, Run
 from pairweave.transforms.commit.claim import check_claim, check_unclaimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
@@ -22,7 +22,9 @@ MAX_LINES = 40
 
 
 def show(
-    run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None], extra: Sequence[str]
+    run: Run[GraphT],
+    graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None],
+    extra: Sequence[str],
 ) -> int:
     """Print the plan of a run: inputs, units, shards, configuration, graph, refusals.
 
@@ -99,7 +101,9 @@ class _Labels(beam.pipeline.PipelineVisitor):
             self.labels.append(label)
 
 
-def _labels(run: Run, graph: Callable[[beam.Pipeline, Run, frozenset[int]], None]) -> list[str]:
+def _labels(
+    run: Run[GraphT], graph: Callable[[beam.Pipeline, Run[GraphT], frozenset[int]], None]
+) -> list[str]:
     pipeline = beam.Pipeline()
     shutil.rmtree(pipeline.local_tempdir)  # Beam deletes it with the end of a run
     graph(pipeline, run, frozenset(range(run.shards)))

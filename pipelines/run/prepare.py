@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.metadata
 import math
-from collections.abc import Iterator
 
 from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
@@ -11,34 +10,25 @@ from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options.base import FitSettings, GraphOptions, PlannedOptions
-from pairweave.pipelines.options.bitext_options import BitextOptions, fit_notice
+from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.job_options import AugmentOptions
-from pairweave.pipelines.options.representation import symbols_in_text
-from pairweave.pipelines.options.suggest_methods import limit_notice
-from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_facts, segmenter_choice
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.earlier_corpus import earlier_plan
-from pairweave.pipelines.run.run import Planned, Run
+from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.pipelines.run.scorer_choice import choose_scorer
 from pairweave.pipelines.run.similarity_choice import choose_similarity
 from pairweave.pipelines.run.translator_choice import choose_translator
-from pairweave.pipelines.steps.glossary_terms import glossary_of
 from pairweave.transforms.config import pick
-from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.screen import RESERVED, ScreenConfig, load_exclude
 from pairweave.transforms.storage import files
-from pairweave.transforms.suggestions.span_lengths import read_golden
-from pairweave.transforms.tags.tag_profile import read_profile
 from pairweave.transforms.text.tokens import TokenConfig
-from pairweave.transforms.units import Notice, Plan, ReadLimits
+from pairweave.transforms.units import Plan, ReadLimits
 
 MEAN_PAIR_BYTES = 8 << 10
 """Average size of pairs above which shards have fewer pairs, so that a shard fits a table."""
@@ -53,12 +43,7 @@ SENTENCE_BYTES = 100
 
 def expected_rows(plan: Plan, options: PlannedOptions) -> int:
     """Return about how many rows a job will read; exactly, unless texts are split first."""
-    return max(plan.rows, plan.text_bytes // SENTENCE_BYTES) if _splits(options) else plan.rows
-
-
-def _splits(options: PlannedOptions) -> bool:
-    """Tell whether the rows of a job are made by splitting text."""
-    return isinstance(options, BitextOptions) and options.splits
+    return max(plan.rows, plan.text_bytes // SENTENCE_BYTES) if options.splits else plan.rows
 
 
 def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
@@ -74,7 +59,7 @@ def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def prepare(job: str, options: GraphOptions) -> Run:
+def prepare(job: str, options: GraphT) -> Run[GraphT]:
     """Plan a job whose graph makes shards: read every input once, write nothing.
 
     Raises:
@@ -84,13 +69,8 @@ def prepare(job: str, options: GraphOptions) -> Run:
         worker.prepare_forks()  # now, before anything that may start a thread
     _check_rules(options)
     plan, limits = _plan_input(options)
-    plan = dataclasses.replace(plan, notices=(*plan.notices, *_option_notices(options)))
+    plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices()))
     reference, tokens = choose_aligner(options)
-    if tokens is None and not isinstance(options, FitSettings):
-        raise ConfigError(
-            f"--tokens sentencepiece: {job} trains no model; give sentencepiece:MODEL, words or "
-            "whitespace"
-        )
     if reference is not None:
         reference = aligner_of(options).of_plan(reference, plan)
     translator = choose_translator(options, plan.units)
@@ -98,14 +78,9 @@ def prepare(job: str, options: GraphOptions) -> Run:
     similarity = choose_similarity(options)
     screen = screen_of(job, options, tokens)
     second = choose_second(options, tokens)
-    golden = None
-    if isinstance(options, SuggestOptions) and options.fit_lengths:
-        golden = read_golden(options.fit_lengths, options.target_lang).as_json()
-    profile = None
-    if isinstance(options, AugmentOptions) and options.tag_profile is not None:
-        profile = read_profile(options.tag_profile).to_json()
+    facts = options.plan_facts()
     segmenter = segmenter_choice.choose(options, plan.units, limits)
-    glossary = glossary_of(options) if isinstance(options, AugmentOptions) else None
+    glossary = options.read_glossary()
     earlier = earlier_plan(options, plan, limits)
     settings = resolved_configuration(
         options,
@@ -115,21 +90,16 @@ def prepare(job: str, options: GraphOptions) -> Run:
         translator=translator,
         scorer=scorer,
         similarity=similarity,
-        profile=profile,
         segmenter=segmenter,
         glossary=glossary,
         earlier=earlier,
     )
     shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
-    fits = reference is None and options.aligns and job != run_files.FIT
+    fits = reference is None and options.aligns and options.WRITES_ROWS
     models = [aligner_of(options).model_name(options)] if fits else []
     if similarity is not None and similarity.idf is None:
         models = [idf.DIRECTORY]
-    document = _document(job, options, plan, settings, shards=shards, models=models)
-    if golden is not None:
-        document["golden"] = golden
-    if profile is not None:
-        document["tag_profile"] = profile
+    document = _document(job, options, plan, settings, shards=shards, models=models) | facts
     run = Run(
         job=job,
         options=options,
@@ -152,7 +122,7 @@ def prepare(job: str, options: GraphOptions) -> Run:
     return share_cores(run)
 
 
-def _check_rules(options: GraphOptions) -> None:
+def _check_rules(options: PlannedOptions) -> None:
     """Check, before the input is read, that the rules can be applied.
 
     Raises:
@@ -166,7 +136,7 @@ def _check_rules(options: GraphOptions) -> None:
         detectors.load(options.filter.detector)
 
 
-def prepare_training(job: str, options: PlannedOptions) -> Planned:
+def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
     """Plan a job that is one process and no graph: read every input once, write nothing.
 
     Raises:
@@ -197,7 +167,7 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
-    if not isinstance(options, BitextOptions):
+    if not options.DOCUMENTS:
         return make_plan(corpora, limits, options.unit_rows), limits
     corpora = tuple(
         dataclasses.replace(
@@ -211,17 +181,6 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     return make_plan(corpora, limits, unit_rows, documents=True), limits
 
 
-def _option_notices(options: PlannedOptions) -> Iterator[Notice]:
-    """Yield notices on options that work, but perhaps not as wanted."""
-    said = None
-    if isinstance(options, SuggestOptions):
-        said = "side_limit", limit_notice(options)
-    elif isinstance(options, BitextOptions):
-        said = "no_parallel_text", fit_notice(options)
-    if said is not None and said[1] is not None:
-        yield Notice(said[0], "options", 1, said[1])
-
-
 def screen_of(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
     """Return what a job's screen turns away."""
     return pick(
@@ -230,8 +189,8 @@ def screen_of(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> 
         excluded=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
         reserved=RESERVED.get(job, ""),
-        symbols=symbols_in_text(options),
-        translations=job == "suggest",
+        symbols=options.output_symbols(),
+        translations=options.TRANSLATIONS,
     )
 
 
@@ -260,8 +219,8 @@ def _document(
                 "line": unit.first_line,
                 "rows": unit.rows,
                 # The rows of documents are known only once they are aligned.
-                **({"aligned": True} if isinstance(options, BitextOptions) else {}),
-                **({"unbounded": True} if _splits(options) else {}),
+                **({"aligned": True} if options.DOCUMENTS else {}),
+                **({"unbounded": True} if options.splits else {}),
             }
             for unit in plan.units
         ],

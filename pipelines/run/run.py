@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 import apache_beam as beam
+from typing_extensions import TypeVar
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.similarity import idf
@@ -17,7 +18,6 @@ from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.similarity_choice import Similarity
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
-from pairweave.transforms.output import run_files
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.screen import ScreenConfig
@@ -34,8 +34,14 @@ Graph = Callable[[beam.Pipeline], None]
 """Adds a job's steps to a pipeline."""
 
 
+PlannedT = TypeVar("PlannedT", bound=PlannedOptions)
+GraphT = TypeVar("GraphT", bound=GraphOptions)
+_PlannedT = TypeVar("_PlannedT", bound=PlannedOptions, default=PlannedOptions, covariant=True)
+_GraphT = TypeVar("_GraphT", bound=GraphOptions, default=GraphOptions, covariant=True)
+
+
 @dataclasses.dataclass(frozen=True)
-class Planned:
+class Planned(Generic[_PlannedT]):
     """A job on a corpus whose input is read once, and that may start.
 
     Attributes:
@@ -52,7 +58,7 @@ class Planned:
     """
 
     job: str
-    options: PlannedOptions
+    options: _PlannedT
     plan: Plan
     limits: ReadLimits
     screen: ScreenConfig
@@ -79,8 +85,8 @@ class Planned:
 
 
 @dataclasses.dataclass(frozen=True)
-class Run(Planned):
-    """A planned job whose graph makes shards.
+class Run(Planned[_GraphT], Generic[_GraphT]):
+    """A planned job whose graph makes shards; ``Run[AugmentOptions]`` is one of ``augment``.
 
     Attributes:
         second: The second aligner, if any.
@@ -92,7 +98,6 @@ class Run(Planned):
         earlier: Pairs that are not to come again, if any.
     """
 
-    options: GraphOptions
     second: LoadableReference | None = None
     translator: TranslatorReference | None = None
     scorer: PairScorer | None = None
@@ -150,7 +155,7 @@ class Run(Planned):
     def model_directory(self) -> str:
         """Return the directory of a model that this run fits."""
         output = files.absolute(self.options.output)
-        if self.job == run_files.FIT:
+        if not self.options.WRITES_ROWS:
             return output
         if self.similarity is not None:
             return files.join(output, idf.DIRECTORY)

@@ -9,7 +9,7 @@ from pairweave.models.translators import translator_store
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options.base import GraphOptions
-from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.pipelines.options.suggest_options import ScorerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.units import Unit
 
@@ -48,7 +48,7 @@ def choose_scorer(options: GraphOptions, units: Sequence[Unit]) -> PairScorer | 
         ConfigError: One model is given without the other, a model does not exist or lacks a
             language of the input, the input has scores as well, or a limit is given without scores.
     """
-    if not isinstance(options, SuggestOptions):
+    if not isinstance(options, ScorerOptions):
         return None
     given = _have_scores(units)
     if (options.scorer is None) != (options.reverse_scorer is None):

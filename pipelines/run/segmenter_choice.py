@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 
 from pairweave.pipelines.options.base import GraphOptions, SegmenterOptions
-from pairweave.pipelines.options.suggest_methods import used_methods
-from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.text.segmenter import NONE, choose_segmenter, is_unspaced, needs_segmenter
 from pairweave.transforms.units import ReadLimits, Unit
@@ -27,9 +25,9 @@ def choose(options: GraphOptions, units: Iterable[Unit], limits: ReadLimits) -> 
     """
     if not isinstance(options, SegmenterOptions) or options.segmenter == NONE:
         return NONE
-    if isinstance(options, SuggestOptions) and used_methods(options) == {"parallel"}:
+    if not options.segmented:
         return NONE
-    return choose_segmenter(options.segmenter, _reason(units, limits, options.SEGMENTED))
+    return choose_segmenter(options.segmenter, _reason(units, limits, options.segmented))
 
 
 def _reason(units: Iterable[Unit], limits: ReadLimits, wanted: Iterable[str]) -> str | None:

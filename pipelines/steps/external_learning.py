@@ -11,7 +11,7 @@ from pairweave.models.external import external_store
 from pairweave.models.external.external import learn
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.errors import ConfigError
@@ -22,7 +22,9 @@ from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 Learned = beam.PCollection[ExternalReference]
 
 
-def trained_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pvalue.AsSingleton:
+def trained_program(
+    rows: Batches, run: Run[JobOptions], config: ExternalConfig
+) -> beam.pvalue.AsSingleton:
     """Return the model that a program learns from a sample of a run's rows, as a side input.
 
     Args:
@@ -31,7 +33,6 @@ def trained_program(rows: Batches, run: Run, config: ExternalConfig) -> beam.pva
         config: The program.
     """
     options = run.options
-    assert isinstance(options, FitSettings)
     assert run.tokens is not None
     step = TrainProgram(
         directory=run.model_directory,

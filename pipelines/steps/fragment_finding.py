@@ -51,14 +51,13 @@ def fragment_config(options: AugmentOptions, tags: TagConfig) -> FragmentConfig:
     )
 
 
-def check_fragments(run: Run) -> None:
+def check_fragments(run: Run[AugmentOptions]) -> None:
     """Refuse options that do not apply to fragments, before anything is written.
 
     Raises:
         ConfigError: There are such options.
     """
     options = run.options
-    assert isinstance(options, AugmentOptions)
     if options.aligner != "hmm":
         raise ConfigError("--method fragment translates with a fitted hmm; give --aligner hmm")
     if run.tokens is None or run.tokens.model is not None:

@@ -54,7 +54,7 @@ def glossary_settings(glossary: Glossary | None) -> dict[str, object]:
     return {"glossary": glossary.digest, "glossary_match": glossary.match, **stemmer}
 
 
-def check_glossary(run: Run) -> None:
+def check_glossary(run: Run[AugmentOptions]) -> None:
     """Refuse options that do not apply to terms, before anything is written.
 
     Raises:

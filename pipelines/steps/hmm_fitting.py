@@ -10,7 +10,7 @@ from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_store
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
-from pairweave.pipelines.options.base import FitSettings
+from pairweave.pipelines.options.base import FitSettings, JobOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
 from pairweave.transforms import schemas
@@ -40,7 +40,7 @@ _NOTHING_SCREENED = _NOTHING_TO_FIT.format(passed=FitSettings.PASSED)
 
 def fitted_model(
     rows: Batches,
-    run: Run,
+    run: Run[JobOptions],
     pieces: beam.pvalue.AsSingleton | None,
     after: Receipts | None,
     *,
@@ -56,7 +56,6 @@ def fitted_model(
         translations: Whether to fit it on translations and targets instead of sources and targets.
     """
     options = run.options
-    assert isinstance(options, FitSettings)
     facts = run.language_facts()
     if translations:
         facts["source_lang"] = facts["target_lang"]

@@ -21,14 +21,13 @@ from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_p
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 
 
-def check_confidence(run: Run) -> None:
+def check_confidence(run: Run[AugmentOptions]) -> None:
     """Refuse scores with two aligners, whose links are joined but not their probabilities.
 
     Raises:
         ConfigError: Both are given.
     """
     options = run.options
-    assert isinstance(options, AugmentOptions)
     if run.second is not None and pick(ConfidenceConfig, options).scores:
         raise ConfigError(
             "--min_confidence and --draw confident score phrase pairs by one aligner's "

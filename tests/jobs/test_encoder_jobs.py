@@ -13,7 +13,7 @@ from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  #
 from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner  # noqa: E402
-from pairweave.pipelines.options.base import unsaid_options  # noqa: E402
+from pairweave.pipelines.options.base import left_out_options  # noqa: E402
 from pairweave.pipelines.options.job_options import AlignOptions  # noqa: E402
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize  # noqa: E402
 from pairweave.transforms.text.tokens import TokenConfig, tokenize  # noqa: E402
@@ -138,7 +138,7 @@ def test_the_head_and_what_it_compares_are_those_of_the_options(directory):
         assert reference.digest == find_digest(config)
         digests.add(reference.digest)
         # A plan names a transport's settings where they are not the defaults.
-        assert {"cost", "mass", "regularization"} - unsaid_options(options) == (
+        assert {"cost", "mass", "regularization"} - left_out_options(options) == (
             {"cost", "mass", "regularization"} & more.keys()
         )
     assert len(digests) == 7

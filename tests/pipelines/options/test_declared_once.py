@@ -103,6 +103,20 @@ def test_a_step_s_configuration_and_a_job_s_options_have_an_option_from_one_line
     assert twice == {("FragmentConfig", "AugmentOptions", "max_words")}  # a limit of its own
 
 
+def test_an_option_that_a_job_declares_again_stays_out_of_plans(classes):
+    def marked(kind, name):
+        extra = kind.model_fields[name].json_schema_extra
+        return isinstance(extra, dict) and "unplanned" in extra
+
+    lost = {
+        (model.__name__, name)
+        for model in classes
+        for name in model.model_fields
+        if not marked(model, name) and any(marked(kind, name) for kind in declaring(model, name))
+    }
+    assert lost == set()
+
+
 def test_a_default_of_its_own_keeps_the_check(classes):
     for kind in classes:
         for name in OWN_DEFAULTS.get(kind.__name__, ()):
