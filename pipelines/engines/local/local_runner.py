@@ -40,7 +40,7 @@ from apache_beam.portability import python_urns
 from apache_beam.portability.api import beam_fn_api_pb2
 from apache_beam.runners.portability.fn_api_runner import execution, fn_runner, worker_handlers
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
-from apache_beam.utils import windowed_value
+from apache_beam.utils import timestamp, windowed_value
 
 from pairweave.pipelines.engines.local import forks, local_sockets, worker
 from pairweave.transforms.arrow import exchange
@@ -331,12 +331,47 @@ def _ending(code: int) -> str:
     return f"ended with status {code}"
 
 
+class JoinedCollections:
+    """Tells when collections that several stages write, as after a Flatten, are complete.
+
+    For Beam's runner one is complete when the inputs of all its writers are read by every stage
+    that reads these. If one of those waits for a side input that is made of the joined collection,
+    neither ever begins. Here it is complete when its writers have finished.
+
+    Attributes:
+        stage: The stage that runs.
+    """
+
+    def __init__(self, manager: Any) -> None:
+        """Watch the collections of a run's `WatermarkManager` that have several writers."""
+        self.stage: Any = None
+        for node in manager._pcollections_by_name.values():
+            if len(node.producers) > 1:
+                self._watch(node)
+
+    def _watch(self, node: Any) -> None:
+        finished: set[Any] = set()
+        by_beam = node.upstream_watermark
+
+        def set_produced_watermark(watermark: timestamp.Timestamp) -> None:
+            finished.add(self.stage)
+            if node.producers <= finished:
+                node._produced_watermark = watermark  # what a side input waits for
+
+        def upstream_watermark() -> timestamp.Timestamp:
+            return timestamp.MAX_TIMESTAMP if node.producers <= finished else by_beam()
+
+        node.set_produced_watermark = set_produced_watermark
+        node.upstream_watermark = upstream_watermark
+
+
 class LocalRunner(fn_runner.FnApiRunner):
     """Runs a graph in this process, or in as many processes as `--direct_num_workers` says."""
 
     def run_via_runner_api(self, pipeline_proto: Any, options: Any) -> Any:
         """Run a graph; worker processes are ours, not Beam's."""
         self._spilled: list[weakref.finalize[Any, Any]] = []
+        self._joined: JoinedCollections | None = None
         try:
             with exchange.opened() as shared, _own_servers():
                 for environment in pipeline_proto.components.environments.values():
@@ -349,6 +384,10 @@ class LocalRunner(fn_runner.FnApiRunner):
                 close()
 
     def _execute_bundle(self, context: Any, bundle_context: Any, bundle_input: Any) -> Any:
+        if self._joined is None:
+            self._joined = JoinedCollections(context.watermark_manager)
+        stage = bundle_context.stage.name
+        self._joined.stage = context.watermark_manager.get_stage_node(stage)
         made_by_beam = type(bundle_context).get_buffer
 
         def get_buffer(buffer_id: bytes, transform_id: str) -> Any:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.makers import runs
 
+WATERMARKS = "apache_beam.runners.portability.fn_api_runner.watermark_manager"
+
 # Each object, and the attributes, methods or parameters of it that are used.
 PRIVATE_PARTS = {
     "apache_beam.runners.portability.fn_api_runner.fn_runner:FnApiRunner": [
@@ -43,6 +45,16 @@ PRIVATE_PARTS = {
         "worker_handlers",
         "get_buffer",
         "= _worker_handlers",
+    ],
+    f"{WATERMARKS}:WatermarkManager": [
+        "get_stage_node",
+        "= _pcollections_by_name",
+    ],
+    f"{WATERMARKS}:WatermarkManager.PCollectionNode": [
+        "set_produced_watermark",
+        "upstream_watermark",
+        "= producers",
+        "= _produced_watermark",
     ],
     "apache_beam.runners.portability.fn_api_runner.worker_handlers": ["DATA_BUFFER_TIME_LIMIT_MS"],
     "apache_beam.runners.portability.fn_api_runner.worker_handlers:WorkerHandler": [

@@ -282,3 +282,45 @@ def test_the_memory_of_a_shuffle_does_not_grow_with_it(tmp_path):
     small = toy(tmp_path / "small", *size, "--units", "2")
     large = toy(tmp_path / "large", *size, "--units", "10")
     assert large["peak_bytes"] < small["peak_bytes"] + 250e6  # 400 MB more are shuffled
+
+
+def weighed(pair: tuple[int, int], weight: int) -> tuple[int, int]:
+    return pair[0], pair[1] * weight
+
+
+def total(pairs: tuple[int, Iterable[int]]) -> int:
+    return sum(pairs[1])
+
+
+@pytest.mark.parametrize("joined", [(False, True), (True, True)])
+def test_a_collection_feeds_a_side_input_and_the_step_that_takes_it(joined):
+    """Beam's own runner never begins if another collection joins the first one on the way."""
+    with beam.Pipeline(runner=local_runner.LocalRunner()) as pipeline:
+        rows = pipeline | "Rows" >> beam.Create([(0, 1), (0, 2), (0, 3)], reshuffle=True)
+        more = pipeline | "More" >> beam.Create([(0, 4), (0, 5)], reshuffle=True)
+        fitted = None
+        for number, joins in enumerate(joined):
+            if fitted is None:
+                found = rows
+            else:
+                weight = beam.pvalue.AsSingleton(fitted)
+                found = rows | f"Weigh{number}" >> beam.Map(weighed, weight)
+            if joins:
+                found = (found, more) | f"Join{number}" >> beam.Flatten()
+            groups = found | f"Group{number}" >> beam.GroupByKey()
+            fitted = groups | f"Fit{number}" >> beam.Map(total)
+        used = rows | "Use" >> beam.Map(weighed, beam.pvalue.AsSingleton(fitted))
+        first = 6 + 9 * joined[0]
+        last = 6 * first + 9
+        assert_that(used, equal_to([(0, last), (0, 2 * last), (0, 3 * last)]))
+
+
+def test_a_joined_collection_is_a_whole_side_input():
+    with beam.Pipeline(runner=local_runner.LocalRunner()) as pipeline:
+        sides = [
+            pipeline | f"Side{number}" >> beam.Create([number], reshuffle=True) for number in (1, 2)
+        ]
+        joined = beam.pvalue.AsIter(sides | beam.Flatten())
+        once = pipeline | "Once" >> beam.Create([0])
+        summed = once | "Sum" >> beam.Map(lambda _, numbers: sum(numbers), joined)
+        assert_that(summed, equal_to([3]))
