@@ -1,6 +1,7 @@
 """Vectors of pieces, in batches within what the device holds."""
 
 import threading
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -42,14 +43,60 @@ class PieceEncoder:
             sequences: What the encoder is given of them.
         """
         encoder = self.encoder
-        before, after = len(encoder.prefix), len(encoder.suffix)
-        lengths = sequences.lengths + before + after
         hidden: Tensor | None = None
         first = threading.Lock()
 
+        def keep(output: Tensor, members: np.ndarray, places: np.ndarray) -> None:
+            nonlocal hidden
+            kept = places >= sequences.kept_from[members][:, None]
+            kept &= places < sequences.kept_to[members][:, None]
+            output = output.flatten(0, 1)
+            with first:
+                if hidden is None:
+                    hidden = output.new_empty((len(ids), output.shape[1]))
+            hidden[self.send(places[kept])] = output[self.send(np.flatnonzero(kept))]
+
+        self._run(ids, sequences, keep)
+        if hidden is None:
+            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
+        return hidden
+
+    def encode_first(self, ids: np.ndarray, sequences: Sequences) -> Tensor:
+        """Return the vector of the first special piece of every sequence, ``[sequence, hidden]``.
+
+        Args:
+            ids: The pieces of all texts, int64 ``[piece]``.
+            sequences: What the encoder is given of them.
+        """
+        encoder = self.encoder
+        found = torch.zeros((len(sequences.starts), encoder.hidden_size), device=encoder.device)
+
+        def keep(output: Tensor, members: np.ndarray, _places: np.ndarray) -> None:
+            found[self.send(members)] = output[:, 0].float()
+
+        self._run(ids, sequences, keep)
+        return found
+
+    def _run(
+        self,
+        ids: np.ndarray,
+        sequences: Sequences,
+        keep: Callable[[Tensor, np.ndarray, np.ndarray], None],
+    ) -> None:
+        """Encode batches of sequences.
+
+        Args:
+            ids: The pieces of all texts.
+            sequences: What the encoder is given of them.
+            keep: Takes the vectors of a batch ``[member, column, hidden]``, its members, and the
+                piece in each column, -1 where none is ``[member, column]``.
+        """
+        encoder = self.encoder
+        before, after = len(encoder.prefix), len(encoder.suffix)
+        lengths = sequences.lengths + before + after
+
         @inference()  # each thread has its own
         def work(members: np.ndarray) -> None:
-            nonlocal hidden
             width = int(-(-lengths[members].max() // encoder.multiple) * encoder.multiple)
             columns = np.arange(width)
             ends = lengths[members][:, None]
@@ -59,20 +106,12 @@ class PieceEncoder:
             padded[:, :before] = encoder.prefix
             for place, special in enumerate(encoder.suffix):
                 np.put_along_axis(padded, ends - after + place, special, axis=1)
-            kept = inside & (places >= sequences.kept_from[members][:, None])
-            kept &= places < sequences.kept_to[members][:, None]
             mask = self.send(columns < ends) if (ends < width).any() else None
-            output = encoder.encode(self.send(padded), mask).flatten(0, 1)
-            with first:
-                if hidden is None:
-                    hidden = output.new_empty((len(ids), output.shape[1]))
-            hidden[self.send(places[kept])] = output[self.send(np.flatnonzero(kept))]
+            output = encoder.encode(self.send(padded), mask)
+            keep(output, members, np.where(inside, places, -1))
 
         batches = cut_batches(lengths, self.budget.limit, encoder.multiple)
         run_batches(batches, self.budget, work, encoder.free, self.threads)
-        if hidden is None:
-            return torch.zeros((0, encoder.hidden_size), device=encoder.device)
-        return hidden
 
     def require_finite(self, hidden: Tensor) -> None:
         """Refuse vectors that are not finite.

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated
+from pairweave.models.encoder.hosting.failing_pairs import Align, Rejected, align_isolated
 from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural
 from pairweave.models.similarity import idf
@@ -38,6 +38,7 @@ class SimilarityReference:
         digest: Digest of its files.
         config: How similarities become a score.
         projection: The map of source vectors, if any.
+        scorer: ``yisi2`` or ``margin``.
         threads: Number of batches that a CPU processes at once; does not change the output.
     """
 
@@ -45,39 +46,52 @@ class SimilarityReference:
     digest: str
     config: SimilarityConfig
     projection: ProjectionReference | None = None
+    scorer: str = "yisi2"
     threads: int = 1
 
     @property
     def settings(self) -> dict[str, object]:
         """Return everything that determines the scores, the idf apart."""
-        return {
+        common = {
+            "scorer": self.scorer,
             "encoder": self.digest,
             "layer": self.encoder.layer,
             "precision": self.encoder.precision,
             "long_pairs": self.encoder.long_pairs,
+            "scorer_version": VERSION,
+        }
+        if self.scorer == "margin":
+            return common | {
+                "pooling": self.config.pooling,
+                "neighbours": self.config.neighbours,
+            }
+        return common | {
             "alpha": self.config.alpha,
             "lm_weight": self.config.lm_weight,
             "projection": None if self.projection is None else self.projection.digest,
-            "scorer_version": VERSION,
         }
 
     def with_threads(self, threads: int) -> "SimilarityReference":
         """Return a reference to the same encoder that works on so many batches at once."""
         return dataclasses.replace(self, threads=threads)
 
-    def load(self, counted: IdfReference) -> "LoadedScorer":
+    def load(self, counted: IdfReference | None = None) -> "LoadedScorer":
         """Return the scorer, loaded once in a process.
+
+        Args:
+            counted: How rare pieces are, for ``yisi2``.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that is meant.
         """
-        return _loaded.load((self, counted.digest), lambda: LoadedScorer(self, counted))
+        key = (self, None if counted is None else counted.digest)
+        return _loaded.load(key, lambda: LoadedScorer(self, counted))
 
 
 class LoadedScorer:
     """The scorer of a process; calls run one at a time, since memory suffices for one."""
 
-    def __init__(self, reference: SimilarityReference, counted: IdfReference) -> None:
+    def __init__(self, reference: SimilarityReference, counted: IdfReference | None) -> None:
         """Load the encoder, and check that it can score anything.
 
         Raises:
@@ -86,6 +100,7 @@ class LoadedScorer:
         """
         self._neural = _neural()
         self._lock = threading.Lock()
+        from pairweave.models.similarity.sentence_vectors import SentenceEncoder
         from pairweave.models.similarity.yisi_scorer import YisiScorer
 
         pieces = load_pieces(reference.encoder, reference.threads)
@@ -94,17 +109,24 @@ class LoadedScorer:
                 f"{reference.encoder.model}: not the encoder that the run was planned with; its "
                 "files changed, or a hub model's branch moved (give a commit with --revision)"
             )
+        self._score: Align
+        if reference.scorer == "margin":
+            self._score = SentenceEncoder(reference.config.pooling, pieces).encode_or_reject
+            return
+        assert counted is not None
         projection = None if reference.projection is None else reference.projection.load()
-        self._scorer = YisiScorer(reference.config, pieces, counted.load(), projection)
+        scorer = YisiScorer(reference.config, pieces, counted.load(), projection)
+        self._score = scorer.score_or_reject
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
-        """Score pairs; a pair that makes the encoder fail is rejected alone.
+        """Score pairs, or encode their sides; a pair on which the encoder fails is rejected alone.
 
         Args:
             table: Pairs (with the columns of `transforms.schemas.PAIRS`).
 
         Returns:
-            See `models.similarity.yisi_scorer.YisiScorer.score_or_reject`.
+            See `models.similarity.yisi_scorer.YisiScorer.score_or_reject`, and of ``margin``
+            `models.similarity.sentence_vectors.SentenceEncoder.encode_or_reject`.
 
         Raises:
             WorkerError: See `models.encoder.hosting.failing_pairs.align_isolated`.
@@ -112,7 +134,7 @@ class LoadedScorer:
         fatal = (ConfigError, OSError, MemoryError, *self._neural.OUT_OF_MEMORY)
         table = table.select(["id", "source", "target"])
         with self._lock:
-            return align_isolated(self._scorer.score_or_reject, table, fatal)
+            return align_isolated(self._score, table, fatal)
 
 
 def find(
@@ -120,6 +142,7 @@ def find(
     config: SimilarityConfig,
     long_pairs: str = "windows",
     projection: ProjectionReference | None = None,
+    scorer: str = "yisi2",
 ) -> SimilarityReference:
     """Find an encoder; its weights are hashed, not loaded.
 
@@ -128,6 +151,7 @@ def find(
         config: How similarities become a score.
         long_pairs: What becomes of pairs over its limit.
         projection: The map of source vectors, if any.
+        scorer: ``yisi2`` or ``margin``.
 
     Raises:
         ConfigError: The extra ``neural`` is not installed, there is no such model or layer, or the
@@ -136,7 +160,7 @@ def find(
     _neural()
     from pairweave.models.encoder import encoder
 
-    chosen = encoder_config(options, long_pairs)
+    chosen = encoder_config(options, long_pairs, last=scorer == "margin")
     encoder.check_device(chosen)
     layer, digest = encoder.inspect_encoder(chosen)
     chosen = dataclasses.replace(chosen, layer=layer)
@@ -148,7 +172,7 @@ def find(
                 f"encoder {fitted.encoder[:12]}, and --encoder {options.encoder} is "
                 f"{digest[:12]}, with layer {layer}; fit one on it by projection_fit"
             )
-    return SimilarityReference(chosen, digest, config, projection)
+    return SimilarityReference(chosen, digest, config, projection, scorer)
 
 
 def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:
@@ -165,11 +189,13 @@ def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:
         )
 
 
-def encoder_config(options: SimilarityEncoderOptions, long_pairs: str = "windows") -> EncoderConfig:
+def encoder_config(
+    options: SimilarityEncoderOptions, long_pairs: str = "windows", *, last: bool = False
+) -> EncoderConfig:
     """Return the settings of the encoder that options name.
 
-    Without a layer it is the one a third of the layers before the end: the NRC found the 8th last
-    of 24 best, and the 3rd or 4th last of 12 (WMT20, section 3).
+    Without a layer it is the last, if that is wanted; else the one a third of the layers before the
+    end: the NRC found the 8th last of 24 best, and the 3rd or 4th last of 12 (WMT20, section 3).
     """
     assert options.encoder is not None
     layer = options.layer
@@ -181,7 +207,7 @@ def encoder_config(options: SimilarityEncoderOptions, long_pairs: str = "windows
         token_budget=options.token_budget or "auto",
         revision=options.revision,
     )
-    if layer is not None:
+    if layer is not None or last:
         return config
     from pairweave.models.encoder import encoder
 

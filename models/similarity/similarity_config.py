@@ -4,23 +4,27 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pairweave.models.similarity.similarity_options import YisiOptions
+from pairweave.models.similarity.similarity_options import MarginOptions, YisiOptions
 from pairweave.transforms.config import Config
 
 
-class SimilarityConfig(YisiOptions, Config):
+class SimilarityConfig(YisiOptions, MarginOptions, Config):
     """How similarities become a score."""
 
     def score(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the score of pairs, float32 ``[pair]`` in [0, 1].
 
-        It is ``(1 - w) * yisi2 + w * lm`` with the weight ``w`` of the language model, whose
-        ``lm`` is a probability (NRC at WMT20, section 2.3, whose weight is 0.1; YiSi's own program
-        lets the weights sum to 1 likewise).
+        Of YiSi-2 it is ``(1 - w) * yisi2 + w * lm`` with the weight ``w`` of the language model,
+        whose ``lm`` is a probability (NRC at WMT20, section 2.3, whose weight is 0.1; YiSi's own
+        program lets the weights sum to 1 likewise). A margin ``m``, which has no bound, becomes
+        ``m / (1 + m)``: 0.5 where a pair is no nearer than its neighbours are.
 
         Args:
-            values: ``yisi2``, and ``lm`` if it has a weight, float32 ``[pair]``.
+            values: ``yisi2``, and ``lm`` if it has a weight; or ``margin``; float32 ``[pair]``.
         """
+        if "margin" in values:
+            margin = np.maximum(values["margin"].astype(np.float64), 0.0)
+            return (margin / (1 + margin)).astype(np.float32)
         found = values["yisi2"].astype(np.float64)
         if self.lm_weight:
             found = (1 - self.lm_weight) * found + self.lm_weight * values["lm"]

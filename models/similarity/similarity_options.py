@@ -7,7 +7,7 @@ from pydantic import Field
 from pairweave.models.encoder.encoder_config import LongPairs, Precision
 from pairweave.transforms.config import UNPLANNED, Share, StepOptions
 
-ScorerName = Literal["hmm", "yisi2"]
+ScorerName = Literal["hmm", "yisi2", "margin"]
 ProjectionKind = Literal["orthogonal", "least_squares"]
 
 
@@ -17,32 +17,34 @@ class SimilarityEncoderOptions(StepOptions):
     encoder: str | None = Field(
         None,
         min_length=1,
-        description="yisi2: directory or hub name of the encoder, such as XLM-R",
+        description="directory or hub name of the encoder, such as XLM-R",
         json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     revision: str | None = Field(
         None,
-        description="yisi2: branch, tag or commit of a hub model (default: its newest)",
+        description="branch, tag or commit of a hub model (default: its newest)",
         json_schema_extra=UNPLANNED,
     )
     layer: int | None = Field(
         None,
         ge=-200,
         le=200,
-        description="yisi2: layer whose vectors are compared; negative layers count from the end, "
-        "-1 the last (default: a third of the layers before the end, -8 of 24, -4 of 12)",
+        description="layer of the encoder whose vectors are compared; negative layers count from "
+        "the end, -1 the last (default: for yisi2 a third of the layers before the end, -8 of 24, "
+        "-4 of 12; for margin the last)",
         json_schema_extra=UNPLANNED,
     )
     precision: Precision = Field(
         "fp32",
-        description="yisi2: arithmetic; fp16 only on a GPU, int8 only on a CPU",
+        description="arithmetic of the encoder; fp16 only on a GPU, int8 only on a CPU",
         json_schema_extra=UNPLANNED,
     )
     token_budget: int | None = Field(
         None,
         ge=1,
         le=1 << 24,
-        description="yisi2: pieces in a batch, including padding (default: what the device holds)",
+        description="pieces in a batch of the encoder, including padding (default: what the device "
+        "holds)",
         json_schema_extra=UNPLANNED,
     )
 
@@ -64,19 +66,38 @@ class YisiOptions(StepOptions):
     )
 
 
-class SimilarityOptions(YisiOptions, SimilarityEncoderOptions):
+class MarginOptions(StepOptions):
+    """Sentence vectors and their neighbours."""
+
+    pooling: Literal["mean", "cls"] = Field(
+        "mean",
+        description="margin: what a sentence's vector is: the mean of its pieces' vectors, or the "
+        "vector of the special piece before them",
+        json_schema_extra=UNPLANNED,
+    )
+    neighbours: int = Field(
+        4,
+        ge=1,
+        le=64,
+        description="margin: nearest sentences of the other side that a pair is compared with",
+        json_schema_extra=UNPLANNED,
+    )
+
+
+class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
     """The scorer of pairs."""
 
     scorer: ScorerName = Field(
         "hmm",
         description="what scores pairs: hmm, the statistical aligner and the rules, weighed; "
-        "yisi2, the similarity of an encoder's pieces (--encoder)",
+        "yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
+        "vectors beside their nearest neighbours in the corpus",
         json_schema_extra=UNPLANNED,
     )
     long_pairs: LongPairs = Field(
         "windows",
-        description="yisi2: for a side over the encoder's limit, encode overlapping windows, or "
-        "reject the pair",
+        description="for a side over the encoder's limit, encode overlapping windows, or reject "
+        "the pair",
         json_schema_extra=UNPLANNED,
     )
     idf: str | None = Field(

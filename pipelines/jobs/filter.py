@@ -15,6 +15,7 @@ from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.comparing_pairs import counted_pieces, judge_and_compare
+from pairweave.pipelines.steps.comparing_sentences import CompareSentences
 from pairweave.pipelines.steps.earlier_pairs import RejectEarlier
 from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.near_duplicates import FindNearCopies
@@ -32,7 +33,13 @@ from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, train
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.filtering import detectors, filtered, rules, scored_shards
+from pairweave.transforms.filtering import (
+    detectors,
+    filtered,
+    rules,
+    scored_shards,
+    vector_files,
+)
 from pairweave.transforms.filtering.duplicates import masked_shard_numbers
 from pairweave.transforms.filtering.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
@@ -135,8 +142,12 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     sampled = rows
     if run.fits and run.find_fitted() is None:
         sampled = rows | "Reject" >> RejectByRules(rule_config(options))
-    way = by_aligner if run.similarity is None else by_encoder
-    found = way(rows, sampled, run, wanted, pieces)
+    if run.similarity is None:
+        found = by_aligner(rows, sampled, run, wanted, pieces)
+    elif run.similarity.reference.scorer == "margin":
+        found = by_margin(rows, run, wanted)
+    else:
+        found = by_encoder(rows, sampled, run, wanted)
     if run.earlier is None:
         return found
     division = Division(
@@ -180,13 +191,9 @@ def by_aligner(
 
 
 def by_encoder(
-    rows: Batches,
-    sampled: Batches,
-    run: Run[FilterJobOptions],
-    wanted: frozenset[int],
-    _pieces: beam.pvalue.AsSingleton | None,
+    rows: Batches, sampled: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]
 ) -> Shards:
-    """Return the wanted shards with the scores of an encoder; see `by_aligner`."""
+    """Return the wanted shards with the similarity of their pieces; see `by_aligner`."""
     options, similarity = run.options, run.similarity
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
@@ -196,6 +203,25 @@ def by_encoder(
         counted,
         reference=similarity.reference,
         config=rule_config(options),
+        copies=pick(DuplicateConfig, options),
+        every=options.annotate_only,
+    )
+
+
+def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
+    """Return the wanted shards with the margins of their sentence vectors; see `by_aligner`."""
+    options, similarity = run.options, run.similarity
+    assert similarity is not None
+    place = Place(run.write_config.output, run.write_config.plan)
+    whole = vector_files.all_there(place, run.shards)
+    encoded = wanted if whole else frozenset(range(run.shards))
+    shards = rows | "Shuffle" >> MakeShards(run.shards, encoded, masked_shard_numbers)
+    return shards | "Score" >> CompareSentences(
+        similarity.reference,
+        place,
+        run.shards,
+        wanted,
+        rules=rule_config(options),
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )

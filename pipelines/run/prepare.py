@@ -97,7 +97,7 @@ def prepare(job: str, options: GraphT) -> Run[GraphT]:
     shards = shard_count(plan, expected_rows(plan, options), options.shard_pairs)
     fits = reference is None and options.aligns and options.WRITES_ROWS
     models = [aligner_of(options).model_name(options)] if fits else []
-    if similarity is not None and similarity.idf is None:
+    if similarity is not None and similarity.counts:
         models = [idf.DIRECTORY]
     document = _document(job, options, plan, settings, shards=shards, models=models) | facts
     run = Run(

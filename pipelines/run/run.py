@@ -124,7 +124,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
     def fits(self) -> bool:
         """Return True if the run fits an aligner first, or counts the pieces of an encoder."""
         if self.similarity is not None:
-            return self.similarity.idf is None
+            return self.similarity.counts
         return self.model is None and self.options.aligns
 
     def find_fitted(self) -> AlignerReference | IdfReference | None:

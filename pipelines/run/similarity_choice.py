@@ -7,7 +7,11 @@ from pairweave.models.similarity import idf, projection, scorer_store
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_store import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
-from pairweave.models.similarity.similarity_options import SimilarityOptions
+from pairweave.models.similarity.similarity_options import (
+    MarginOptions,
+    SimilarityOptions,
+    YisiOptions,
+)
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -38,10 +42,17 @@ class Similarity:
     @property
     def settings(self) -> dict[str, object]:
         """Return everything that determines the scores."""
-        source: dict[str, object] = {"idf": "corpus", "idf_pairs": self.idf_pairs}
-        if self.idf is not None:
+        source: dict[str, object] = {}
+        if self.counts:
+            source = {"idf": "corpus", "idf_pairs": self.idf_pairs}
+        elif self.idf is not None:
             source = {"idf": self.idf.digest}
-        return {"scorer": "yisi2", **self.reference.settings, **source}
+        return {**self.reference.settings, **source}
+
+    @property
+    def counts(self) -> bool:
+        """Return True if the run counts the encoder's pieces."""
+        return self.reference.scorer == "yisi2" and self.idf is None
 
     def with_threads(self, threads: int) -> "Similarity":
         """Return a copy whose encoder processes up to ``threads`` batches at once."""
@@ -60,8 +71,11 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
     if options.scorer == "hmm":
         foreign = sorted(given & SimilarityOptions.model_fields.keys() - {"scorer"})
         if foreign:
-            raise ConfigError(f"{_named(foreign)}: of an encoder; give --scorer yisi2 as well")
+            raise ConfigError(
+                f"{_named(foreign)}: of an encoder; give --scorer yisi2 or margin as well"
+            )
         return None
+    _check_scorer(options)
     foreign = sorted(given & OF_HMM)
     if foreign:
         raise ConfigError(
@@ -77,10 +91,25 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else projection.find(options.projection)
     config = pick(SimilarityConfig, options)
-    reference = scorer_store.find(options, config, options.long_pairs, fitted)
+    reference = scorer_store.find(options, config, options.long_pairs, fitted, options.scorer)
     if counted is not None:
         scorer_store.check_idf(reference, counted)
     return Similarity(reference, counted, options.idf_pairs)
+
+
+def _check_scorer(options: SimilarityOptions) -> None:
+    """Refuse options of the other scorer that has an encoder.
+
+    Raises:
+        ConfigError: There are such options.
+    """
+    of_yisi = {*YisiOptions.model_fields, "idf", "idf_pairs", "projection"}
+    own, other = ("margin", of_yisi), ("yisi2", set(MarginOptions.model_fields))
+    scorer, foreign = other if options.scorer == "yisi2" else own
+    unused = sorted(foreign & options.model_fields_set)
+    if unused:
+        wanted = "margin" if scorer == "yisi2" else "yisi2"
+        raise ConfigError(f"{_named(unused)}: of --scorer {wanted}, not of {scorer}; leave it out")
 
 
 def _named(options: list[str]) -> str:

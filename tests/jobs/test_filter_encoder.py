@@ -153,9 +153,11 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
     ("options", "message"),
     [
         (("--scorer", "yisi2"), "needs --encoder"),
-        (("--layer", "3"), "--layer: of an encoder; give --scorer yisi2"),
+        (("--layer", "3"), "--layer: of an encoder; give --scorer yisi2 or margin"),
         ((*YISI, "--score_weights", "w.json"), "--score_weights: of the statistical aligner"),
         ((*YISI, "--model", "m", "--fit_pairs", "5"), "--fit_pairs, --model: of the statistical"),
+        ((*YISI, "--neighbours", "3"), "--neighbours: of --scorer margin, not of yisi2"),
+        (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not of margin"),
         ((*YISI, "--layer", "9"), "has 4 layers"),
         ((*YISI, "--idf", "nowhere"), "no whole counts of pieces"),
         ((*YISI, "--projection", "nowhere"), "no whole projection"),
@@ -169,3 +171,71 @@ def test_what_cannot_be_used_is_refused_before_the_run(
     assert cli.main(["filter", *SIDES, *LANGS, *options, "--output", "refused"]) == 2
     assert message in capsys.readouterr().err
     assert not (directory / "refused").exists()
+
+
+NO_RULES = (
+    *("--max_number_mismatch", "1", "--max_source_foreign", "1", "--max_target_foreign", "1"),
+    *("--max_copied", "1", "--min_script", "0", "--max_repetition", "1"),
+    *("--max_address_mismatch", "1", "--max_placeholder_mismatch", "1", "--max_tag_mismatch", "1"),
+    *("--max_mojibake", "inf", "--max_entities", "inf", "--max_char_ratio", "inf"),
+    *("--max_word_chars", "inf", "--duplicates", "exact"),
+)
+MARGIN = ("--scorer", "margin", "--encoder", "encoder")
+LAYER = ("--layer", "-2")
+ROWS = {
+    "LASER baseline": (*MARGIN, *NO_RULES),
+    "+ filter rules": MARGIN,
+    "YiSi-2 + filter rules": (*YISI, *LAYER),
+    "+ LM score": (*YISI, *LAYER, "--lm_weight", "0.1"),
+    "+ LM score + CLP5k": (*YISI, *LAYER, "--lm_weight", "0.1", "--projection", "map"),
+}
+"""Rows of Table 2 (NRC at WMT20) and their options; `bitext` makes the pairs of the last row."""
+
+
+@pytest.fixture(scope="module")
+def projected(directory):
+    """Make a map of the compared layer, once."""
+    for side, name in enumerate(("clean.en", "clean.de")):
+        lines = (corpora.sentence(number)[side] for number in range(20))
+        (directory / name).write_text("".join(f"{line}\n" for line in lines))
+    clean = ("--source_input", "clean.en", "--target_input", "clean.de", "--encoder", "encoder")
+    command = ("projection_fit", *clean, *LAYER, "--output", "map")
+    runs.run_well_here(*command, cwd=directory)
+
+
+@pytest.mark.usefixtures("projected")
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_of_the_paper_s_table_can_be_run(directory, row):
+    name = f"row{list(ROWS).index(row)}"
+    manifest = run(directory, name, *ROWS[row], "--select_words", "200")
+    found = rows(directory, name)
+    assert 0 < sum(each["target_words"] for each in found) <= 200
+    scores = [each["score"] for each in found]
+    assert len(set(scores)) > 1
+    assert all(0 <= score <= 1 for score in scores)
+    assert ("copied" in manifest["rejected"]) == (row != "LASER baseline")
+    if row in ("LASER baseline", "+ filter rules"):
+        for each in found:
+            expected = each["margin"] / (1 + each["margin"])
+            assert each["score"] == pytest.approx(expected, abs=1e-6)
+    assert not (directory / name / "_scored").exists()
+
+
+def test_margins_do_not_depend_on_the_shards_or_on_what_is_annotated(directory):
+    found = []
+    for name, options in (("small", ("--annotate_only",)), ("large", ("--shard_pairs", "1000"))):
+        run(directory, name, *MARGIN, *options)
+        found.append({row["id"]: row["margin"] for row in rows(directory, name)})
+    annotated, kept = found
+    assert 20 < len(kept) < len(annotated)
+    for name, value in kept.items():
+        assert annotated[name] == pytest.approx(value, abs=1e-5)
+
+
+def test_a_damaged_shard_of_margins_is_made_again(directory):
+    run(directory, "whole", *MARGIN)
+    before = runs.tree_digest(directory / "whole")
+    part = sorted((directory / "whole" / "data").iterdir())[0]
+    part.write_bytes(b"")
+    run(directory, "whole", *MARGIN)
+    assert runs.tree_digest(directory / "whole") == before

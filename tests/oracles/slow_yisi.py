@@ -27,6 +27,13 @@ class SlowYisi:
             states = self.model(**given, output_hidden_states=True).hidden_states[self.layer]
         return states[0, 1:-1].double().numpy()  # one special piece at either end
 
+    def first(self, text):
+        """Return the vector of the special piece before a text."""
+        given = self.tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            states = self.model(**given, output_hidden_states=True).hidden_states[self.layer]
+        return states[0, 0].double().numpy()
+
     def idf(self, texts):
         """Return a function that gives the weight of a piece."""
         sets = [set(self.pieces(text)) for text in texts]

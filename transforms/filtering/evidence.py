@@ -13,7 +13,10 @@ HMM_COLUMNS = (
 YISI_COLUMNS = ("yisi2", "yisi2_precision", "yisi2_recall", "lm")
 """What an encoder says of a pair; `models.similarity.yisi_scorer` fills them."""
 
-EVIDENCE_COLUMNS = (*HMM_COLUMNS, *YISI_COLUMNS)
+MARGIN_COLUMNS = ("margin", "cosine")
+"""What sentence vectors say of a pair; `models.similarity.margin` fills them."""
+
+EVIDENCE_COLUMNS = (*HMM_COLUMNS, *YISI_COLUMNS, *MARGIN_COLUMNS)
 """What any scorer says of a pair, in the order of the columns."""
 
 EVIDENCE = ("likelihood", "coverage", "gap", "order", "number_conflict", "copied", "end_mismatch")

@@ -1,0 +1,172 @@
+"""The steps of the job ``filter`` with sentence vectors: encoding shards, then their margins."""
+
+import functools
+from collections.abc import Iterable, Sequence
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.transforms.filtering import filtered, vector_files
+from pairweave.transforms.filtering import rules as filter_rules
+from pairweave.transforms.filtering.filtered import DuplicateConfig
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.filtering.scored_shards import Place
+from pairweave.transforms.filtering.vector_files import Vectors
+from pairweave.transforms.shards.shard import Shard, Shards
+
+
+class CompareSentences(beam.PTransform[Shards, Shards]):
+    """Encodes every shard, then compares the pairs of the wanted ones with all sentences."""
+
+    def __init__(
+        self,
+        reference: SimilarityReference,
+        place: Place,
+        shards: int,
+        wanted: frozenset[int],
+        *,
+        rules: RuleConfig,
+        copies: DuplicateConfig,
+        every: bool,
+    ) -> None:
+        """Set how pairs are compared.
+
+        Args:
+            reference: The encoder.
+            place: Where vectors lie.
+            shards: Number of shards.
+            wanted: Which of them go on; the others only have neighbours.
+            rules: The rules; what they reject is no neighbour.
+            copies: What counts as a duplicate.
+            every: Whether pairs that a rule rejects are scored as well.
+        """
+        super().__init__()
+        self._encode = functools.partial(
+            encode, reference=reference, place=place, rules=rules, every=every
+        )
+        self._compare = functools.partial(
+            compare, reference=reference, place=place, shards=shards, rules=rules, copies=copies
+        )
+        self._wanted = wanted
+
+    def expand(self, shards: Shards) -> Shards:
+        """Encode each shard; once all are, compare."""
+        encoded = shards | "Encode" >> beam.Map(self._encode).with_output_types(Shard)
+        numbers = encoded | "Numbers" >> beam.Map(lambda shard: shard.number)
+        wanted = self._wanted
+        chosen = encoded | "Wanted" >> beam.Filter(lambda shard: shard.number in wanted)
+        step = beam.Map(_compared, self._compare, beam.pvalue.AsList(numbers))
+        return chosen | "Compare" >> step.with_output_types(Shard)
+
+
+def encode(
+    shard: Shard, reference: SimilarityReference, place: Place, rules: RuleConfig, *, every: bool
+) -> Shard:
+    """Write the sentence vectors of a shard, if they are not there, and return the shard.
+
+    Args:
+        shard: Its working table is PAIRS rows.
+        reference: The encoder.
+        place: Where to.
+        rules: The rules.
+        every: Whether pairs that a rule rejects are encoded as well.
+    """
+    if vector_files.find(place, shard.number) is not None:
+        return shard
+    table = shard.table
+    passed = filter_rules.judge(table, rules).first() < 0
+    rows = np.arange(table.num_rows) if every else np.flatnonzero(passed)
+    found, given_up = reference.load().score_or_reject(table.take(pa.array(rows)))
+    left = np.delete(rows, list(given_up))
+    texts = table.take(pa.array(left))
+    vectors = Vectors(
+        source=_matrix(found.column("source")),
+        target=_matrix(found.column("target")),
+        source_keys=_keys(texts.column("source")),
+        target_keys=_keys(texts.column("target")),
+        neighbour=passed[left],
+        rows=left,
+        given_up=rows[np.array(list(given_up), np.int64)],
+        reasons=np.array(["\x1f".join(why) for why in given_up.values()], np.str_),
+    )
+    vector_files.write(vectors, place, shard.number)
+    return shard
+
+
+def _compared(shard: Shard, compare_shard: functools.partial, _encoded: Iterable[int]) -> Shard:  # type: ignore[type-arg]
+    return shard.with_table(compare_shard(shard.table, number=shard.number))
+
+
+def compare(
+    table: pa.Table,
+    number: int,
+    reference: SimilarityReference,
+    place: Place,
+    shards: int,
+    rules: RuleConfig,
+    copies: DuplicateConfig,
+) -> pa.Table:
+    """Turn PAIRS rows into SCORED rows (`transforms.filtering.filtered`).
+
+    Args:
+        table: All pairs of a shard.
+        number: The shard's number.
+        reference: The encoder.
+        place: Where the vectors of all shards lie.
+        shards: Number of shards.
+        rules: The rules.
+        copies: What counts as a duplicate.
+    """
+    judged = filter_rules.judge(table, rules)
+    own = vector_files.read(place, number)
+    cosines, found = margins_of(
+        own, (vector_files.read(place, shard) for shard in range(shards)), reference
+    )
+    places = np.full(table.num_rows, -1)
+    places[own.rows] = np.arange(len(own.rows))
+    values = pa.table({"margin": found.astype(np.float32), "cosine": cosines.astype(np.float32)})
+    scores = np.zeros(table.num_rows, np.float32)
+    scores[own.rows] = reference.config.score({"margin": values.column("margin").to_numpy()})
+    reasons = dict(zip(own.given_up.tolist(), map(_split, own.reasons.tolist()), strict=True))
+    spread = values.take(pa.array(places, mask=places < 0))
+    return filtered.reject_copies(filtered.compared(table, judged, spread, scores, reasons), copies)
+
+
+def margins_of(
+    own: Vectors, every: Iterable[Vectors], reference: SimilarityReference
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cosine of each pair's sides, and its margin, float64 ``[pair]`` each.
+
+    Args:
+        own: The vectors of the pairs.
+        every: Those of all shards, in which neighbours are sought; one is in memory at a time.
+        reference: How many neighbours.
+    """
+    # It needs torch, which an encoder needs as well.
+    from pairweave.models.similarity.margin import Neighbours, margins
+
+    sides = [
+        Neighbours(vectors, reference.config.neighbours) for vectors in (own.source, own.target)
+    ]
+    for other in every:
+        sides[0].see(other.target[other.neighbour], other.target_keys[other.neighbour])
+        sides[1].see(other.source[other.neighbour], other.source_keys[other.neighbour])
+    cosines = np.einsum("ij,ij->i", own.source.astype(np.float64), own.target.astype(np.float64))
+    return cosines, margins(cosines, sides[0].means(), sides[1].means())
+
+
+def _matrix(column: pa.ChunkedArray) -> np.ndarray:
+    vectors = column.combine_chunks()
+    return vectors.flatten().to_numpy().reshape(len(vectors), vectors.type.list_size)
+
+
+def _keys(texts: pa.ChunkedArray) -> np.ndarray:
+    found = (xxhash.xxh3_64_intdigest(text.encode()) for text in texts.to_pylist())
+    return np.fromiter(found, np.uint64, len(texts))
+
+
+def _split(reason: str) -> Sequence[str]:
+    return tuple(reason.split("\x1f", 1))
