@@ -29,7 +29,7 @@ class Side:
     """One side of a block's pairs, as what is compared: pieces, or words.
 
     Attributes:
-        offsets: Where each pair's units start, int64 ``[pair + 1]``.
+        offsets: Start of each pair's units, int64 ``[pair + 1]``.
         first: First token of each unit, counted inside the pair, int32 ``[unit]``.
         last: The token after its last, int32 ``[unit]``.
         tokens: Number of tokens of each pair, int64 ``[pair]``.

@@ -24,10 +24,10 @@ class Pieces:
     """The pieces of some texts, without the encoder's special ones.
 
     Attributes:
-        offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        offsets: Start of each text's pieces, int64 ``[text + 1]``.
         ids: Vocabulary numbers, int64 ``[piece]``.
         starts: First code point of each piece, int32 ``[piece]``.
-        ends: Code point after each piece, int32 ``[piece]``.
+        ends: End of each piece, exclusive, int32 ``[piece]``.
     """
 
     offsets: np.ndarray
@@ -46,9 +46,9 @@ class Tokens:
     """The tokens of some texts, by their offsets.
 
     Attributes:
-        offsets: Where each text's tokens start, int64 ``[text + 1]``.
+        offsets: Start of each text's tokens, int64 ``[text + 1]``.
         starts: First code point of each token, int32 ``[token]``.
-        ends: Code point after each token, int32 ``[token]``.
+        ends: End of each token, exclusive, int32 ``[token]``.
     """
 
     offsets: np.ndarray
@@ -158,8 +158,8 @@ def pieces_of(
     Args:
         first: First token of each piece, counted inside its text ``[piece]``.
         last: The token after the last ``[piece]``.
-        piece_offsets: Where each text's pieces start ``[text + 1]``.
-        token_offsets: Where each text's tokens start ``[text + 1]``.
+        piece_offsets: Start of each text's pieces ``[text + 1]``.
+        token_offsets: Start of each text's tokens ``[text + 1]``.
 
     Returns:
         Pieces, grouped by token and ascending, and how many each token has ``[token]``.
@@ -181,7 +181,7 @@ def cut_windows(offsets: np.ndarray, limit: int, overlap: int) -> Sequences:
     two windows gets its vector from the one where it is further from an edge.
 
     Args:
-        offsets: Where each text's pieces start ``[text + 1]``; a text without pieces gives no
+        offsets: Start of each text's pieces ``[text + 1]``; a text without pieces gives no
             sequence.
         limit: Pieces that a sequence may have.
         overlap: Pieces that neighbouring windows share at least, under ``limit``.

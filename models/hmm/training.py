@@ -174,7 +174,7 @@ class _Candidates:
 
     def maximize(self, state: _State, pool: ThreadPoolExecutor) -> Parts:
         """Turn counts into probabilities."""
-        source_mass, target_mass, stem_counts = model1.add_up(
+        source_mass, target_mass, stem_counts = model1.sum_counts(
             self.row_offsets,
             self.columns,
             state.counts,

@@ -86,7 +86,7 @@ def list_column(
     """Return lists of structs made from flat arrays, which are not copied.
 
     Args:
-        offsets: Where each row's items start, int64 ``[row + 1]``, from 0.
+        offsets: Start of each row's items, int64 ``[row + 1]``, from 0.
         fields: One array for each field of the struct ``[item]``.
         list_type: The type of the column.
 
@@ -138,7 +138,7 @@ def text_column(data: np.ndarray, offsets: np.ndarray) -> pa.StringArray:
 
     Args:
         data: uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``, from 0.
+        offsets: Start of each text, int64 ``[text + 1]``, from 0.
 
     Raises:
         WorkerError: There is more text than a column can hold.

@@ -211,7 +211,7 @@ def read_unit(
     Args:
         unit: What to read.
         limits: As for the plan.
-        batch_rows: Most rows in a batch.
+        batch_rows: Maximum number of rows in a batch.
 
     Yields:
         Batches of `transforms.schemas.ROWS`.

@@ -1,7 +1,7 @@
 """Counter-based random numbers: the same arguments always give the same bits.
 
-A draw depends on the run's seed, the pair, the step that asks and a counter, and on nothing else:
-not on the worker, the shard, the order of pairs or the time.
+A draw depends only on the run's seed, the pair, the step and a counter: not on the worker, the
+shard, the order of pairs or the time.
 """
 
 import numba
@@ -85,12 +85,12 @@ def unit_interval(bits: np.uint64) -> np.float64:
 def picked(
     run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64, share: np.float64
 ) -> np.ndarray:
-    """Pick a share of the pairs; a smaller share picks a subset of a larger one.
+    """Select a share of the pairs; a smaller share selects a subset of a larger one.
 
     Args:
         run_seed: The run's seed.
         pair_keys: Keys of the pairs, uint64 ``[pair]``.
-        step: The step that asks.
+        step: The step that draws.
         share: Wanted share, in [0, 1].
 
     Returns:
@@ -121,7 +121,7 @@ def draws(run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64) -> np.nda
 def row_draws(
     run_seed: np.uint64, pair_keys: np.ndarray, step: np.uint64, counters: np.ndarray
 ) -> np.ndarray:
-    """Return 64 random bits for each row of a pair, told apart by counters, uint64 ``[row]``."""
+    """Return 64 random bits for each row, distinguished by counters, uint64 ``[row]``."""
     bits = np.empty(len(pair_keys), dtype=np.uint64)
     for row in range(len(pair_keys)):
         bits[row] = draw(run_seed, pair_keys[row], step, counters[row])

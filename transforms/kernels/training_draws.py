@@ -13,7 +13,7 @@ from pairweave.transforms.kernels.sampling import (
 )
 
 POSITION_BITS = 20
-"""A counter holds a position in its low bits and what tells passes apart above them."""
+"""The low bits of a counter hold a position, the others distinguish passes."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -38,19 +38,19 @@ def mask_pieces(
     mask: int,
     others: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose pieces to be guessed, and hide them (Devlin et al. 2019, section 3.1).
+    """Choose pieces to be predicted and mask them (Devlin et al. 2019, section 3.1).
 
-    Of the chosen, 80 % become the mask, 10 % another piece and 10 % stay.
+    Of the chosen, 80 % become the mask, 10 % another piece, and 10 % are left unchanged.
 
     Args:
-        ids: Pieces of some sequences, int64 ``[piece]``.
-        offsets: Where each sequence's pieces start, int64 ``[sequence + 1]``.
+        ids: Pieces of several sequences, int64 ``[piece]``.
+        offsets: Start of each sequence's pieces, int64 ``[sequence + 1]``.
         pair_keys: Key of each sequence's draws, uint64 ``[sequence]``.
         run_seed: The run's seed.
-        counter: Tells passes over the same pair apart.
-        share: Chance of a piece to be chosen.
+        counter: Distinguishes passes over the same pair.
+        share: Probability that a piece is chosen.
         mask: The mask piece.
-        others: Pieces that may stand for another, int64.
+        others: Pieces that may replace another, int64.
 
     Returns:
         The pieces as the model sees them, and which were chosen, bool ``[piece]``.

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import fields_of
-from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, hold_whole
-from pairweave.transforms.kernels.text.cuts import hold_wordlike
+from pairweave.transforms.kernels.tags.elements import ElementTags, Phrases, require_whole
+from pairweave.transforms.kernels.text.cuts import require_wordlike
 from pairweave.transforms.kernels.text.spans import FlatSpans
 from pairweave.transforms.markup.markup import (
     HTML,
@@ -32,7 +32,9 @@ def keep_wordlike(table: pa.Table, phrases: Phrases) -> Phrases:
     fits = np.ones(phrases.boxes.shape[1], np.bool_)
     for place, side in ((0, "source"), (2, "target")):
         marks = wordlike_tokens(table.column(side), table.column(f"{side}_tokens"))
-        hold_wordlike(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1], *marks, fits)
+        require_wordlike(
+            phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1], *marks, fits
+        )
     return phrases.only(fits)
 
 
@@ -55,7 +57,7 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
         if fits is None:
             fits = np.ones(phrases.boxes.shape[1], np.bool_)
         token_offsets, tokens = fields_of(table.column(f"{side}_tokens"))
-        hold_whole(
+        require_whole(
             FlatSpans(phrases.offsets, phrases.boxes[place], phrases.boxes[place + 1]),
             FlatSpans(token_offsets, tokens["start"], tokens["end"]),
             found,
@@ -65,7 +67,7 @@ def keep_whole(table: pa.Table, phrases: Phrases) -> Phrases:
 
 
 def _elements(texts: pa.ChunkedArray) -> ElementTags | None:
-    """Return the elements of texts as `hold_whole` takes them; None if there is none."""
+    """Return the elements of texts as `require_whole` takes them; None if there is none."""
     rows = np.flatnonzero(pc.match_substring_regex(texts, _TAG_BEGINS).to_numpy())
     counts = np.zeros(len(texts), np.int64)
     spans: list[tuple[int, int, int, int]] = []

@@ -32,7 +32,7 @@ class Segment:
         """Begin a segment.
 
         Args:
-            max_bytes: Most bytes of text and markup to keep.
+            max_bytes: Maximum number of bytes of text and markup to keep.
         """
         self._limit = max_bytes
         self._texts: list[str] = []

@@ -117,7 +117,7 @@ def in_batches(
     Args:
         rows: The rows.
         characters: Returns the code points of a row.
-        batch_rows: Most rows in a batch.
+        batch_rows: Maximum number of rows in a batch.
     """
     held: list[_Row] = []
     size = 0

@@ -34,7 +34,7 @@ class PieceNumbers:
     """The pieces of some texts as their tokenizer counts them, special pieces left out.
 
     Attributes:
-        offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        offsets: Start of each text's pieces, int64 ``[text + 1]``.
         starts: First code point of each piece, without white space, int32 ``[piece]``.
         ends: Code point after it; equal where the piece shows nothing of the text.
         tokens: The job's token that each piece belongs to, counted inside its text, int32
@@ -177,7 +177,7 @@ def _shown_by_token(
 
     Args:
         numbers: The pieces.
-        token_offsets: Where each text's tokens start, from 0 ``[text + 1]``.
+        token_offsets: Start of each text's tokens, from 0 ``[text + 1]``.
         tokens: Tokens counted over all texts, in any order.
 
     Returns:

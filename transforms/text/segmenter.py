@@ -13,7 +13,7 @@ import regex
 
 from pairweave.transforms.arrow.flat_columns import chunk_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.text.cuts import unite_spans
+from pairweave.transforms.kernels.text.cuts import merge_spans
 
 NONE = "none"
 """No segmenter: each character of such a script counts as a word."""
@@ -37,7 +37,7 @@ class Spans(NamedTuple):
     """Spans of texts.
 
     Attributes:
-        offsets: Where each text's spans begin, int32 ``[text + 1]``, from 0.
+        offsets: Start of each text's spans, int32 ``[text + 1]``, from 0.
         starts: First code point of each, int32 ``[span]``.
         ends: The code point behind it.
     """
@@ -129,7 +129,7 @@ def segment(
         runs.owners[chinese],
     )
     words = importlib.import_module("rjieba").cut("\n".join(own.texts))
-    return Spans(*unite_spans(*found, *_spans(words, own, len(texts))))
+    return Spans(*merge_spans(*found, *_spans(words, own, len(texts))))
 
 
 def needs_segmenter(texts: pa.Array | pa.ChunkedArray) -> bool:

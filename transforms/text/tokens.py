@@ -179,7 +179,7 @@ def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.nd
         config: Names the model.
 
     Returns:
-        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends,
+        Start of each text's pieces, int64 ``[text + 1]``, and the pieces' starts and ends,
         int32 ``[piece]``: ascending, disjoint, empty where a piece shows nothing of the text
         (`transforms.kernels.text.pieces.find_pieces`).
 
@@ -204,9 +204,9 @@ def shown_pieces(
     """Return the pieces that show some of the text, which are its tokens.
 
     Args:
-        offsets: Where each text's pieces start ``[text + 1]``.
+        offsets: Start of each text's pieces ``[text + 1]``.
         starts: First code point of each piece ``[piece]``.
-        ends: Code point after each piece ``[piece]``.
+        ends: End of each piece, exclusive ``[piece]``.
 
     Returns:
         Token offsets int64 ``[text + 1]``, and the tokens' starts and ends ``[token]``.

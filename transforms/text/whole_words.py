@@ -97,7 +97,7 @@ def wordlike_tokens(texts: Texts, tokens: Texts) -> tuple[np.ndarray, np.ndarray
         tokens: Their tokens, as `tokenize` returns them, of any kind.
 
     Returns:
-        Where each text's tokens begin, int64 ``[text + 1]``, which in a slice need not be from 0;
+        Start of each text's tokens, int64 ``[text + 1]``, which in a slice need not be from 0;
         and a bool for each ``[token]``, of which the first is the first text's first.
     """
     token_offsets, fields = fields_of(tokens)
@@ -185,4 +185,4 @@ def _find_unbroken(texts: Texts, language: Language, segmenter: str, *, compound
         spans = cuts.join_at_hyphens(data, offsets, *spans, properties)
     if segmenter == NONE:
         return spans
-    return cuts.unite_spans(*spans, *segment(texts, language, segmenter))
+    return cuts.merge_spans(*spans, *segment(texts, language, segmenter))

@@ -1,9 +1,9 @@
 """Two HMMs of one pair that agree: expected counts for training, links for use.
 
 In training the count of a link is the product of both directions' posteriors (Liang, Taskar and
-Klein 2006, section 3.2). In use each direction hears once what the other believes of each link,
-as one round of belief propagation does (Pearl 1988): unlike Liang et al., who multiply posteriors
-at the end, so that a link both find likely also shifts its neighbours.
+Klein 2006, section 3.2). In use each direction receives one message of the other's posteriors, as
+in one round of belief propagation (Pearl 1988). Liang et al. multiply posteriors at the end
+instead; here a link that both directions find likely also shifts its neighbours.
 """
 
 from typing import NamedTuple
@@ -23,15 +23,15 @@ from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
 
 DOUBT = np.float32(0.1)
-"""What is added to both sides of the odds that one direction tells the other (flat to 0.2)."""
+"""Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
 
 
 class Model(NamedTuple):
     """Both HMMs of a fitted aligner.
 
     Attributes:
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
+        source_words: Statistics of the source words.
+        target_words: Statistics of the target words.
         lexicon: The lexicon.
         jumps: Weights of jumps, float32 ``[direction, distance]``; ``[0, 0]`` for Model 1.
         p_null: Probability that a word has no partner.
@@ -61,7 +61,7 @@ class Counts(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def inside(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
+def in_window(values: np.ndarray, low: np.ndarray, word: int, state: int) -> np.float32:
     """Return a value of a windowed matrix; 0 outside the window."""
     at = state - low[word]
     return values[word, at] if 0 <= at < values.shape[1] else np.float32(0.0)
@@ -75,7 +75,7 @@ def expect(
 
     Args:
         first: First pair.
-        last: Pair behind the last.
+        last: Pair after the last.
         source: The source side.
         target: The target side.
         model: Both HMMs.
@@ -117,7 +117,7 @@ def expect(
                 entry = entries[state, at]
                 if entry >= 0:
                     word = back_low[state] + at
-                    both = p_reverse[state, at] * inside(p_forward, low, word, state)
+                    both = p_reverse[state, at] * in_window(p_forward, low, word, state)
                     counts[entry] += np.int64(both * FIXED_POINT)
             number = source.words[source.offsets[pair] + state]
             if number >= 0 and rest > 0.0:
@@ -133,53 +133,52 @@ def expect(
 
 
 @numba.njit(nogil=True, cache=True)
-def heard_odds(
-    believed: np.ndarray, believed_low: np.ndarray, low: np.ndarray, width: int
-) -> np.ndarray:
-    """Return the odds of each link in the other direction, as this direction's windows see them.
+def other_odds(other: np.ndarray, other_low: np.ndarray, low: np.ndarray, width: int) -> np.ndarray:
+    """Return the odds of each link in the other direction, in the windows of this direction.
 
     Args:
-        believed: Posteriors of the other direction, float32 ``[state, other width]``.
-        believed_low: Its windows.
-        low: Windows of this direction ``[word]``.
-        width: Their width.
+        other: Posteriors of the other direction, float32 ``[state, other width]``.
+        other_low: First word of each of its windows ``[state]``.
+        low: First state of each window of this direction ``[word]``.
+        width: Width of the windows of this direction.
 
     Returns:
         ``(p + DOUBT) / (1 - p + DOUBT)``, float32 ``[word, width]``; p is 0 outside a window.
     """
     one = np.float32(1.0)
     odds = np.full((len(low), width), DOUBT / (one + DOUBT), dtype=np.float32)
-    for state in range(believed.shape[0]):
-        for at in range(believed.shape[1]):
-            word = believed_low[state] + at
+    for state in range(other.shape[0]):
+        for at in range(other.shape[1]):
+            word = other_low[state] + at
             seen = state - low[word]
             if 0 <= seen < width:
-                chance = believed[state, at]
+                chance = other[state, at]
                 odds[word, seen] = (chance + DOUBT) / (one - chance + DOUBT)
     return odds
 
 
 @numba.njit(nogil=True, cache=True)
-def heard_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """Weigh each word's states by the odds of the other direction, and nothing by 1.
+def combine_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
+    """Multiply each word's posteriors by the odds of the other direction and normalize them.
 
-    Running the passes again on weighted emissions finds the same links at twice the cost.
+    The null state has odds of 1. Running the passes again on weighted emissions would give the same
+    links at twice the cost.
 
     Args:
         own: Posteriors of one direction, float32 ``[word, width]``.
-        odds: From `heard_odds`.
+        odds: From `other_odds`.
 
     Returns:
-        Posteriors of the one direction, float32 ``[word, width]``.
+        The new posteriors, float32 ``[word, width]``.
     """
     words, width = own.shape
-    heard = own * odds
+    combined = own * odds
     for word in range(words):
         nothing = np.float32(1.0) - sum_of(own[word])
-        inverse = np.float32(1.0) / (sum_of(heard[word]) + max(nothing, LEAST))
+        inverse = np.float32(1.0) / (sum_of(combined[word]) + max(nothing, LEAST))
         for at in range(width):
-            heard[word, at] = min(heard[word, at] * inverse, np.float32(1.0))
-    return heard
+            combined[word, at] = min(combined[word, at] * inverse, np.float32(1.0))
+    return combined
 
 
 @numba.njit(nogil=True, cache=True)
@@ -196,11 +195,11 @@ def align_pairs(
         source: The source side.
         target: The target side, of as many pairs.
         model: Both HMMs.
-        threshold: Least posterior of a link.
-        viterbi: Link the likeliest path instead of all that is likely enough.
+        threshold: Minimum posterior of a link.
+        viterbi: Link the words of the most probable path instead of all above the threshold.
 
     Returns:
-        For each direction: where each pair's links begin (int32), their source and target words
+        For each direction: the start of each pair's links (int32), their source and target words
         (int16), sorted, and their posteriors (float32).
     """
     source_words, target_words, lexicon, jumps, p_null = model
@@ -226,7 +225,7 @@ def align_pairs(
             back_layout = lay_out(jumps[1], reverse.shape[1], p_null)
             posteriors(forward, low, null, layout, p_null, p_forward, none)
             posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
-            # At most 1 / threshold states of a word can be likely enough.
+            # At most 1 / threshold states of a word reach the threshold.
             need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:
                 while need > room:
@@ -239,14 +238,14 @@ def align_pairs(
                 values = more
             path = np.empty(0, dtype=np.int32)
             back_path = path
-            odds = heard_odds(p_reverse, back_low, low, forward.shape[1])
-            back_odds = heard_odds(p_forward, low, back_low, reverse.shape[1])
+            odds = other_odds(p_reverse, back_low, low, forward.shape[1])
+            back_odds = other_odds(p_forward, low, back_low, reverse.shape[1])
             if viterbi:
                 path = best_path(forward * odds, low, null, layout, p_null)
                 back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
-            likely = heard_posteriors(p_forward, odds)
-            back_likely = heard_posteriors(p_reverse, back_odds)
-            # Forward links by column would not be sorted: collect them by row through windows.
+            likely = combine_posteriors(p_forward, odds)
+            back_likely = combine_posteriors(p_reverse, back_odds)
+            # Links are sorted by source word: read the columns that contain each state.
             for state in range(states):
                 for word in range(first_word(low, state, forward.shape[1]), words):
                     at = state - low[word]
@@ -282,7 +281,7 @@ def align_pairs(
 
 @numba.njit(nogil=True, cache=True)
 def first_word(low: np.ndarray, state: int, width: int) -> int:
-    """Return the first word whose window reaches a state."""
+    """Return the first word whose window contains a state or a later one."""
     first = 0
     behind = len(low)
     while first < behind:

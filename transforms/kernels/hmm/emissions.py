@@ -61,16 +61,16 @@ def back_off(
     share: np.float32,
     unigram: np.float32,
 ) -> np.float32:
-    """Return what stems, letters and frequency add to p(other | word).
+    """Return the share of stems, spelling and frequency in p(other | word).
 
     p(other | word) is ``(count + prior * b) / (mass + prior)``, the mean of a Dirichlet
-    posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is made in the same way of
+    posterior with base ``b`` (MacKay and Bauman Peto 1995), and ``b`` is the same mean for the
     stems: ``(stem_count * share + STEM_PRIOR * prior) / (stem_mass + STEM_PRIOR)``.
 
     Args:
-        weight: Of the word, from `sides.back_off_weight`.
+        weight: Weight of the word, from `sides.back_off_weight`.
         stem_count: Expected links of both stems.
-        alike: How alike both words are written.
+        alike: Likeness of both words, from `likeness`.
         share: Probability of the other word given its stem.
         unigram: Probability of the other word.
     """
@@ -80,7 +80,7 @@ def back_off(
 
 @numba.njit(nogil=True, cache=True)
 def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Link the places of equal numbers, so that a number weights to all its places.
+    """Link the places of equal numbers, so that all places of a number can be found.
 
     Args:
         numbers: Words or stems, negative for none, int32 ``[place]``.
@@ -100,7 +100,7 @@ def chain(numbers: np.ndarray, heads: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def find_entry(row_offsets: np.ndarray, columns: np.ndarray, source: int, target: int) -> int:
-    """Return where a pair of words is in the lexicon, or -1."""
+    """Return the entry of a pair of words in the lexicon, or -1."""
     low = row_offsets[source]
     high = row_offsets[source + 1]
     while low < high:
@@ -130,7 +130,7 @@ def find_row(
         offsets: Row offsets of a lexicon.
         columns: Its columns.
         row: The row, or -1 for none.
-        numbers: Columns wanted, negative for none, int32 ``[place]``.
+        numbers: Wanted columns, negative for none, int32 ``[place]``.
         heads: From `chain` of ``numbers``.
         following: From `chain` of ``numbers``.
         entries: Receives the entry of each place, -1 for none, int64 ``[place]``.
@@ -189,18 +189,18 @@ def likeness(
     other_end: int,
     line: np.ndarray,
 ) -> float:
-    """Return how alike two words are, in [0, 1].
+    """Return the likeness of the spelling of two words, in [0, 1].
 
-    It is 1 for equal words. Else it is ``(2 * r - 1)**2`` for a longest common subsequence of
+    It is 1 for equal words, otherwise ``(2 * r - 1)**2`` for a longest common subsequence of
     ``r > 1 / 2`` of the longer word's letters (the LCSR of Melamed 1999), and 0 below.
 
     Args:
-        letters: Folded code points of the one word, from ``start`` to ``end - 1``.
-        start: See there.
-        end: See there.
-        others: Folded code points of the other word.
-        other_start: Its first letter.
-        other_end: Behind its last letter.
+        letters: Folded code points with those of the first word.
+        start: First letter of the first word.
+        end: End of the first word, exclusive.
+        others: Folded code points with those of the second word.
+        other_start: First letter of the second word.
+        other_end: End of the second word, exclusive.
         line: Scratch, int32 ``[MAX_LETTERS + 1]``.
     """
     length = end - start
@@ -249,22 +249,22 @@ def emissions(
     heads: np.ndarray,
     stem_heads: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
-    """Compute what the words of a pair say of each other.
+    """Compute the probability of each word of a pair given each word of the other side.
 
     Args:
         source: The source side.
         target: The target side.
         pair: The pair.
-        source_words: What is known of the source words.
-        target_words: What is known of the target words.
+        source_words: Statistics of the source words.
+        target_words: Statistics of the target words.
         lexicon: The lexicon.
-        heads: -1 for each target word, int32; is left so.
-        stem_heads: -1 for each target stem, int32; is left so.
+        heads: Scratch: -1 for each target word, before and after the call, int32.
+        stem_heads: Scratch: -1 for each target stem, likewise.
 
     Returns:
-        Forward and reverse, for each: emission ``[word, width]``, first state of the window, and
-        probability given nothing; then the lexicon's entries, int64 ``[source word, width of the
-        reverse]``, -1 for none.
+        For forward and reverse each: emission ``[word, width]``, first state of the window, and
+        probability given the null state; then the lexicon's entries, int64
+        ``[source word, width of the reverse]``, -1 for none.
     """
     ours = tokens_of(source, pair, source_words)
     theirs = tokens_of(target, pair, target_words)
@@ -284,7 +284,7 @@ def emissions(
     ahead = np.empty(words, dtype=np.float32)
     back = np.empty(words, dtype=np.float32)
     none = np.float32(0.0)
-    # Out of their tuples, for each use of an array in one counts references.
+    # Unpacked, because each access to an array in a tuple changes its reference count.
     row_offsets, columns, probabilities = lexicon[:3]
     stem_offsets, stem_columns, stem_counts = lexicon[3:]
     word, stem, other_words, stems = ours.word, ours.stem, theirs.word, theirs.stem

@@ -1,7 +1,7 @@
-"""Fragments of a sentence whose translations stand in the other (Hanneman and Dinu 2020, 3.1).
+"""Fragments of sources whose translation occurs in the target (Hanneman and Dinu 2020, 3.1).
 
-Words are hashes of their folded letters (`transforms.kernels.text.words`), so that a word at the
-start of a sentence is the word that it is inside one.
+Words are hashes of their folded letters (`transforms.kernels.text.words`), so that a word
+is the same at the start of a sentence and inside it.
 """
 
 from typing import NamedTuple
@@ -19,9 +19,9 @@ class Sentences(NamedTuple):
     """The words of one side of some pairs.
 
     Attributes:
-        offsets: Where each sentence's words begin, int64 ``[pair + 1]``, from 0.
+        offsets: Start of each sentence's words, int64 ``[pair + 1]``, from 0.
         words: Hashes, uint64 ``[word]``.
-        wordlike: Which count as words, bool ``[word]``.
+        wordlike: Whether each has a letter or a digit, bool ``[word]``.
         cuts: Borders at which a tag is allowed (`transforms.text.whole_words.find_cuts`), bool
             ``[word + pair]``.
     """
@@ -36,8 +36,8 @@ class Translations(NamedTuple):
     """Translations of fragments.
 
     Attributes:
-        offsets: Where each fragment's translations begin, best first, int64 ``[fragment + 1]``.
-        word_offsets: Where each translation's words begin, int64 ``[translation + 1]``.
+        offsets: Start of each fragment's translations, best first, int64 ``[fragment + 1]``.
+        word_offsets: Start of each translation's words, int64 ``[translation + 1]``.
         words: Hashes of folded words, uint64 ``[word]``.
     """
 
@@ -47,12 +47,12 @@ class Translations(NamedTuple):
 
 
 class Meanings(NamedTuple):
-    """Which translated fragment each source word is.
+    """The translated fragment that each source word is by itself.
 
     Attributes:
-        offsets: Where each pair's source words begin, int64 ``[pair + 1]``, from 0.
-        numbers: Number among the translated fragments, int64 ``[word]``; ``[0]`` if the meanings
-            of single words are not known.
+        offsets: Start of each pair's source words, int64 ``[pair + 1]``, from 0.
+        numbers: Number of the translated fragment, int64 ``[word]``; ``[0]`` if single words are
+            not translated.
     """
 
     offsets: np.ndarray
@@ -60,13 +60,13 @@ class Meanings(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """The fragments that were taken of each pair.
+    """The fragments that were accepted in each pair.
 
     Attributes:
         boxes: Source start, source end, target start and target end, in words, int16
             ``[pair, most, 4]``.
-        counts: How many were taken, int64 ``[pair]``.
-        tried: How many were tried, int64 ``[pair]``.
+        counts: Number of accepted fragments, int64 ``[pair]``.
+        tried: Number of tried fragments, int64 ``[pair]``.
     """
 
     boxes: np.ndarray
@@ -75,8 +75,8 @@ class Taken(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def count_places(words: np.ndarray, wanted: np.ndarray) -> Integer:
-    """Count where a run of words begins among others."""
+def count_occurrences(words: np.ndarray, wanted: np.ndarray) -> Integer:
+    """Count the occurrences of a run of words among others."""
     length = len(wanted)
     count = 0
     for start in range(len(words) - length + 1):
@@ -96,15 +96,15 @@ def list_fragments(
 ) -> FlatSpans:
     """List the fragments of sentences in random order.
 
-    A fragment is a run of words that holds a letter or a digit, does not split what a tag may not
-    split, and occurs once in its sentence: for a repeated run it is unknown which occurrence was
+    A fragment is a run of words that contains a letter or a digit, begins and ends where a tag is
+    allowed, and occurs once in its sentence: for a repeated run it is unknown which occurrence was
     translated.
 
     Args:
         run_seed: The run's seed.
         keys: Keys of the pairs, uint64 ``[pair]``.
         sentences: The source sentences.
-        max_words: Most words of a fragment.
+        max_words: Maximum number of words of a fragment.
 
     Returns:
         The fragments of each pair, in words, int16.
@@ -130,7 +130,7 @@ def list_fragments(
             real = False
             for end in range(start + 1, min(length, start + max_words) + 1):
                 real |= wordlike[first + end - 1]
-                if real and free[end] and count_places(sentence, sentence[start:end]) == 1:
+                if real and free[end] and count_occurrences(sentence, sentence[start:end]) == 1:
                     starts[count] = start
                     ends[count] = end
                     count += 1
@@ -153,14 +153,14 @@ def next_fragments(
     step: int,
     free: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the next fragments of some pairs, without those that cross one that was taken.
+    """Return the next fragments of some pairs, without those that cross an accepted one.
 
     Args:
         active: The pairs, int64 ``[active]``.
         fragments: From `list_fragments`.
         cursors: The next fragment of each pair, int64 ``[pair]``; moved forward in place.
-        already: What was taken.
-        step: Most fragments for a pair.
+        already: The accepted fragments.
+        step: Maximum number of fragments of a pair.
         free: 1 if tags may cross.
 
     Returns:
@@ -199,9 +199,9 @@ def _find_once(
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> tuple[int, int]:
-    """Return the one place of any of some translations, the best one's; or (-1, -1).
+    """Return the only place where one of several translations occurs; (-1, -1) if not one.
 
-    Another place is another meaning, unless it lies inside the best one's.
+    The place of the best translation counts. Places inside it do not make it ambiguous.
     """
     low, high = -1, -1
     for translation in range(first, behind):
@@ -232,7 +232,7 @@ def _has_rival(
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> bool:
-    """Tell whether a word outside a fragment has one of the words found as its translation."""
+    """Tell whether one of the found words also translates a word outside the fragment."""
     for word in range(len(meanings)):
         if start <= word < end:
             continue
@@ -257,11 +257,11 @@ def take_fragments(
     free: int,
     already: Taken,
 ) -> None:
-    """Take the fragments of pairs whose translations are found, in their order.
+    """Accept fragments whose translations are found, in their order.
 
-    A translation must be found once (`_find_once`), hold a word, lie where a tag may stand, and
-    nest with what was taken before. Where the meanings of single words are known, no word outside
-    the fragment may have one of the words found among its own.
+    A translation must be found once (`_find_once`), contain a word, begin and end where a tag is
+    allowed, and nest with accepted fragments. If single words are translated, none outside the
+    fragment may have one of the found words as its translation.
 
     Args:
         active: The pairs that need more, int64 ``[active]``.
@@ -271,7 +271,7 @@ def take_fragments(
         source_meanings: The translated fragment of each source word.
         targets: The target sentences.
         free: 1 if tags may cross.
-        already: What was taken; extended in place.
+        already: The accepted fragments; extended in place.
     """
     bounds, starts, ends = fragments
     offsets, word_offsets, words = translations

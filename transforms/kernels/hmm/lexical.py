@@ -1,4 +1,4 @@
-"""Translations of fragments, put together of translations of their words."""
+"""Translations of fragments, composed of translations of their words."""
 
 import numba
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from pairweave.transforms.kernels.integers import Integer
 
 SWAP = 0.3
-"""What it costs two neighbouring words to change places (flat from 0.1 to 1)."""
+"""Weight of swapping two neighbouring words (results are flat from 0.1 to 1)."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -17,7 +17,7 @@ def _insert(
     origins: np.ndarray,
     count: Integer,
 ) -> Integer:
-    """Put a translation among the best so far, behind its equals; return their number."""
+    """Insert a translation among the best so far, after equals; return their number."""
     most = len(scores)
     place = min(count, most - 1)
     while place > 0 and scores[place - 1] < score:
@@ -42,19 +42,19 @@ def combine_words(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the best translations of fragments, word by word.
 
-    The words keep their order, but neighbours may change places in pairs. A translation weighs as
-    much as the product of its words' weights, and `SWAP` for each change.
+    The words keep their order, but two neighbours may swap places. The weight of a translation is
+    the product of its words' weights, times `SWAP` for each swap.
 
     Args:
-        offsets: Where each fragment's words begin, int64 ``[fragment + 1]``, from 0.
+        offsets: Start of each fragment's words, int64 ``[fragment + 1]``, from 0.
         numbers: Their rows in the table of choices, int64 ``[word]``.
-        choice_offsets: Where each row's choices begin, int64 ``[row + 1]``.
+        choice_offsets: Start of each row's choices, int64 ``[row + 1]``.
         choices: Hashes of target words, uint64 ``[choice]``.
-        weights: Their weights, falling within a row, float32 ``[choice]``.
-        most: Most translations of a fragment.
+        weights: Their weights, descending within a row, float32 ``[choice]``.
+        most: Maximum number of translations of a fragment.
 
     Returns:
-        Where each fragment's translations begin, best first, int64 ``[fragment + 1]``; where each
+        Start of each fragment's translations, best first, int64 ``[fragment + 1]``; where each
         translation's words begin, int64 ``[translation + 1]``; and the words, uint64.
     """
     fragments = len(offsets) - 1
@@ -67,8 +67,8 @@ def combine_words(
     begins = np.zeros(fragments + 1, np.int64)
     word_offsets = np.zeros(fragments * most + 1, np.int64)
     words = np.empty(room * most, np.uint64)
-    # The best translations of the first words of a fragment; and of each, which one of fewer words
-    # it goes on from, by which choice, and by which other one, -1 for none, that comes after it.
+    # The best translations of the first words of a fragment; and for each, the shorter translation
+    # that it extends, the choice that it adds, and the other choice of a swap, -1 for none.
     scores = np.empty((longest + 1, most), np.float64)
     origins = np.empty((longest + 1, most, 3), np.int64)
     counts = np.empty(longest + 1, np.int64)

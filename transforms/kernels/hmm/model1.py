@@ -1,4 +1,4 @@
-"""The sparse lexicon of IBM Model 1 (Brown et al. 1993): which words may translate which.
+"""The sparse lexicon of IBM Model 1 (Brown et al. 1993): the candidate translations of each word.
 
 The lexicon is a matrix in compressed rows: a row for each source word, its target words sorted.
 One entry serves both directions, since counts are those of two models that agree.
@@ -13,18 +13,18 @@ from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, back_off, li
 from pairweave.transforms.kernels.hmm.sides import Words, back_off_weight
 
 FIXED_POINT = 1 << 30
-"""Counts are whole numbers of 2**-30, so that their sum is the same in any order."""
+"""Counts are integers in units of 2**-30, so that their sum does not depend on the order."""
 
 FREQUENT = 64
-"""Occurrences from which on a word that meets another once is no candidate for it."""
+"""Words with at least this many occurrences are no candidates if they meet only once."""
 
 
 class Occurrences(NamedTuple):
     """The pairs in which each word of one side occurs.
 
     Attributes:
-        begins: Where each word's pairs begin, int64 ``[word + 1]``.
-        pairs: The pairs, ascending for each word, once for each time, int32.
+        begins: Start of each word's pairs, int64 ``[word + 1]``.
+        pairs: The pairs, ascending for each word, once for each occurrence, int32.
     """
 
     begins: np.ndarray
@@ -35,7 +35,7 @@ class Spellings(NamedTuple):
     """The letters of the words of one side.
 
     Attributes:
-        offsets: Where each word's letters begin, int64 ``[word + 1]``.
+        offsets: Start of each word's letters, int64 ``[word + 1]``.
         letters: Folded code points, int32.
     """
 
@@ -50,7 +50,7 @@ class Entries(NamedTuple):
         row_offsets: Where each source word's entries begin, int64 ``[source word + 1]``.
         columns: Target words, sorted in each row, int32 ``[entry]``.
         stem_entries: Entry in the lexicon of stems of each entry, int32 (`stem_entries`).
-        alike: How alike the words of each entry are written, float32 (`entry_likeness`).
+        alike: Likeness of the words of each entry, float32 (`entry_likeness`).
     """
 
     row_offsets: np.ndarray
@@ -61,11 +61,11 @@ class Entries(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def occurrences(words: np.ndarray, offsets: np.ndarray, vocabulary: int) -> Occurrences:
-    """List the pairs in which each word occurs, once for each time.
+    """List the pairs in which each word occurs, once for each occurrence.
 
     Args:
         words: Word of each token, -1 for unknown, int32 ``[token]``.
-        offsets: Where each pair's tokens begin ``[pair + 1]``.
+        offsets: Start of each pair's tokens ``[pair + 1]``.
         vocabulary: Number of words.
     """
     begins = np.zeros(vocabulary + 1, dtype=np.int64)
@@ -98,24 +98,24 @@ def candidates(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the target words that may translate the source words ``first`` to ``last - 1``.
 
-    Counts co-occurrence as the first step of Model 1 with uniform probabilities does. Drops words
-    met once, if both are frequent: such chance meetings are most of what memory would hold. Keeps
-    the ``most`` words of a row with the largest ``count**2 / (count of target word)``: that orders
-    a row as chi-squared does for rare pairs.
+    Counts co-occurrence as the first step of Model 1 with uniform probabilities does. Leaves out
+    words that meet once although both are frequent: most co-occurrences are such chance ones, and
+    they would fill the memory. Keeps the ``most`` words of a row with the largest
+    ``count**2 / (count of target word)``, the order of chi-squared for rare pairs.
 
     Args:
         first: First source word.
-        last: Source word behind the last.
+        last: Source word after the last.
         found: Occurrences of the source words.
         targets: Target words ``[token]``.
         target_offsets: ``[pair + 1]``.
         source_offsets: ``[pair + 1]``.
-        target_counts: How often each target word occurs ``[target word]``.
-        most: Entries of a row.
+        target_counts: Number of occurrences of each target word ``[target word]``.
+        most: Maximum number of entries of a row.
 
     Returns:
-        Entries of each row ``[last - first]``, and the target words, sorted in each row, and their
-        counts, float32.
+        The number of entries of each row ``[last - first]``, the target words, sorted in each row,
+        and their counts, float32.
     """
     begins, pairs = found
     vocabulary = len(target_counts)
@@ -178,12 +178,12 @@ def stem_entries(
     """Find the pairs of stems of a lexicon's pairs of words.
 
     Args:
-        row_offsets: Of the lexicon.
-        columns: Of the lexicon.
+        row_offsets: Row offsets of the lexicon.
+        columns: Columns of the lexicon.
         source_stems: Stem of each source word, int32.
         target_stems: Stem of each target word, int32.
-        source_stem_count: Source stems.
-        target_stem_count: Target stems.
+        source_stem_count: Number of source stems.
+        target_stem_count: Number of target stems.
 
     Returns:
         Row offsets and columns of the lexicon of stems, and the entry in it of each pair of words.
@@ -236,13 +236,13 @@ def entry_likeness(
     target_spellings: Spellings,
     result: np.ndarray,
 ) -> None:
-    """Compute how alike the words of each entry are written.
+    """Compute the likeness of the spelling of the words of each entry.
 
     Args:
         first: First source word.
-        last: Source word behind the last.
-        row_offsets: Of the lexicon.
-        columns: Of the lexicon.
+        last: Source word after the last.
+        row_offsets: Row offsets of the lexicon.
+        columns: Columns of the lexicon.
         source_spellings: Letters of the source words.
         target_spellings: Letters of the target words.
         result: Receives the likeness, float32 ``[entry]``.
@@ -261,7 +261,7 @@ def entry_likeness(
 
 
 @numba.njit(nogil=True, cache=True)
-def add_up(
+def sum_counts(
     row_offsets: np.ndarray,
     columns: np.ndarray,
     counts: np.ndarray,
@@ -272,12 +272,12 @@ def add_up(
     """Sum the counts of each source word, each target word and each group of entries.
 
     Args:
-        row_offsets: Of the lexicon.
-        columns: Of the lexicon.
+        row_offsets: Row offsets of the lexicon.
+        columns: Columns of the lexicon.
         counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
         groups: Group of each entry; as long as ``counts``.
-        targets: Target words.
-        group_count: Groups.
+        targets: Number of target words.
+        group_count: Number of groups.
 
     Returns:
         Sums in whole units, float32: ``[source word]``, ``[target word]``, ``[group]``.
@@ -315,12 +315,12 @@ def maximize(
 
     Args:
         first: First source word.
-        last: Source word behind the last.
+        last: Source word after the last.
         entries: The pairs of words in the lexicon.
         counts: In units of 1 / FIXED_POINT, int64 ``[entry]``.
         stem_counts: Expected links of each entry of the lexicon of stems, float32.
-        source: Masses of the source words.
-        target: Masses of the target words.
+        source: Statistics of the source words.
+        target: Statistics of the target words.
         probabilities: Receives p(target | source) and p(source | target), float32 ``[entry, 2]``.
     """
     row_offsets, columns, stem_entry, alike = entries

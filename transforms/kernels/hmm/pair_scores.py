@@ -1,9 +1,9 @@
-"""What a fitted HMM says of whole pairs: likelihoods in both directions and covered words."""
+"""Scores of whole pairs by a fitted HMM: likelihoods in both directions and covered words."""
 
 import numba
 import numpy as np
 
-from pairweave.transforms.kernels.hmm.agreement import Model, inside
+from pairweave.transforms.kernels.hmm.agreement import Model, in_window
 from pairweave.transforms.kernels.hmm.emissions import emissions
 from pairweave.transforms.kernels.hmm.hmm import lay_out, posteriors
 from pairweave.transforms.kernels.hmm.sides import Side, tokens_of
@@ -15,10 +15,10 @@ LIKELIHOOD, COVERAGE, GAP, ORDER = range(4)
 COLUMNS = 4
 
 FARTHEST = 6
-"""A longer way between the partners of consecutive words counts as this one."""
+"""Longer distances between the partners of consecutive words count as this one."""
 
 UNCOVERED = np.float32(0.1)
-"""A word with less agreed posterior than this has no partner (flat from 0.05 to 0.3)."""
+"""A word with less coverage than this has no partner (results are flat from 0.05 to 0.3)."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -31,20 +31,19 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         model: Both HMMs; not of Model 1 alone.
 
     Returns:
-        float32 ``[direction, column, pair]``. Direction 0 is of the target given the source, 1 of
+        float32 ``[direction, column, pair]``. Direction 0 scores the target given the source, 1
         the source given the target. A word's coverage is the sum, over the words of the other
         side, of the smaller of both directions' posteriors of the link, at most 1; its weight is
-        ``-log`` of its unigram probability. The columns, all about the words of the side that is
-        given the other:
+        ``-log`` of its unigram probability. The columns, for the words of the scored side:
 
-        - `LIKELIHOOD`: natural logarithm of the likelihood, divided by the words;
-        - `COVERAGE`: mean coverage of the words by their weights, so that rare words count more;
-        - `GAP`: the heaviest run of words without a partner (coverage under `UNCOVERED`), as a
-          share of all weight;
-        - `ORDER`: how far partners of consecutive words that have one are from following each
-          other, on average, in words, at most `FARTHEST`, divided by that.
+        - `LIKELIHOOD`: natural logarithm of the likelihood, divided by the number of words;
+        - `COVERAGE`: weighted mean coverage of the words; rare words count more;
+        - `GAP`: weight of the heaviest run of words without a partner (coverage under
+          `UNCOVERED`), as a share of the weight of all words;
+        - `ORDER`: mean distance, in words, by which the partners of consecutive covered words miss
+          being consecutive, at most `FARTHEST` each, divided by `FARTHEST`.
 
-        A pair with a side without words has 0 everywhere.
+        A pair with an empty side has 0 in every column.
     """
     source_words, target_words, lexicon, jumps, p_null = model
     pairs = len(source.offsets) - 1
@@ -75,7 +74,7 @@ def score_pairs(source: Side, target: Side, model: Model) -> np.ndarray:
         for state in range(states):
             for at in range(p_reverse.shape[1]):
                 word = back_low[state] + at
-                both = min(p_reverse[state, at], inside(p_forward, low, word, state))
+                both = min(p_reverse[state, at], in_window(p_forward, low, word, state))
                 covered[word] += both
                 back_covered[state] += both
                 if both > best[word]:

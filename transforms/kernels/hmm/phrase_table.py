@@ -1,4 +1,4 @@
-"""Phrases as runs of word numbers: counted by hash, looked up, put before other translations."""
+"""Phrases as runs of word numbers: hashed, looked up, and merged with other translations."""
 
 import numba
 import numpy as np
@@ -11,12 +11,12 @@ def hash_runs(numbers: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.n
     """Hash runs of words.
 
     Args:
-        numbers: Numbers of words, below 0 of one that is not in the vocabulary, int32 ``[word]``.
+        numbers: Numbers of words, negative for unknown words, int32 ``[word]``.
         starts: First word of each run, int64 ``[run]``.
-        ends: The word behind it.
+        ends: End of each run, exclusive, int64 ``[run]``.
 
     Returns:
-        uint64 ``[run]``; 0 of a run that holds a word that is not in the vocabulary.
+        uint64 ``[run]``; 0 for a run with an unknown word.
     """
     hashes = hash_spans(numbers, starts, ends)
     for run in range(len(starts)):
@@ -35,18 +35,18 @@ def find_runs(
     known_offsets: np.ndarray,
     known_words: np.ndarray,
 ) -> np.ndarray:
-    """Look runs of words up among known ones.
+    """Look up runs of words among known ones.
 
     Args:
-        offsets: Where each run begins, int64 ``[run + 1]``.
+        offsets: Start of each run, int64 ``[run + 1]``.
         numbers: Numbers of words, int32 ``[word]``.
         keys: Table of the hashes of known runs (`transforms.kernels.text.words.fill_table`).
-        ids: Likewise.
-        known_offsets: Where each known run begins, int64 ``[known + 1]``.
+        ids: Numbers in the same table.
+        known_offsets: Start of each known run, int64 ``[known + 1]``.
         known_words: Its words' numbers, int32.
 
     Returns:
-        Number of each run among the known ones, int64 ``[run]``; -1 of others.
+        Number of each run among the known ones, int64 ``[run]``; -1 for an unknown run.
     """
     found = np.full(len(offsets) - 1, -1, np.int64)
     hashes = hash_runs(numbers, offsets[:-1], offsets[1:])
@@ -75,15 +75,15 @@ def put_before(
     word_offsets: np.ndarray,
     words: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Put the phrases of a table before other translations of fragments.
+    """Prepend the phrases of a table to other translations of fragments.
 
     Args:
         rows: Row of the table of each fragment, or -1, int64 ``[fragment]``.
-        row_offsets: Where each row's phrases begin, int64 ``[row + 1]``.
-        phrase_offsets: Where each phrase's words begin, int64 ``[phrase + 1]``.
+        row_offsets: Start of each row's phrases, int64 ``[row + 1]``.
+        phrase_offsets: Start of each phrase's words, int64 ``[phrase + 1]``.
         phrase_words: Hashes, uint64.
-        offsets: Where each fragment's other translations begin, int64 ``[fragment + 1]``.
-        word_offsets: Where each one's words begin, int64 ``[translation + 1]``.
+        offsets: Start of each fragment's other translations, int64 ``[fragment + 1]``.
+        word_offsets: Start of each one's words, int64 ``[translation + 1]``.
         words: Hashes, uint64.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The links of two aligners: what both have, what either has, and how far they agree."""
+"""Intersection and union of the links of two aligners, and their agreement."""
 
 import numba
 import numpy as np
@@ -39,7 +39,7 @@ def combine_links(
     for pair in range(pairs):
         one, two = offsets[pair], other_offsets[pair]
         while one < offsets[pair + 1] or two < other_offsets[pair + 1]:
-            # A link as one number; an end is beyond every link.
+            # A link as one number; the end of a list is greater than every link.
             left = right = np.int64(1) << 40
             if one < offsets[pair + 1]:
                 left = (np.int64(sources[one]) << 16) | np.int64(targets[one])

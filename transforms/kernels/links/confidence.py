@@ -1,9 +1,9 @@
-"""How sure an aligner is that a phrase pair is one, from what it believes of each link.
+"""Confidence in phrase pairs, from the posteriors of links.
 
-A box of words is a phrase pair if no link leaves it (Och, Tillmann and Ney 1999). Were links
-independent, that would have the probability ``prod(1 - p)`` over all links that leave; what a box
-holds should be linked as well, so the product is scaled down by the least sure of its words. ``p``
-is the mean of both directions' posteriors.
+A box of words is a phrase pair if no link leaves it (Och, Tillmann and Ney 1999). If links were
+independent, the probability of this would be ``prod(1 - p)`` over all links that leave the box. Its
+words should also be linked inside it, so the product is multiplied by the probability of its least
+certain word. ``p`` is the mean of both directions' posteriors.
 """
 
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.links.links import Links, WeightedLinks
 
 
-class _Beliefs(NamedTuple):
-    """The links of one pair that at least one direction believes in.
+class _Posteriors(NamedTuple):
+    """The links of one pair that have a posterior in at least one direction.
 
     Attributes:
         rows: Source words, int64 ``[link]``.
@@ -30,14 +30,14 @@ class _Beliefs(NamedTuple):
 
 
 class _WordLinks(NamedTuple):
-    """The believed links of one pair, grouped by the words of one side.
+    """The links of one pair, grouped by the words of one side.
 
     Attributes:
-        begins: Where each word's links begin in ``order``, int64 ``[word + 2]``.
+        begins: Start of each word's links in ``order``, int64 ``[word + 2]``.
         order: The links by word, int64 ``[link]``.
         others: Word on the other side of each link, int64 ``[link]``.
-        means: As in `_Beliefs`.
-        linked: Which words have a link in the links that were kept, bool ``[word]``.
+        means: As in `_Posteriors`.
+        linked: Whether each word has a symmetrized link, bool ``[word]``.
     """
 
     begins: np.ndarray
@@ -49,7 +49,7 @@ class _WordLinks(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def _merge(
-    forward: WeightedLinks, reverse: WeightedLinks, pair: Integer, merged: _Beliefs
+    forward: WeightedLinks, reverse: WeightedLinks, pair: Integer, merged: _Posteriors
 ) -> Integer:
     """Merge both directions' links of a pair, sorted by source word; return their number."""
     ahead_links = slice(forward.offsets[pair], forward.offsets[pair + 1])
@@ -97,7 +97,7 @@ def _group(words: np.ndarray, size: Integer, begins: np.ndarray, order: np.ndarr
     Args:
         words: Word of each link on one side ``[link]``.
         size: Number of words.
-        begins: Receives where each word's links begin ``[word + 1]``.
+        begins: Receives the start of each word's links ``[word + 1]``.
         order: Receives the links by word, in their order ``[link]``.
     """
     begins[: size + 2] = 0
@@ -119,7 +119,7 @@ def _weigh(
     other_behind: Integer,
     words: _WordLinks,
 ) -> tuple[float, float]:
-    """Return the probability that no link leaves a span, and the belief in its least sure word."""
+    """Return the probability that no link leaves a span, and that of its least certain word."""
     begins, order, others, means, linked = words
     stays = 1.0
     surest = 1.0
@@ -146,21 +146,21 @@ def score_phrases(
     phrase_offsets: np.ndarray,
     boxes: np.ndarray,
 ) -> np.ndarray:
-    """Score phrase pairs by how likely it is that no link leaves them.
+    """Score phrase pairs by the probability that no link leaves them.
 
     Args:
-        forward: What one direction believes, sorted by (source, target) within a pair.
-        reverse: What the other direction believes, sorted likewise.
+        forward: Links of one direction with posteriors, sorted by (source, target) within a pair.
+        reverse: Links of the other direction, sorted likewise.
         links: The links that the phrase pairs were extracted from; a word without any of them
-            need not be sure of a partner.
+            is not among the least certain.
         source_words: Number of source words, int64 ``[pair]``.
         target_words: Number of target words, int64 ``[pair]``.
-        phrase_offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        phrase_offsets: Start of each pair's phrase pairs, int64 ``[pair + 1]``.
         boxes: Source start, source end, target start and target end, in words, half-open
             ``[4, phrase pair]``, indexed by the offsets.
 
     Returns:
-        In [0, 1], float32 ``[phrase pair]``, from the first offset on.
+        Scores in [0, 1], float32 ``[phrase pair]``, from the first offset on.
     """
     pairs = len(phrase_offsets) - 1
     start = phrase_offsets[0]
@@ -180,7 +180,7 @@ def score_phrases(
     column_begins = np.empty(longest + 2, np.int64)
     source_linked = np.empty(longest, np.bool_)
     target_linked = np.empty(longest, np.bool_)
-    merged = _Beliefs(rows, columns, means)
+    merged = _Posteriors(rows, columns, means)
     source_links = _WordLinks(row_begins, row_order, columns, means, source_linked)
     target_links = _WordLinks(column_begins, column_order, rows, means, target_linked)
     for pair in range(pairs):

@@ -1,4 +1,4 @@
-"""Links as flat arrays, and checks of what all their users rely on."""
+"""Links as flat arrays, and checks of their order and range."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,10 @@ import numpy as np
 
 
 class Links(NamedTuple):
-    """The links of some pairs.
+    """The links of several pairs.
 
     Attributes:
-        offsets: Where each pair's links begin, int64 ``[pair + 1]``.
+        offsets: Start of each pair's links, int64 ``[pair + 1]``.
         sources: Source words, int16 ``[link]``.
         targets: Target words, int16 ``[link]``.
     """
@@ -37,7 +37,7 @@ class WeightedLinks(NamedTuple):
 
     @property
     def links(self) -> Links:
-        """Return the links alone."""
+        """Return the links without probabilities."""
         return Links(self.offsets, self.sources, self.targets)
 
 
@@ -49,17 +49,17 @@ def first_bad_pair(
     source_lengths: np.ndarray,
     target_lengths: np.ndarray,
 ) -> int:
-    """Find the first pair with links outside its words, out of order or given twice.
+    """Find the first pair with links outside its words, unsorted or repeated.
 
     Args:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        offsets: Start of each pair's links, int64 ``[pair + 1]``.
         source: Source words, int16 ``[link]``.
         target: Target words, the same.
         source_lengths: Source words of each pair, int64 ``[pair]``.
         target_lengths: Target words of each pair, the same.
 
     Returns:
-        The pair, or -1 if all links are inside and ascend by (source, target).
+        The pair, or -1 if all links are valid: inside, and ascending by (source, target).
     """
     for pair in range(len(offsets) - 1):
         before = -1
@@ -75,10 +75,10 @@ def first_bad_pair(
 
 @numba.njit(nogil=True, cache=True)
 def least_lengths(offsets: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """Return how many words each side must have for its links to fit.
+    """Return the minimum number of words of each side that its links imply.
 
     Args:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        offsets: Start of each pair's links, int64 ``[pair + 1]``.
         words: The words of one side, int16 ``[link]``.
 
     Returns:

@@ -1,4 +1,4 @@
-"""How phrase pairs lie to each other: apart, nested or crossing; and their order in a row."""
+"""Relations of phrase pairs: disjoint, nested or crossing; and the order of their tags."""
 
 import numba
 import numpy as np
@@ -7,7 +7,7 @@ from pairweave.transforms.kernels.integers import Integer
 
 
 @numba.njit(nogil=True, cache=True)
-def are_apart(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+def are_disjoint(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
     """Tell whether two phrase pairs share no token on either side.
 
     Args:
@@ -22,8 +22,8 @@ def are_apart(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)
-def holds(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
-    """Tell whether a phrase pair holds another on both sides, or is equal to it."""
+def contains(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
+    """Tell whether a phrase pair contains another on both sides, or is equal to it."""
     return (
         boxes[0, one] <= boxes[0, other]
         and boxes[1, other] <= boxes[1, one]
@@ -34,15 +34,15 @@ def holds(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def nests(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
-    """Tell whether two phrase pairs are apart on both sides, or one holds the other on both."""
+    """Tell whether two phrase pairs are disjoint, or one contains the other on both sides."""
     if boxes[1, one] <= boxes[0, other] or boxes[1, other] <= boxes[0, one]:
         return boxes[3, one] <= boxes[2, other] or boxes[3, other] <= boxes[2, one]
-    return holds(boxes, one, other) or holds(boxes, other, one)
+    return contains(boxes, one, other) or contains(boxes, other, one)
 
 
 @numba.njit(nogil=True, cache=True)
 def comes_before(boxes: np.ndarray, one: Integer, other: Integer) -> bool:
-    """Tell whether a tag stands before another in a row: it begins first, or holds the other."""
+    """Tell whether a tag precedes another in a row: it begins first, or contains the other."""
     if boxes[0, one] != boxes[0, other]:
         return boxes[0, one] < boxes[0, other]
     if boxes[1, one] != boxes[1, other]:

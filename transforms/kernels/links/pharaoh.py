@@ -1,4 +1,4 @@
-"""Pharaoh text to and from flat arrays: ``i-j`` for each link, one line for each pair."""
+"""Pharaoh format to and from flat arrays: ``i-j`` for each link, one line per pair."""
 
 import numba
 import numpy as np
@@ -20,14 +20,14 @@ def parse(
     Links are separated by blanks or tabs; lines end with LF or CR LF and may be empty.
 
     Args:
-        data: Text, uint8 ``[byte]``; a last line without its end counts.
-        allow_possible: Whether ``ipj`` is a link too, 0 or 1.
+        data: Text, uint8 ``[byte]``; the last line may lack its line break.
+        allow_possible: Whether ``ipj`` is also a link, 0 or 1.
 
     Returns:
-        Where each line's links start, int64 ``[line + 1]``; source and target words, int16
-        ``[link]``; whether a link is written with ``p``, bool ``[link]``; and where the first
-        token starts that is no link or has an index over `MAX_INDEX`, or -1. Up to that token
-        the arrays are right, with its line as the last.
+        Start of each line's links, int64 ``[line + 1]``; source and target words, int16
+        ``[link]``; whether a link is written with ``p``, bool ``[link]``; and the start of
+        the first token that is no link or has an index over `MAX_INDEX`, or -1. The arrays contain
+        the links before that token, and its line is the last.
     """
     lines = 1
     most = 0
@@ -40,10 +40,10 @@ def parse(
     possible = np.empty(most, np.bool_)
     line = 0
     link = 0
-    token = 0  # where it starts
+    token = 0  # its start
     value = np.int64(0)
     digits = 0
-    row = np.int64(-1)  # the source word, once its mark is read
+    row = np.int64(-1)  # the source word, after its hyphen
     mark = np.int64(_HYPHEN)
     bad = -1
     for position in range(len(data) + 1):
@@ -88,11 +88,11 @@ def parse(
 
 @numba.njit(nogil=True, cache=True)
 def _write_number(out: np.ndarray, position: np.uint64, value: int, end: int) -> np.uint64:
-    """Write a number of at most five digits and the byte behind it; return where they end."""
+    """Write a number of at most five digits and the byte after it; return their end."""
     rest = np.uint32(value)
     ten = np.uint32(10)
     if rest < 100:
-        # Whether there are two digits cannot be foretold, so no branch asks.
+        # Branchless: whether there are two digits is hard to predict.
         tens = rest // ten
         out[position] = _ZERO + tens
         position += np.uint64(tens != 0)
@@ -113,16 +113,16 @@ def _write_number(out: np.ndarray, position: np.uint64, value: int, end: int) ->
 def format_links(
     offsets: np.ndarray, source: np.ndarray, target: np.ndarray, end_lines: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Write links as Pharaoh text.
+    """Write links in Pharaoh format.
 
     Args:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
+        offsets: Start of each pair's links, int64 ``[pair + 1]``.
         source: Source words, int16 ``[link]``.
         target: Target words, the same.
         end_lines: Whether LF ends each pair's text, 0 or 1.
 
     Returns:
-        Text, uint8 ``[byte]``, and where each pair's text starts, int64 ``[pair + 1]``.
+        Text, uint8 ``[byte]``, and the start of each pair's text, int64 ``[pair + 1]``.
     """
     pairs = len(offsets) - 1
     starts = np.zeros(pairs + 1, np.int64)
@@ -149,10 +149,10 @@ def format_phrases(
     target_start: np.ndarray,
     target_end: np.ndarray,
 ) -> np.ndarray:
-    """Write phrase pairs as ``i1-i2:j1-j2``, ends included.
+    """Write phrase pairs as ``i1-i2:j1-j2``, with inclusive ends.
 
     Args:
-        offsets: Where each pair's phrase pairs start, int64 ``[pair + 1]``.
+        offsets: Start of each pair's phrase pairs, int64 ``[pair + 1]``.
         source_start: First source word, int16 ``[phrase]``.
         source_end: The word after the last source word.
         target_start: First target word.

@@ -1,8 +1,8 @@
 """Phrase pairs consistent with word links (Och, Tillmann and Ney 1999), on flat arrays.
 
-Two spans are consistent if no link leads from inside one to outside the other. Where the target
-span is the shortest that holds all links of the source span, this is so if and only if both spans
-hold the same number of links, which running sums tell in one step.
+Two spans are consistent if no link leads from inside one to outside the other. If the target span
+is the shortest that contains all links of the source span, they are consistent if and only if both
+contain the same number of links, which prefix sums give in one step.
 """
 
 from typing import NamedTuple
@@ -17,13 +17,13 @@ _ONE = np.uint64(1)
 
 
 class _Reach(NamedTuple):
-    """Where the links of one pair lead, and how many there are.
+    """The range and number of the links of each word of one pair.
 
     Attributes:
         first: First target word of each source word, or `_NEVER`, int64 ``[source word]``.
         last: Last target word of each source word, or -1, int64 ``[source word]``.
-        source_sums: Links before each source word, and in all, int64 ``[source word + 1]``.
-        target_sums: Links before each target word, and in all, int64 ``[target word + 1]``.
+        source_sums: Links before each source word, and in total, int64 ``[source word + 1]``.
+        target_sums: Links before each target word, and in total, int64 ``[target word + 1]``.
     """
 
     first: np.ndarray
@@ -48,7 +48,7 @@ def _count_links(
         target: Target words of the same links.
         source_words: Number of source words.
         target_words: Number of target words.
-        unlinked_weight: How many links a target word without links counts as.
+        unlinked_weight: Number of links that a target word without links counts as.
         reach: Receives the result.
     """
     first, last, source_sums, target_sums = reach
@@ -71,7 +71,7 @@ def _count_links(
 
 
 @numba.njit(nogil=True, cache=True)
-def _with_room(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarray:
+def _with_capacity(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarray:
     if count + more <= phrases.shape[1]:
         return phrases
     larger = np.empty((4, 2 * (count + more)), np.int16)
@@ -92,9 +92,9 @@ def _without_unaligned(
     """Add the phrase pairs of one pair of sentences whose words all have links."""
     first, last, source_sums, target_sums = reach
     limited = len(source_cuts) > 0
-    phrases = _with_room(phrases, count, source_words * min(source_words, max_words))
+    phrases = _with_capacity(phrases, count, source_words * min(source_words, max_words))
     starts, ends, target_starts, target_ends = phrases[0], phrases[1], phrases[2], phrases[3]
-    # A target word without links counts `_NEVER`; a span that holds one has at least this surplus.
+    # A target word without links counts as `_NEVER` links, so a span with one has that surplus.
     hopeless = _NEVER - source_sums[source_words]
     at = np.uint64(count)
     for start in range(source_words):
@@ -109,10 +109,10 @@ def _without_unaligned(
             behind = np.uint64(high + 1)
             surplus = target_sums[behind] - target_sums[np.uint64(low)]
             surplus -= source_sums[np.uint64(end)] - before
-            # No link, or too wide a target span: which only widens.
+            # No link, or the target span is too wide and only gets wider.
             if (last[word] < 0) | (high - low >= max_words) | (surplus >= hopeless):
                 break
-            # Written always and kept if good: a branch here could not be foretold.
+            # Branchless: always written, and counted only if it is consistent.
             starts[at] = start
             ends[at] = end
             target_starts[at] = low
@@ -159,7 +159,7 @@ def _with_unaligned(
                 right += 1
             more = (low - left + 1) * (right - shortest + 1)
             if count + more > phrases.shape[1]:
-                phrases = _with_room(phrases, count, more)
+                phrases = _with_capacity(phrases, count, more)
             for target_start in range(left, low + 1):
                 if limited and not target_cuts[target_start]:
                     continue
@@ -186,16 +186,16 @@ def extract_phrases(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find every phrase pair of each pair of sentences.
 
-    Two spans of words are a phrase pair if they hold a link, and no link leads from inside one to
-    outside the other.
+    Two spans of words are a phrase pair if they contain a link, and no link leads from inside one
+    to outside the other.
 
-    Without unaligned words every word of both spans has a link and neither span is longer than
-    ``max_words``, so that a source span has one target span at most.
+    Without unaligned words, every word of both spans has a link and neither span is longer than
+    ``max_words``, so a source span has at most one target span.
 
     With unaligned words the set is that of NLTK's ``phrase_extraction`` with ``max_words`` as its
-    ``max_phrase_length``: the source span is any, and the shortest target span for it is also
-    given with each number of the unaligned words that adjoin it left and right. As there, the
-    limit does not count those adjoining words, and a shortest target span over the limit is
+    ``max_phrase_length``: any source span, with its shortest target span and all extensions of that
+    by adjacent unaligned words on the left and right. As there, the limit does not count the
+    adjacent words, and a shortest target span over the limit is
     clipped on the right; neither occurs if both sentences are within the limit.
 
     Args:
@@ -204,7 +204,7 @@ def extract_phrases(
         source_lengths: Source words of each pair, int64 ``[pair]``, at most 32,767.
         target_lengths: Target words of each pair, the same.
         source_cuts: Whether a phrase may begin or end before each source word or after the last,
-            bool ``[sum(source_lengths + 1)]``; empty if it may everywhere.
+            bool ``[sum(source_lengths + 1)]``; empty if it is allowed everywhere.
         target_cuts: The same for target words; empty if and only if ``source_cuts`` is.
         max_words: Longest phrase, at least 1.
         allow_unaligned: 0 or 1.

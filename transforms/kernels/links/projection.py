@@ -1,11 +1,11 @@
-"""Where the tags of a source belong in its translation, from soft links alone.
+"""Projection of the tags of a source onto its translation, by soft links alone.
 
-A span goes to the stretch of target words that holds the most of its link mass and the least of the
-others' (a maximum-sum segment); a tag without words goes where the fewest links of the words round
-it cross. What stands beside a tag decides between places that the links do not tell apart.
+A span is projected onto the target segment with the largest link mass of the span minus that of
+other words (a maximum-sum segment); a tag without words onto the place where the fewest links of
+the surrounding words cross. Adjacent characters decide between places with equal links.
 
-All scores are whole numbers, so that equal places are equal on every machine. The constants were
-set on EUR-Lex, glossary and online-help text in en-de, en-fr and en-hu, both ways round.
+All scores are integers, so that ties are the same on every machine. The constants were tuned on
+EUR-Lex, glossary and online-help text in en-de, en-fr and en-hu, in both directions.
 """
 
 from typing import NamedTuple
@@ -14,36 +14,37 @@ import numba
 import numpy as np
 
 WHITE, WORD, OTHER = 1, 2, 3
-"""Classes of characters, the low two bits of a shape; 0 is the edge of the text."""
+"""Classes of characters: the low two bits of a shape; 0 is the edge of the text."""
 
 CLASS, UPPER, STOP = 3, 4, 8
-"""Mask of the class, and flags: an upper-case letter; what ends a sentence or a clause."""
+"""Mask of the class, and flags: an upper-case letter; the end of a sentence or clause."""
 
 THOUSAND = 1_000
-"""A link's probability of 1."""
+"""A probability of 1 in thousandths."""
 
 INSIDE, OUTSIDE = 100, 50
-"""Worth of a thousandth of a link's probability, in the span and out of it: a target word that both
-directions link into the span for certain is worth 200,000."""
+"""Score of a thousandth of a link's probability, inside and outside the span: a target word that
+both directions link to the span with certainty scores 200,000."""
 
 UNLINKED = 7_000
-"""What every word costs; so words that nothing links stay outside."""
+"""Cost of each word, so that unlinked words stay outside."""
 
 CLAIM = 110
-"""A span of one word that has found its partner gives this share (in per cent) of what only the
-target's side claims of it back: rare words collect what finds no other word (Moore 2004)."""
+"""Share (in per cent) by which links that only the target side claims are discounted for a single
+word with a partner: rare words attract words that have no partner (Moore 2004)."""
 
 BESIDE, SAME_MARK, EDGE, CAPITAL = 6_000, 6_000, 60_000, 8_000
-"""Worth of a like character class on one side, the same mark, both texts' edge, both capitals."""
+"""Score of the same character class on one side, the same mark, the edge of both texts, and
+capitals in both."""
 
 FADING = np.array([100, 61, 37, 22, 14, 8, 5, 3, 2], np.int64)
 """Weight (in per cent) of words by their distance from a tag without words; 1 beyond."""
 
 LOOSE = 25
-"""Weight (in per cent) of the side of such a tag from which a space or a mark parts it."""
+"""Weight (in per cent) of the side of such a tag that a space or a mark separates from it."""
 
 FAR = 20_000
-"""Cost of lying a whole text's length off the proportional place, for a tag without words."""
+"""Cost of a distance of the whole text from the proportional place, for a tag without words."""
 
 
 class TokenizedText(NamedTuple):
@@ -51,7 +52,7 @@ class TokenizedText(NamedTuple):
 
     Attributes:
         starts: First code point of each token, int64 ``[token]``, ascending.
-        ends: Code point behind each token, int64 ``[token]``.
+        ends: End of each token, exclusive, int64 ``[token]``.
         points: Code points of the text, uint32.
     """
 
@@ -80,12 +81,12 @@ class LinkMasses(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """List the offsets of a text where a tag may stand: its edges and those of its tokens.
+    """List the offsets of a text at which a tag is allowed: its edges and those of its tokens.
 
     Args:
-        starts: Tokens, int64 ``[token]``, ascending.
-        ends: Likewise.
-        length: Code points of the text.
+        starts: First code point of each token, int64 ``[token]``, ascending.
+        ends: End of each token, exclusive, likewise.
+        length: Number of code points of the text.
 
     Returns:
         Ascending offsets and the number of tokens before each, int64 ``[place]``.
@@ -106,8 +107,8 @@ def find_places(starts: np.ndarray, ends: np.ndarray, length: int) -> tuple[np.n
 
 
 @numba.njit(nogil=True, cache=True)
-def look_round(text: np.ndarray, shapes: np.ndarray, at: int) -> tuple[int, int, int, int]:
-    """Describe what stands beside an offset.
+def surroundings(text: np.ndarray, shapes: np.ndarray, at: int) -> tuple[int, int, int, int]:
+    """Describe the characters on both sides of an offset.
 
     Args:
         text: Code points, uint32.
@@ -115,8 +116,8 @@ def look_round(text: np.ndarray, shapes: np.ndarray, at: int) -> tuple[int, int,
         at: The offset.
 
     Returns:
-        The classes of the characters left and right, then the next characters to the left and to
-        the right that are no white space, plus 1; 0 at the edge.
+        The classes of the characters to the left and right; then the nearest characters to the left
+        and right other than white space, plus 1; 0 at the edge.
     """
     left, right = at - 1, at
     left_class = shapes[text[left]] & CLASS if left >= 0 else 0
@@ -141,14 +142,14 @@ def likeness(
     edge: int,
     capital: int,
 ) -> int:
-    """Return how much two places have the same characters beside them.
+    """Return a score for how similar the surroundings of two places are.
 
     Args:
-        source: `look_round` of one.
-        target: `look_round` of the other.
-        shapes: As there.
-        edge: Worth of both lying at the edge of the text, but for white space.
-        capital: Worth of capitals to the right of both.
+        source: `surroundings` of one place.
+        target: `surroundings` of the other.
+        shapes: Class and flags of every code point, uint8.
+        edge: Score if both are at the edge of the text, except for white space.
+        capital: Score if capitals are to the right of both.
     """
     score = 0
     for side in range(2):
@@ -167,8 +168,8 @@ def likeness(
 
 
 @numba.njit(nogil=True, cache=True)
-def add_up(gains: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Return the sum of the gains of all tokens before each place."""
+def sums_before(gains: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return the sum of the gains of the tokens before each place."""
     sums = np.zeros(len(gains) + 1, np.int64)
     for token in range(len(gains)):
         sums[token + 1] = sums[token] + gains[token]
@@ -177,11 +178,11 @@ def add_up(gains: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def span_gains(first: int, last: int, targets: int, links: LinkMasses) -> np.ndarray:
-    """Return what each target token adds to the projection of a span of source tokens.
+    """Return the gain of each target token in the projection of a span of source tokens.
 
     Args:
         first: First token of the span.
-        last: One past its last.
+        last: End of the span, exclusive.
         targets: Number of target tokens.
         links: The links.
     """
@@ -213,12 +214,12 @@ def point_gains(
     targets: int,
     links: LinkMasses,
 ) -> np.ndarray:
-    """Return what each target token adds to a place behind it, for a tag before a source token.
+    """Return the gain of each target token at a place after it, for a tag before a source token.
 
     Args:
-        token: The source token behind the tag.
+        token: The source token after the tag.
         left_weight: Weight of the tokens before the tag, in per cent.
-        right_weight: Weight of those behind.
+        right_weight: Weight of those after it.
         targets: Number of target tokens.
         links: The links.
     """
@@ -241,14 +242,14 @@ def best_segment(
 ) -> tuple[int, int]:
     """Find two places with at least one token between them and the highest score.
 
-    The score is the gain of the tokens between them, and what each place is worth as an opening
-    and a closing one. Of equal ones the first closing place and then the last opening one wins.
+    The score is the gain of the tokens between them plus the scores of the opening and the closing
+    place. Among equals, the first closing place and then the last opening place wins.
 
     Args:
-        sums: `add_up` of the gains, int64 ``[place]``.
-        before: Tokens before each place, int64 ``[place]``; the last has one at least.
-        opening: Worth of each place for the opening tag, int64.
-        closing: Worth for the closing tag.
+        sums: `sums_before` of the gains, int64 ``[place]``.
+        before: Number of tokens before each place, int64 ``[place]``; at least one at the last.
+        opening: Score of each place for the opening tag, int64.
+        closing: Score of each place for the closing tag, int64.
     """
     best, found = np.int64(0), False
     from_place, to_place = 0, 0
@@ -268,8 +269,8 @@ def best_segment(
 
 
 @numba.njit(nogil=True, cache=True)
-def loose_sides(around: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Return the weights of what stands left and right of a tag, in per cent."""
+def side_weights(around: tuple[int, int, int, int]) -> tuple[int, int]:
+    """Return the weights of the words left and right of a tag, in per cent."""
     left, right = around[0], around[1]
     if (left >= WORD and right < WORD) or (left == WORD and right == OTHER):
         return 100, LOOSE
@@ -287,7 +288,7 @@ def place_elements(
     starts: np.ndarray,
     ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Place each element by itself.
+    """Place each element independently.
 
     Args:
         source: The source; no element starts or ends inside one of its tokens.
@@ -295,7 +296,7 @@ def place_elements(
         links: The links between their tokens.
         shapes: Class and flags of every code point, uint8.
         starts: Offset of each element's first tag, int64 ``[element]``.
-        ends: Offset of its last tag.
+        ends: Offset of each element's last tag, int64 ``[element]``.
 
     Returns:
         New offsets of first and last tags, int64 ``[element]`` twice; the places, int64
@@ -305,7 +306,7 @@ def place_elements(
     source_text, target_text = source.points, target.points
     targets = len(target.starts)
     places, before = find_places(target.starts, target.ends, len(target_text))
-    around = [look_round(target_text, shapes, at) for at in places]
+    around = [surroundings(target_text, shapes, at) for at in places]
     new_starts, new_ends = np.empty_like(starts), np.empty_like(ends)
     gains = np.zeros((len(starts), len(places)), np.int64)
     worth = np.empty((2, len(places)), np.int64)
@@ -315,15 +316,15 @@ def place_elements(
         last = max(first, np.searchsorted(source.ends, bounds[1], side="right"))
         holds = bounds[0] < bounds[1]
         words = holds and first < last
-        begin = look_round(source_text, shapes, bounds[0])
-        end = look_round(source_text, shapes, bounds[1])
-        # One word at one end of the text need not be all that stands there in the target.
+        begin = surroundings(source_text, shapes, bounds[0])
+        end = surroundings(source_text, shapes, bounds[1])
+        # A single word at the edge of the text may have further words beside it in the target.
         edge = 0 if words and last - first == 1 and (begin[2] or end[3]) else EDGE
         for place in range(len(places)):
             worth[0, place] = likeness(begin, around[place], shapes, edge, CAPITAL)
             worth[1, place] = likeness(end, around[place], shapes, edge, 0 if holds else CAPITAL)
         if words and targets:
-            sums = add_up(span_gains(first, last, targets, links), before)
+            sums = sums_before(span_gains(first, last, targets, links), before)
             gains[element] = sums
             opening, closing = best_segment(sums, before, worth[0], worth[1])
             new_starts[element], new_ends[element] = places[opening], places[closing]
@@ -333,8 +334,8 @@ def place_elements(
             continue
         for side in range(2):
             at = bounds[side]
-            weights = loose_sides(end if side else begin)
-            sums = add_up(point_gains(first, *weights, targets, links), before)
+            weights = side_weights(end if side else begin)
+            sums = sums_before(point_gains(first, *weights, targets, links), before)
             best = 0
             for place in range(len(places)):
                 off = abs(places[place] * len(source_text) - at * len(target_text))

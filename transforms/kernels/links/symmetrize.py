@@ -1,8 +1,8 @@
-"""Symmetrization of directed word links, link for link what fast_align's ``atools`` gives.
+"""Symmetrization of directed word links, with the same results as fast_align's ``atools``.
 
-The rows of a pair's link matrix are held as bits, 64 target words to a machine word, so that one
-step looks at all targets of a source word. Sweeps still accept links one by one in ascending
-(source, target) order, for an accepted link decides what may follow it.
+The rows of a pair's link matrix are bit sets, 64 target words to a machine word, so that one step
+tests all targets of a source word. Sweeps still accept links one by one in ascending (source,
+target) order, because later decisions depend on accepted links.
 """
 
 from typing import NamedTuple
@@ -27,14 +27,14 @@ HEURISTICS = {
     "grow-diag-final": GROW_DIAG_FINAL,
     "grow-diag-final-and": GROW_DIAG_FINAL_AND,
 }
-"""The codes of the heuristics by their names (Och and Ney 2003; Koehn et al. 2005)."""
+"""Codes of the heuristics (Och and Ney 2003; Koehn et al. 2005)."""
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _TOP = np.uint64(63)
 
 
-# The top six bits of a power of two times a de Bruijn sequence tell them all apart
+# The top six bits of a power of two times a de Bruijn sequence identify the power
 # (Leiserson, Prokop and Randall 1998).
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_OF = np.zeros(64, np.int64)
@@ -47,7 +47,7 @@ class _Matrix(NamedTuple):
 
     Attributes:
         accepted: Bits of the accepted links, uint64 ``[cell]``.
-        remaining: Bits of the links that may still be accepted, uint64 ``[cell]``.
+        remaining: Bits of the links that can still be accepted, uint64 ``[cell]``.
         linked: All bits set for each source word that has an accepted link, uint64 ``[row]``.
         taken: Bits of the target words that have an accepted link, uint64 ``[word]``.
     """
@@ -62,9 +62,9 @@ class _Size(NamedTuple):
     """The part of the link matrix that a pair fills.
 
     Attributes:
-        height: Source words.
-        words: Machine words that hold the bits of the target words.
-        plane: Cells from one machine word of a row to the next.
+        height: Number of source words.
+        words: Number of machine words for the bits of the target words.
+        plane: Distance from one machine word of a row to the next, in cells.
     """
 
     height: int
@@ -98,7 +98,7 @@ def _set_bits(
 def _combine(
     matrix: _Matrix, size: _Size, forward: np.ndarray, reverse: np.ndarray, union: int
 ) -> None:
-    """Accept the intersection or the union; what is left of the union remains."""
+    """Accept the intersection or the union; the rest of the union becomes `remaining`."""
     accepted, remaining, linked, taken = matrix
     height, words, plane = size
     linked[: height + 1] = _ZERO
@@ -119,7 +119,7 @@ def _combine(
 def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) -> None:
     """Sweep the remaining links until a sweep accepts none.
 
-    A link is accepted at once if its source or its target has no link yet and a neighbour is
+    A link is accepted immediately if its source or its target has no link yet and a neighbour is
     accepted. A link whose words both have links can never be accepted and is removed; a row
     without remaining links is skipped from then on.
     """
@@ -158,7 +158,7 @@ def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) ->
                         )
                         near |= across << _TOP if shift else across >> _TOP
                 candidates = free & near
-                # Without a candidate the bit is 0 and changes nothing: a branch costs more.
+                # Branchless: without a candidate the bit is 0 and changes nothing.
                 while True:
                     bit = candidates & (~candidates + _ONE)
                     accepted[cell] |= bit
@@ -179,7 +179,7 @@ def _grow(matrix: _Matrix, size: _Size, open_rows: np.ndarray, diagonal: int) ->
 
 @numba.njit(nogil=True, cache=True)
 def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: int) -> None:
-    """Go once over directed links and accept those with a free word, or with two."""
+    """Go over directed links once and accept those with one free word, or with two."""
     accepted, _, linked, taken = matrix
     height, words, plane = size
     for row in range(1, height + 1):
@@ -190,7 +190,7 @@ def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: in
                 free &= ~taken[word]
                 found = free & (~free + _ONE) & ~linked[row]
             else:
-                # The first is accepted for its source word, the others only for their targets.
+                # The first is accepted for its free source word, others for their free targets.
                 found = (free & ~taken[word]) | (free & (~free + _ONE) & ~linked[row])
             accepted[cell] |= found
             taken[word] |= found
@@ -199,10 +199,10 @@ def _add_final(matrix: _Matrix, size: _Size, directed: np.ndarray, need_both: in
 
 @numba.njit(nogil=True, cache=True)
 def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Links:
-    """Join the two directions of each pair's links.
+    """Combine the two directions of each pair's links.
 
-    Both directions hold links as (source word, target word). Within a pair they may come in any
-    order, and a link given twice counts once.
+    Both directions have links as (source word, target word), in any order within a pair. A repeated
+    link counts once.
 
     Args:
         forward_links: The forward links; no word is negative (not checked).
@@ -210,7 +210,7 @@ def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Li
         heuristic: One of `HEURISTICS`.
 
     Returns:
-        The joined links; offsets start at 0, and links ascend by (source, target) within a pair.
+        The symmetrized links: offsets from 0, and links ascending by (source, target) in a pair.
     """
     forward_offsets, forward_source, forward_target = forward_links
     reverse_offsets, reverse_source, reverse_target = reverse_links
@@ -225,8 +225,8 @@ def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Li
     last_column = max(
         _largest(forward_target, forward_offsets), _largest(reverse_target, reverse_offsets)
     )
-    # [plane, row], flat: 64 target words of each source word, with a border of empty cells. All
-    # but `remaining` are 0 between pairs.
+    # [plane, row], flat: 64 target words of each source word, with a border of empty cells. Between
+    # pairs all of them are 0 except `remaining`.
     plane = last_row + 3
     cells = plane * ((last_column >> 6) + 3)
     forward = np.zeros(cells, np.uint64)
@@ -273,7 +273,7 @@ def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Li
                 forward[cell] = _ZERO
                 reverse[cell] = _ZERO
                 accepted[cell] = _ZERO
-                # The first is written in any case: most words have one, and a branch costs more.
+                # Branchless: the first is always written, since most words have one.
                 while True:
                     lowest = rest & (~rest + _ONE)
                     source[count] = row - 1
@@ -290,17 +290,17 @@ def symmetrize(forward_links: Links, reverse_links: Links, heuristic: int) -> Li
 def mean_probabilities(
     joined: Links, forward_links: WeightedLinks, reverse_links: WeightedLinks
 ) -> np.ndarray:
-    """Give each joined link the mean of its two directed probabilities.
+    """Return the mean of the two directed probabilities of each symmetrized link.
 
     A direction without the link counts as 0. All links ascend by (source, target) within a pair.
 
     Args:
-        joined: The joined links.
+        joined: The symmetrized links.
         forward_links: The forward links.
         reverse_links: The reverse links.
 
     Returns:
-        Probabilities of the joined links, float32 ``[link]``, from 0 to 1.
+        Probabilities of the symmetrized links, float32 ``[link]``, from 0 to 1.
     """
     offsets, source, target = joined
     forward_offsets, forward_source, forward_target, forward_probability = forward_links

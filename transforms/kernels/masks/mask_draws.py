@@ -28,7 +28,7 @@ class Distributions(NamedTuple):
         lengths: Cumulative weights of 1, 2, … tokens, float64 ``[length]``.
         positions: Cumulative weights of `POSITIONS` places in the text, float64; or empty.
         numbers: Cumulative weights of 1, 2, … masks in a text, float64; or empty.
-        variants: Most masks of a text if ``numbers`` is empty.
+        variants: Maximum number of masks of a text if ``numbers`` is empty.
     """
 
     start_probability: float

@@ -23,7 +23,7 @@ class CutTokens(NamedTuple):
 
     Attributes:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text's tokens begin, int64 ``[text + 1]``.
+        offsets: Start of each text's tokens, int64 ``[text + 1]``.
         starts: First byte of each token in ``data``, int64 ``[token]``.
         ends: Byte behind each token, int64 ``[token]``.
         cuts: Whether a mask may begin or end before a token, or behind the last token of a text,
@@ -41,7 +41,7 @@ class HeldTags(NamedTuple):
     """The tags of some texts, and the tokens that hold them.
 
     Attributes:
-        offsets: Where each text's tags begin, int64 ``[text + 1]``.
+        offsets: Start of each text's tags, int64 ``[text + 1]``.
         tokens: Token of its text that holds the tag, int64 ``[tag]``.
         partners: Token that holds the other half of the tag, or -1 if there is none, int64
             ``[tag]``.

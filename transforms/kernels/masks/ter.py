@@ -70,9 +70,9 @@ def align_pairs(
     """Edit each source into its target.
 
     Args:
-        source_offsets: Where each pair's source words begin ``[pair + 1]``.
+        source_offsets: Start of each pair's source words ``[pair + 1]``.
         source: Numbers or hashes of the words, equal for equal words, uint64 ``[source word]``.
-        target_offsets: Where each pair's target words begin ``[pair + 1]``.
+        target_offsets: Start of each pair's target words ``[pair + 1]``.
         target: The same for the target.
 
     Returns:

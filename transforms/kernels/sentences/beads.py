@@ -40,7 +40,7 @@ class Band(NamedTuple):
     Attributes:
         low: First position of each row, int64 ``[source sentence + 1]``.
         high: The position behind the last, int64 ``[source sentence + 1]``.
-        begins: Where each row begins if all rows are laid end to end, int64 ``[row + 1]``.
+        begins: Start of each row if all rows are laid end to end, int64 ``[row + 1]``.
     """
 
     low: np.ndarray

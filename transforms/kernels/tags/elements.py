@@ -1,4 +1,4 @@
-"""The text's own markup: which phrases hold whole elements."""
+"""The markup of the text itself: phrases that split no element, and nested elements."""
 
 from typing import NamedTuple
 
@@ -10,12 +10,12 @@ from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
 class ElementTags(NamedTuple):
-    """The elements of some texts.
+    """The elements of several texts.
 
     Attributes:
-        offsets: Where each text's elements begin, int64 ``[text + 1]``.
-        tags: Start and end of the first and of the last tag of each element, in code points; the
-            same twice if the element has one tag, int32 ``[4, element]``.
+        offsets: Start of each text's elements, int64 ``[text + 1]``.
+        tags: Start and end of the first and of the last tag of each element, in code points, int32
+            ``[4, element]``; the same tag twice if the element has one tag.
     """
 
     offsets: np.ndarray
@@ -23,8 +23,8 @@ class ElementTags(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def _holds_whole(start: Integer, end: Integer, tags: np.ndarray, element: Integer) -> bool:
-    """Tell whether a range holds both tags of an element or neither, and splits none."""
+def _splits_no_tag(start: Integer, end: Integer, tags: np.ndarray, element: Integer) -> bool:
+    """Tell whether a range contains both tags of an element or neither, and splits none."""
     held = 0
     for tag in (0, 2):
         if tags[tag, element] < end and start < tags[tag + 1, element]:
@@ -35,16 +35,16 @@ def _holds_whole(start: Integer, end: Integer, tags: np.ndarray, element: Intege
 
 
 @numba.njit(nogil=True, cache=True)
-def hold_whole(
+def require_whole(
     phrases: FlatSpans, tokens: FlatSpans, elements: ElementTags, fits: np.ndarray
 ) -> None:
-    """Drop the phrases that hold only one tag of an element, or only a part of a tag.
+    """Clear the flags of phrases that contain only one tag of an element, or a part of a tag.
 
     Args:
         phrases: The phrases of each text, in tokens.
         tokens: The tokens of each text, in code points.
         elements: The elements of each text.
-        fits: Which phrases are left, bool ``[phrase]``; changed in place.
+        fits: Flags of the phrases, bool ``[phrase]``; changed in place.
     """
     phrase_offsets, first, behind = phrases
     token_offsets, token_starts, token_ends = tokens
@@ -57,14 +57,14 @@ def hold_whole(
             start = token_starts[token_offsets[pair] + first[phrase]]
             end = token_ends[token_offsets[pair] + behind[phrase] - 1]
             for element in own:
-                if not _holds_whole(start, end, element_tags, element):
+                if not _splits_no_tag(start, end, element_tags, element):
                     fits[phrase] = False
                     break
 
 
 @numba.njit(nogil=True, cache=True)
 def keep_phrases(phrase_offsets: np.ndarray, fits: np.ndarray) -> np.ndarray:
-    """Return where each pair's phrases begin when only some are left, int64 ``[pair + 1]``."""
+    """Return the start of each pair's phrases among those that fit, int64 ``[pair + 1]``."""
     kept = np.zeros(len(phrase_offsets), np.int64)
     for pair in range(len(phrase_offsets) - 1):
         kept[pair + 1] = kept[pair]
@@ -74,14 +74,14 @@ def keep_phrases(phrase_offsets: np.ndarray, fits: np.ndarray) -> np.ndarray:
 
 
 class Phrases(NamedTuple):
-    """The phrase pairs of some pairs of texts.
+    """The phrase pairs of several pairs of texts.
 
     Attributes:
-        offsets: Where each pair's phrase pairs begin, int64 ``[pair + 1]``.
+        offsets: Start of each pair's phrase pairs, int64 ``[pair + 1]``.
         boxes: Source start, source end, target start and target end in tokens, half-open, int16
             ``[4, phrase pair]``.
-        weights: How readily each phrase pair is drawn, 0 or more, float32 ``[phrase pair]``;
-            ``[0]`` if all are alike.
+        weights: Weight of each phrase pair in draws, at least 0, float32 ``[phrase pair]``;
+            ``[0]`` if all are equal.
     """
 
     offsets: np.ndarray
@@ -89,7 +89,7 @@ class Phrases(NamedTuple):
     weights: np.ndarray
 
     def only(self, fits: np.ndarray) -> "Phrases":
-        """Return the phrase pairs that fit, bool ``[phrase pair]``, and no others."""
+        """Return the flagged phrase pairs (``fits``: bool ``[phrase pair]``)."""
         if fits.all():
             return self
         inside = slice(self.offsets[0], self.offsets[-1])
@@ -104,36 +104,36 @@ class Phrases(NamedTuple):
 def measure_depths(
     text_elements: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Measure how elements lie in each other, by their offsets alone.
+    """Measure the nesting depths of elements, by their offsets alone.
 
-    One holds another if it begins no later and ends no sooner; of two of the same range the
-    earlier holds the later. What has no length is held where it is strictly inside.
+    An element contains another if it begins no later and ends no earlier; of two with the same
+    range the first contains the second. An empty element is contained where it is strictly inside.
 
     Args:
-        text_elements: Where each text's elements begin, int64 ``[text + 1]``, from 0.
-        starts: Where each element starts, int64 ``[element]``.
-        ends: Where it ends.
+        text_elements: Start of each text's elements, int64 ``[text + 1]``, from 0.
+        starts: Start of each element, int64 ``[element]``.
+        ends: Its end, exclusive.
 
     Returns:
-        How many elements hold each, int64 ``[element]``; and whether an element and an earlier one
-        of its text hold one another, bool ``[element]``.
+        The number of elements that contain each, int64 ``[element]``; and whether an element
+        contains, or is contained in, an earlier one of its text, bool ``[element]``.
     """
     depths = np.zeros(len(starts), np.int64)
     nested = np.zeros(len(starts), np.bool_)
     for text in range(len(text_elements) - 1):
         for one in range(text_elements[text], text_elements[text + 1]):
             for other in range(text_elements[text], one):
-                if _holds(starts, ends, other, one):
+                if _contains(starts, ends, other, one):
                     depths[one] += 1
                     nested[one] = True
-                elif _holds(starts, ends, one, other):
+                elif _contains(starts, ends, one, other):
                     depths[other] += 1
                     nested[one] = True
     return depths, nested
 
 
 @numba.njit(nogil=True, cache=True)
-def _holds(starts: np.ndarray, ends: np.ndarray, one: Integer, other: Integer) -> bool:
+def _contains(starts: np.ndarray, ends: np.ndarray, one: Integer, other: Integer) -> bool:
     if starts[one] == ends[one]:
         return False
     if starts[other] == ends[other]:

@@ -1,4 +1,4 @@
-"""Indexed tags found in UTF-8 text, and other symbols written in their places."""
+"""Find indexed tags in UTF-8 text, and replace them by other symbols."""
 
 import numba
 import numpy as np
@@ -14,7 +14,7 @@ _BEGIN, _SLASH, _LETTER, _LINE, _END = f"</{PREFIX}>".encode()
 
 @numba.njit(nogil=True, cache=True)
 def _read(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
-    """Return where the tag ends that begins at a place, and the tag; (-1, -1) if none does."""
+    """Return the end of the tag at a place, and the tag; (-1, -1) if there is none."""
     closes = at + 1 < end and data[at + 1] == _SLASH
     name = at + 1 + closes
     if name + 2 >= end or data[name] != _LETTER or data[name + 1] != _LINE:
@@ -41,11 +41,11 @@ def find_tags(
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
 
     Returns:
-        Where each text's tags begin, int64 ``[text + 1]``; of each tag its first byte, the byte
-        behind it, and its number (`transforms.kernels.tags.tag_names`), int64 ``[tag]``.
+        Start of each text's tags, int64 ``[text + 1]``; for each tag its first byte, the byte
+        after it, and its number (`transforms.kernels.tags.tag_names`), int64 ``[tag]``.
     """
     texts = len(offsets) - 1
     begins = np.zeros(texts + 1, np.int64)
@@ -87,14 +87,13 @@ def replace_tags(
 
     Args:
         texts_with_tags: The texts.
-        tags: The tags of each text in bytes of all texts, as `find_tags` finds them.
+        tags: The tags of each text, in bytes of all texts, from `find_tags`.
         symbols: The symbol of each tag, int64 ``[tag]``.
-        names: How each symbol is written.
-        parted: Whether an underscore goes between a symbol and a byte of text behind it, bool
-            ``[256]``.
+        names: Text of each symbol.
+        parted: Bytes before which an underscore is written after a symbol, bool ``[256]``.
 
     Returns:
-        UTF-8 of all texts uint8 ``[byte]``, and where each begins int64 ``[text + 1]``.
+        UTF-8 of all texts uint8 ``[byte]``, and the start of each int64 ``[text + 1]``.
     """
     data, offsets = texts_with_tags
     begins, starts, ends = tags

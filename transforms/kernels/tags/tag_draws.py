@@ -1,4 +1,4 @@
-"""Draws of the phrase pairs of a row: alike, by weight, or to a profile."""
+"""Draws of the phrase pairs of a row: uniform, by weight, or by a profile."""
 
 from typing import NamedTuple
 
@@ -7,22 +7,22 @@ import numpy as np
 
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.links.nesting import are_apart, comes_before, nests
+from pairweave.transforms.kernels.links.nesting import are_disjoint, comes_before, nests
 from pairweave.transforms.kernels.tags.tag_text import FORM_CODES
 
-# A phrase pair that is apart from all chosen, nests with one, or is out.
+# A candidate is disjoint from all chosen ones, nests with one, or is excluded.
 _LEFT, _RELATED, _OUT = range(3)
 
 
 class Draw(NamedTuple):
-    """What the draws of a row depend on.
+    """The parameters of the draws of a row.
 
     Attributes:
         seed: The run's seed, uint64.
         key: Key of the row's pair, uint64.
         variant: The row's variant, from 1.
-        attempt: How often the row was drawn before.
-        most: Most tags of the row.
+        attempt: Number of previous draws of the row.
+        most: Maximum number of tags of the row.
     """
 
     seed: np.uint64
@@ -39,8 +39,8 @@ class Candidates(NamedTuple):
         first: The pair's first phrase pair.
         boxes: All phrase pairs, int16 ``[4, phrase pair]`` (`transforms.kernels.links.nesting`).
         free: 1 if tags may cross.
-        weights: How readily each phrase pair is drawn, float32 ``[phrase pair]``; ``[0]`` if all
-            are alike.
+        weights: Weight of each phrase pair in draws, float32 ``[phrase pair]``; ``[0]`` if all
+            are equal.
     """
 
     first: Integer
@@ -50,7 +50,7 @@ class Candidates(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A profile of tags (`transforms.tags.tag_profile`), and how phrase pairs lie in it.
+    """A profile of tags (`transforms.tags.tag_profile`), and the cells of phrase pairs in it.
 
     Attributes:
         cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
@@ -70,7 +70,7 @@ class Shape(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def counter(variant: Integer, attempt: Integer, number: Integer) -> np.uint64:
-    """Return the counter of a draw, so that no two draws of a step share one."""
+    """Return the counter of a draw, which is unique among the draws of a step."""
     return (
         (np.uint64(variant) << np.uint64(48))
         | (np.uint64(attempt) << np.uint64(40))
@@ -114,14 +114,16 @@ def draw_phrases(
                     fits = False
                     break
         if fits:
-            put(boxes, phrase, chosen, count)
+            insert_sorted(boxes, phrase, chosen, count)
             count += 1
     return count
 
 
 @numba.njit(nogil=True, cache=True)
-def put(boxes: np.ndarray, phrase: Integer, chosen: np.ndarray, count: Integer) -> Integer:
-    """Put a phrase pair among those chosen, in the order of their tags; return its place."""
+def insert_sorted(
+    boxes: np.ndarray, phrase: Integer, chosen: np.ndarray, count: Integer
+) -> Integer:
+    """Insert a phrase pair among the chosen, in the order of their tags; return its place."""
     place = count
     while place > 0 and comes_before(boxes, phrase, chosen[place - 1]):
         chosen[place] = chosen[place - 1]
@@ -136,15 +138,15 @@ def _weight_of(weights: np.ndarray, phrase: Integer) -> np.float64:
 
 
 @numba.njit(nogil=True, cache=True)
-def _retire(
+def _update_states(
     boxes: np.ndarray, first: Integer, phrase: Integer, free: int, states: np.ndarray
 ) -> None:
-    """Note how the phrase pairs of a pair lie to one that was chosen."""
+    """Update the states of a pair's phrase pairs after one was chosen."""
     for candidate in range(len(states)):
         other = first + candidate
         if other == phrase:
             states[candidate] = _OUT
-        elif states[candidate] != _OUT and not are_apart(boxes, phrase, other):
+        elif states[candidate] != _OUT and not are_disjoint(boxes, phrase, other):
             fits = free or nests(boxes, phrase, other)
             states[candidate] = _RELATED if fits else _OUT
 
@@ -153,7 +155,7 @@ def _retire(
 def draw_weighted(
     row: Draw, phrase_pairs: Candidates, states: np.ndarray, chosen: np.ndarray
 ) -> Integer:
-    """Draw phrase pairs by weight, each from those that still fit; as `draw_phrases` otherwise.
+    """Draw phrase pairs by weight, each from those that still fit.
 
     Args:
         row: The row.
@@ -182,18 +184,18 @@ def draw_weighted(
             weight = _weight_of(weights, first + candidate)
             if states[candidate] == _OUT or not weight > 0.0:
                 continue
-            phrase = first + candidate  # the last one where rounding leaves a little
+            phrase = first + candidate  # the last one, in case of rounding errors
             left -= weight
             if left < 0.0:
                 break
-        put(boxes, phrase, chosen, count)
-        _retire(boxes, first, phrase, free, states)
+        insert_sorted(boxes, phrase, chosen, count)
+        _update_states(boxes, first, phrase, free, states)
     return wanted
 
 
 @numba.njit(nogil=True, cache=True)
 def categorical(shares: np.ndarray, unit: np.float64) -> Integer:
-    """Draw an entry by its share; the shares need not sum to 1. -1 if they are all 0."""
+    """Draw an entry by its share; the shares need not sum to 1. Return -1 if all are 0."""
     left = unit * shares.sum()
     found = np.int64(-1)
     for entry in range(len(shares)):
@@ -214,10 +216,10 @@ def draw_shaped(
     chosen: np.ndarray,
     codes: np.ndarray,
 ) -> Integer:
-    """Draw phrase pairs and forms to a profile, in the order of their tags; return their number.
+    """Draw phrase pairs and forms by a profile, in the order of tags; return their number.
 
-    The number of tags is drawn first; then for each tag its form, whether it nests with an earlier
-    one, its cell among those that the pair has, and last a phrase pair of the cell.
+    The number of tags is drawn first; then, for each tag, its form, whether it nests with an
+    earlier one, its cell among those of the pair, and finally a phrase pair of the cell.
 
     Args:
         row: The row.
@@ -258,7 +260,7 @@ def draw_shaped(
         else:
             return count
         shares = np.where(found > 0.0, cell_shares, 0.0)
-        # A pair whose phrase pairs are all unlike the profile's takes what it has.
+        # If the profile has no share for the pair's cells, only the phrase pairs' weights count.
         cell = categorical(shares if shares.sum() > 0.0 else found, draws[2])
         left = draws[3] * found[cell]
         phrase: Integer = np.int64(-1)
@@ -278,8 +280,8 @@ def draw_shaped(
                 left -= weight
             if left < 0.0:
                 break
-        place = put(boxes, phrase, chosen, count)
+        place = insert_sorted(boxes, phrase, chosen, count)
         codes[place + 1 : count + 1] = codes[place:count].copy()
         codes[place] = chosen_code
-        _retire(boxes, first, phrase, free, states)
+        _update_states(boxes, first, phrase, free, states)
     return wanted

@@ -1,7 +1,7 @@
-"""What the tags of many pairs are called where names go by the order of a pair's tags.
+"""Names of the tags of pairs, for representations in which names depend on the tags' order.
 
-Tags are whole numbers: three times the number of their element, and `OPEN`, `CLOSE` or `EMPTY`.
-The order of a pair's tags is that of the source, then that of what only the target has
+A tag is an integer: three times the number of its element, plus `OPEN`, `CLOSE` or `EMPTY`. The
+tags of a pair are ordered as in the source, followed by those that only the target has
 (`transforms.markup.tag_table.TagTable`).
 """
 
@@ -16,16 +16,16 @@ OPEN, CLOSE, EMPTY = range(3)
 KINDS = 3
 
 XLIFF, MASKED, HTML = range(3)
-"""Ways of naming (`transforms.symbols.tag_xliff`, `transforms.symbols.tag_symbols`)."""
+"""Naming schemes (`transforms.symbols.tag_xliff`, `transforms.symbols.tag_symbols`)."""
 
 WHOLE_OPEN, WHOLE_CLOSE, ALONE, HALF_OPEN, HALF_CLOSE = range(5)
-"""What a tag is called for: a whole pair's tags, an empty tag, halves."""
+"""Uses of a tag: tags of a whole pair, an empty tag, and halves of a pair."""
 USES = 5
 
 
 @numba.njit(nogil=True, cache=True)
 def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
-    """Number the elements of tags by where they first stand; return how many there are."""
+    """Number the elements of tags in the order of their first tags; return their number."""
     found = np.int64(0)
     for place in range(len(tags)):
         ranks[place] = -1
@@ -41,12 +41,12 @@ def _rank(tags: np.ndarray, ranks: np.ndarray) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _find_halves(opens: np.ndarray, closes: np.ndarray, whole: np.ndarray) -> None:
-    """Tell which elements are pairs of which none crosses another.
+    """Flag the elements that are pairs and cross no other.
 
     Args:
         opens: Place of each element's opening tag in the order of the pair, -1 for none.
         closes: Place of its closing tag.
-        whole: Receives the answer.
+        whole: Receives the flags.
     """
     for one in range(len(opens)):
         whole[one] = opens[one] >= 0 and closes[one] >= 0
@@ -61,14 +61,14 @@ def _find_halves(opens: np.ndarray, closes: np.ndarray, whole: np.ndarray) -> No
 
 @numba.njit(nogil=True, cache=True)
 def _nest(tags: np.ndarray, ranks: np.ndarray, whole: np.ndarray, nested: np.ndarray) -> None:
-    """Tell which tags of one side are of pairs that XLIFF can write as elements."""
+    """Flag the tags of one side whose pairs XLIFF can write as elements."""
     count = len(tags)
     partners = np.full(count, -1, np.int64)
     for place in range(count):
         nested[place] = False
         if tags[place] % KINDS != CLOSE or not whole[ranks[place]]:
             continue
-        # The last opening tag of the element that is not closed yet.
+        # The last opening tag of the element that is still open.
         for before in range(place - 1, -1, -1):
             same = ranks[before] == ranks[place] and tags[before] % KINDS == OPEN
             if same and partners[before] < 0:
@@ -94,17 +94,16 @@ def name_tags(
     """Name the tags of pairs.
 
     Args:
-        offsets: Where each pair's tags begin, int64 ``[pair + 1]``; the source's come first.
-        in_source: How many are the source's, int64 ``[pair]``.
+        offsets: Start of each pair's tags, int64 ``[pair + 1]``; those of the source are first.
+        in_source: Number of tags of the source, int64 ``[pair]``.
         tags: The tags, int64 ``[tag]``.
         way: `XLIFF`, `MASKED` or `HTML`.
 
     Returns:
-        What each tag is called for (`WHOLE_OPEN` and so on), int8 ``[tag]``; with `HTML` all
-        opening tags are `WHOLE_OPEN`, all closing ones `WHOLE_CLOSE`. And its number, int64
-        ``[tag]``, from 0: of its element among all (`XLIFF`), of the tag among those called for
-        the same (`MASKED`), of its element among those that begin with an empty tag or those that
-        do not (`HTML`).
+        The use of each tag (`WHOLE_OPEN` and so on), int8 ``[tag]``; with `HTML` all opening tags
+        are `WHOLE_OPEN`, all closing ones `WHOLE_CLOSE`. And its number, int64 ``[tag]``, from 0:
+        of its element among all (`XLIFF`), of the tag among those with the same use (`MASKED`), or
+        of its element among those that begin with an empty tag or among the others (`HTML`).
     """
     longest = 0
     for pair in range(len(in_source)):
@@ -163,14 +162,14 @@ def name_tags(
 def draw_tag_ids(
     run_seed: np.uint64, keys: np.ndarray, variants: np.ndarray, elements: int, most: int
 ) -> np.ndarray:
-    """Draw ids for the elements of rows, from 0 to below ``most``, each once in a row.
+    """Draw ids for the elements of rows, from 0 to below ``most``, without repetition in a row.
 
     Args:
         run_seed: The run's seed.
         keys: Key of each row's pair, uint64 ``[row]``.
-        variants: The row's number among those of its pair, int64 ``[row]``.
-        elements: Ids to draw for a row, at most ``most``.
-        most: How many ids there are.
+        variants: Number of each row within its pair, int64 ``[row]``.
+        elements: Number of ids to draw for a row, at most ``most``.
+        most: Number of ids.
 
     Returns:
         int64 ``[row, element]``.

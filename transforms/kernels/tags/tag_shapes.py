@@ -1,4 +1,4 @@
-"""Tags that are no plain pair: self-closing, damaged, empty, or in two parts on one side."""
+"""Tags other than plain pairs: self-closing, damaged, empty, or in two parts on one side."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,13 @@ import numpy as np
 
 from pairweave.transforms.kernels import sampling
 from pairweave.transforms.kernels.integers import Integer
-from pairweave.transforms.kernels.links.nesting import holds, nests
+from pairweave.transforms.kernels.links.nesting import contains, nests
 from pairweave.transforms.kernels.tags import tag_text
 from pairweave.transforms.kernels.tags.elements import Phrases
-from pairweave.transforms.kernels.tags.tag_draws import counter, put
+from pairweave.transforms.kernels.tags.tag_draws import counter, insert_sorted
 
 WHOLE, SOURCE_AGAIN, TARGET_AGAIN = range(3)
-"""Of a range of a tag: no other has its source or target; the range before has the same one."""
+"""Whether the range before has the same source, the same target, or neither."""
 
 
 class TagRows(NamedTuple):
@@ -23,7 +23,7 @@ class TagRows(NamedTuple):
         keys: Key of each row's pair, uint64 ``[row]``.
         pairs: Each row's pair, int64 ``[row]``.
         variants: Each row's variant, int16 ``[row]``.
-        offsets: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+        offsets: Start of each row's tags, int64 ``[row + 1]``, from 0.
     """
 
     keys: np.ndarray
@@ -42,9 +42,9 @@ def draw_forms(
 ) -> np.ndarray:
     """Draw the forms of tags (Hanneman and Dinu 2020, section 3.1; empty pairs are ours).
 
-    A tag is self-closing by the first share; of the pairs, one half is skipped by the second; of
-    the whole pairs, one is empty by the third. Which half, and at which end, is a coin. What a
-    smaller share picks a larger one picks too.
+    The first share of the tags is self-closing; the second share of the pairs lacks one half; the
+    third share of the whole pairs is empty. Which half, and at which end of the phrase, has equal
+    chances. A larger share selects a superset of a smaller one.
 
     Args:
         run_seed: The run's seed.
@@ -79,7 +79,7 @@ def draw_forms(
 
 @numba.njit(nogil=True, cache=True)
 def _touches(boxes: np.ndarray, side: Integer, one: Integer, other: Integer) -> bool:
-    """Tell whether two phrases are neighbours on one side, 0 or 2, and not on the other."""
+    """Tell whether two phrases are adjacent on one side (0 or 2) and not on the other."""
     far = 2 - side
     return (
         boxes[side + 1, one] == boxes[side, other] or boxes[side + 1, other] == boxes[side, one]
@@ -90,14 +90,14 @@ def _touches(boxes: np.ndarray, side: Integer, one: Integer, other: Integer) -> 
 def _both_nest(boxes: np.ndarray, one: Integer, other: Integer, tag: Integer) -> bool:
     """Tell whether a tag in two parts nests with another tag on both sides.
 
-    The other tag holds both parts, lies in one of them, or is apart from both.
+    The other tag contains both parts, is inside one of them, or is disjoint from both.
     """
     if not (nests(boxes, one, tag) and nests(boxes, other, tag)):
         return False
     return (
-        holds(boxes, tag, one) == holds(boxes, tag, other)
-        or holds(boxes, one, tag)
-        or holds(boxes, other, tag)
+        contains(boxes, tag, one) == contains(boxes, tag, other)
+        or contains(boxes, one, tag)
+        or contains(boxes, other, tag)
     )
 
 
@@ -111,10 +111,10 @@ def find_partners(
     split_share: np.float64,
     free: int,
 ) -> np.ndarray:
-    """Find second phrase pairs for tags that are to have two parts on one side.
+    """Find second phrase pairs for tags that get two parts on one side.
 
-    The two phrases are adjacent on one side, where the tag encloses both, and apart on the other. A
-    share of the whole pairs is picked; in each row, the first of them that has a partner gets it.
+    The two phrases are adjacent on one side, where the tag encloses both, and separate on the
+    other. A share of the whole pairs is drawn; in each row, the first with a partner gets it.
 
     Args:
         run_seed: The run's seed.
@@ -173,17 +173,17 @@ def lay_out(
     """Turn tags into ranges of tokens; a tag in two parts has two, one after the other.
 
     Args:
-        row_tags: Where each row's tags begin, int64 ``[row + 1]``, from 0.
+        row_tags: Start of each row's tags, int64 ``[row + 1]``, from 0.
         phrases: The phrase pair of each tag, int64 ``[tag]``, in the order of tags.
-        partners: Its second phrase pair, -1 for none, int64 ``[tag]``; one at most in a row.
+        partners: Its second phrase pair, -1 for none, int64 ``[tag]``; at most one in a row.
         numbers: Its number, int16 ``[tag]``.
         codes: Its form code, int8 ``[tag]``.
         boxes: The phrase pairs (`transforms.kernels.links.nesting`).
 
     Returns:
-        Where each row's ranges begin, int64 ``[row + 1]``; their boxes, as ``boxes``
-        ``[4, range]``; their tags' numbers and codes ``[range]``; and whether a range's source or
-        target is that of the range before (`SOURCE_AGAIN`, `TARGET_AGAIN`), uint8 ``[range]``.
+        Start of each row's ranges, int64 ``[row + 1]``; their boxes, as ``boxes``
+        ``[4, range]``; their tags' numbers and codes ``[range]``; and whether a range has the
+        source or target of the range before (`SOURCE_AGAIN`, `TARGET_AGAIN`), uint8 ``[range]``.
     """
     ranges = len(phrases) + (partners >= 0).sum()
     row_ranges = np.zeros(len(row_tags), np.int64)
@@ -198,7 +198,7 @@ def lay_out(
         start = row_tags[row]
         count = row_tags[row + 1] - start
         placed = 0
-        # Ties go to the tag that was there before: it holds both parts.
+        # Ties go to the other tag: it contains both parts.
         for turn in range(2):
             for tag in range(count):
                 other = partners[start + tag]
@@ -209,7 +209,7 @@ def lay_out(
                     hulls[edge, tag] = boxes[edge, one]
                     if other >= 0 and (boxes[edge, other] < boxes[edge, one]) == (edge % 2 == 0):
                         hulls[edge, tag] = boxes[edge, other]
-                put(hulls, np.int64(tag), order, placed)
+                insert_sorted(hulls, np.int64(tag), order, placed)
                 placed += 1
         for place in range(count):
             tag = start + order[place]

@@ -1,4 +1,4 @@
-"""Tags as they stand in the text: ``<a_0>``, ``</a_0>`` and ``<a_0/>``."""
+"""Tags as they are written in text: ``<a_0>``, ``</a_0>`` and ``<a_0/>``."""
 
 from typing import NamedTuple
 
@@ -12,17 +12,17 @@ from pairweave.transforms.kernels.text import utf8
 PAIR = 0
 """A pair of tags round a phrase."""
 SELF_AT_START = 1
-"""A self-closing tag where the phrase begins."""
+"""A self-closing tag at the start of the phrase."""
 SELF_AT_END = 2
-"""A self-closing tag where it ends."""
+"""A self-closing tag at its end."""
 OPEN = 3
-"""A pair that lacks its closing tag."""
+"""A pair without its closing tag."""
 CLOSE = 4
-"""A pair that lacks its opening tag."""
+"""A pair without its opening tag."""
 EMPTY_AT_START = 5
-"""A pair with nothing inside, where the phrase begins."""
+"""An empty pair at the start of the phrase."""
 EMPTY_AT_END = 6
-"""A pair with nothing inside, where it ends."""
+"""An empty pair at its end."""
 CODES = 7
 
 FORM_CODES = np.array(
@@ -38,7 +38,7 @@ FORM_CODES = np.array(
 """The codes of each form: pair, empty pair, self-closing, opening and closing half; -1: none."""
 
 MOST = 2 * MAX_TAGS
-"""Most ranges of tags in a row: each tag in two parts."""
+"""Maximum number of tag ranges in a row: each tag in two parts."""
 
 # What is written at a border of a phrase.
 _NOTHING, _OPENING, _CLOSING, _SELF_CLOSING, _BOTH = range(5)
@@ -52,10 +52,10 @@ _AT_CLOSING = np.array([_CLOSING, 0, _SELF_CLOSING, 0, _CLOSING, 0, _BOTH], np.i
 
 
 class TagBorders(NamedTuple):
-    """Where the tags of some rows open and close.
+    """The places where tags of rows open and close.
 
     Attributes:
-        offsets: Where each row's tags begin, int64 ``[row + 1]``, from 0; at most `MOST` in a row.
+        offsets: Start of each row's tags, int64 ``[row + 1]``, from 0; at most `MOST` in a row.
         opens: Code points before each tag's opening, int32 ``[tag]``.
         closes: Code points before its closing, more than before its opening, int32 ``[tag]``.
         numbers: Its number, int16 ``[tag]``; two ranges of one number make a tag in two parts.
@@ -73,10 +73,10 @@ class TagBorders(NamedTuple):
 def _sort_borders(
     opens: np.ndarray, closes: np.ndarray, opening: np.ndarray, closing: np.ndarray
 ) -> None:
-    """Put the tags of a row in the order of their openings, and of their closings.
+    """Sort the tags of a row by their openings, and by their closings.
 
-    Of tags that open together the one that closes last is the outer one and comes first; of tags
-    that close together the one that opened last. Tags of one range nest in their given order.
+    Among tags that open at the same place, the one that closes last is first; among tags that close
+    at the same place, the one that opened last. Tags with equal ranges nest in their given order.
     """
     for tag in range(len(opens)):
         place = tag
@@ -105,7 +105,7 @@ def _sort_borders(
 def _write_token(
     out: np.ndarray, at: Integer, before: Integer, behind: Integer, number: Integer
 ) -> Integer:
-    """Write a token, with a slash before its name, behind it or without; return where it ends."""
+    """Write a token, with a slash before or after its name or without; return its end."""
     out[at] = _BEGIN
     at += 1
     if before:
@@ -124,7 +124,7 @@ def _write_token(
 
 @numba.njit(nogil=True, cache=True)
 def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer) -> Integer:
-    """Write what stands at one border of a tag; return where it ends."""
+    """Write the tokens at one border of a tag; return their end."""
     if marks != _NOTHING:
         at = _write_token(out, at, marks == _CLOSING, marks == _SELF_CLOSING, number)
     if marks == _BOTH:
@@ -134,7 +134,7 @@ def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer)
 
 @numba.njit(nogil=True, cache=True)
 def _white_before(out: np.ndarray, at: Integer, floor: Integer, properties: np.ndarray) -> Integer:
-    """Return where the white space begins that ends at a place; not before ``floor``."""
+    """Return the start of the white space that ends at a place; not before ``floor``."""
     while at > floor:
         before = utf8.step_back(out, at, floor)
         point, _ = utf8.decode(out, before, at)
@@ -152,23 +152,23 @@ def insert_tags(
     shift: int,
     properties: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Copy texts with their tags in them.
+    """Copy texts and insert their tags.
 
-    Where several tags meet, those that close come before those that open, and tags nest as their
-    ranges do (`_sort_borders`). A tag that is no whole pair stands where the half of the pair that
-    it is made of would stand.
+    At one place, closing tags come before opening ones, and tags nest like their ranges
+    (`_sort_borders`). A tag other than a whole pair is written in the place of the half of the pair
+    that it represents.
 
     Args:
         texts: The texts.
         row_text: The text of each row, int64 ``[row]``.
         tags: The tags of each row.
-        shift: 1 to move the white space before an opening tag behind it
-            (`transforms.symbols.whitespace`); none may follow the place where a tag opens. Only
-            for whole pairs.
+        shift: 1 to move the white space before an opening tag after it
+            (`transforms.symbols.whitespace`), for whole pairs only. No white space may follow the
+            place of an opening tag.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
-        UTF-8 of all rows uint8 ``[byte]``, and where each begins int64 ``[row + 1]``.
+        UTF-8 of all rows uint8 ``[byte]``, and the start of each int64 ``[row + 1]``.
     """
     data, offsets = texts
     row_tags, opens, closes, numbers, codes = tags

@@ -1,4 +1,4 @@
-"""Tags round phrase pairs: how many, round which, and with what numbers."""
+"""Tags round phrase pairs: their number, their phrase pairs, and their indices."""
 
 from typing import NamedTuple
 
@@ -17,20 +17,20 @@ from pairweave.transforms.kernels.tags.tag_draws import (
     draw_phrases,
     draw_shaped,
     draw_weighted,
-    put,
+    insert_sorted,
 )
 from pairweave.transforms.kernels.tags.tag_text import PAIR
 
 ATTEMPTS = 8
-"""How often a variant that repeats an earlier one is drawn anew."""
+"""Maximum number of draws of a variant that repeats an earlier one."""
 
 
 class PairChoices(NamedTuple):
-    """What is decided of each pair before its tags are drawn.
+    """Decisions on each pair before its tags are drawn.
 
     Attributes:
         keys: Keys of the pairs, uint64 ``[pair]``.
-        limits: Most tags of each pair, at most `MAX_TAGS`, int64 ``[pair]``.
+        limits: Maximum number of tags of each pair, at most `MAX_TAGS`, int64 ``[pair]``.
         plain: Which pairs get a row without tags, bool ``[pair]``.
         tagged: Which pairs get rows with tags if they can, bool ``[pair]``.
     """
@@ -81,27 +81,27 @@ def choose_tags(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Decide the rows of each pair, and the phrase pairs and numbers of their tags.
 
-    The number of tags is uniform from 1 to the pair's limit. Phrase pairs come in random order, and
-    one is taken if it nests with those taken before (any, if ``free``), until there are as many
-    or none is left. A variant whose phrase pairs repeat an earlier variant's is drawn anew up to
-    `ATTEMPTS` times; if they still do, it stays only if its numbers differ.
+    The number of tags is uniform from 1 to the pair's limit. Phrase pairs are tried in random order
+    and accepted if they nest with those accepted before (all, if ``free``), until there are enough
+    or none is left. A variant with the phrase pairs of an earlier variant is drawn again, up to
+    `ATTEMPTS` times; after that it is kept only if its indices differ.
 
-    If phrase pairs have weights, each is drawn by its weight among those that fit. If ``shape`` has
+    If phrase pairs have weights, each is drawn by weight among those that fit. If ``shape`` has
     cells, numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
 
     Args:
         run_seed: The run's seed.
-        choices: What is decided of each pair.
+        choices: Decisions on each pair.
         phrase_pairs: The phrase pairs of each pair.
-        variants: Rows with tags for a pair.
+        variants: Rows with tags per pair.
         free: 1 if tags may cross.
         shape: The profile, if any.
 
     Returns:
-        The pair of each row int64 ``[row]``, its variant (0 without tags) int16 ``[row]``, where
-        its tags begin int64 ``[row + 1]``; the phrase pair of each tag int64 ``[tag]``, its number
-        int16 ``[tag]`` and its form code int8 ``[tag]``, `PAIR` without a profile. Rows are in the
-        order of pairs, then variants.
+        The pair of each row int64 ``[row]``, its variant (0 without tags) int16 ``[row]``, the
+        start of its tags int64 ``[row + 1]``; the phrase pair of each tag int64 ``[tag]``, its
+        number int16 ``[tag]`` and its form code int8 ``[tag]``, `PAIR` without a profile. Rows are
+        in the order of pairs, then variants.
     """
     keys, limits, plain, tagged = choices
     phrase_offsets, boxes, weights = phrase_pairs
@@ -227,7 +227,7 @@ def take_all(
             if variant == 1:
                 chosen = phrases[tags : tags + count]
                 for phrase in range(count):
-                    put(boxes, phrase_offsets[pair] + phrase, chosen, phrase)
+                    insert_sorted(boxes, phrase_offsets[pair] + phrase, chosen, phrase)
                 draw_indices(run_seed, keys[pair], variant, count, indices)
                 numbers[tags : tags + count] = indices[:count]
                 tags += count

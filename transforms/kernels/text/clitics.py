@@ -1,4 +1,4 @@
-"""Where words with an apostrophe fall into two tokens: elisions and clitics."""
+"""Splits of words with an apostrophe into tokens: elisions and clitics."""
 
 import numba
 import numpy as np
@@ -13,7 +13,7 @@ ITALIAN = 3
 CATALAN = 4
 
 MAX_PLACES = 16
-"""More splits of one word are not looked for."""
+"""Maximum number of splits of a word."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -44,7 +44,7 @@ def _is_english_clitic(data: np.ndarray, at: Integer, end: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return where ASCII letters end that reach to the word's end or an apostrophe; else ``at``."""
+    """Return the end of ASCII letters before an apostrophe or the word's end; else ``at``."""
     stop = at
     while stop < end and 97 <= _lower(data, stop) <= 122:
         stop += 1
@@ -56,7 +56,7 @@ def _clitic_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _is_french_elision(data: np.ndarray, at: Integer, end: Integer) -> bool:
-    """Tell whether letters are c d j l m n s t ç, or end in ``qu``."""
+    """Tell whether letters are one of c d j l m n s t ç, or end in ``qu``."""
     if end - at == 1:
         return _is_among(_lower(data, at), (99, 100, 106, 108, 109, 110, 115, 116))
     if end - at == 2 and data[at] == 0xC3 and _is_among(data[at + 1], (0x87, 0xA7)):  # Ç ç
@@ -82,19 +82,19 @@ def split_places(
     properties: np.ndarray,
     places: np.ndarray,
 ) -> Integer:
-    """Find where a word falls apart, as byte positions in ascending order.
+    """Find the byte positions at which a word is split, in ascending order.
 
-    French, Italian and Catalan words part after the apostrophe of an elision (l', qu', dell').
-    English and Catalan words part before a clitic ('s, n't; 'ls), though it is no word of its own.
+    French, Italian and Catalan words are split after the apostrophe of an elision (l', qu', dell'),
+    English and Catalan words before a clitic ('s, n't; 'ls), although a clitic is no word.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
-        begin: Where the word begins.
-        end: Where the word ends.
+        begin: First byte of the word.
+        end: End of the word, exclusive.
         language: `ENGLISH`, `FRENCH`, `ITALIAN` or `CATALAN`.
-        words_only: 1 to leave clitics with their words.
-        properties: Of every code point, uint16.
-        places: Takes the positions, ``[MAX_PLACES]``.
+        words_only: 1 to keep clitics with their words.
+        properties: Properties of every code point, uint16.
+        places: Receives the positions, ``[MAX_PLACES]``.
 
     Returns:
         The number of positions.

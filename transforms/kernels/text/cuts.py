@@ -1,4 +1,4 @@
-"""Between which tokens a tag may stand, and which tokens and phrases hold words."""
+"""Borders of tokens at which a tag is allowed, and tokens and phrases that contain words."""
 
 import numba
 import numpy as np
@@ -16,11 +16,11 @@ def find_cuts(
     token_starts: np.ndarray,
     token_ends: np.ndarray,
 ) -> np.ndarray:
-    """Tell for each place between tokens whether neither border there splits a span.
+    """Flag the places between tokens where a tag splits no span.
 
-    The places of a text with n tokens are n + 1: before each token, and after the last. A place
-    counts as free if the end of the token before it and the start of the token after it both lie
-    outside every span; what touches a span's edge is outside.
+    A text with n tokens has n + 1 places: before each token, and after the last. A place is free if
+    neither the end of the token before it nor the start of the token after it is inside a span; the
+    edge of a span is not inside it.
 
     Args:
         span_offsets: Unbreakable spans of each text, int32 ``[text + 1]``, from 0.
@@ -31,7 +31,7 @@ def find_cuts(
         token_ends: Likewise.
 
     Returns:
-        Booleans of all texts end to end, ``[tokens + texts]``.
+        Booleans of all texts, concatenated, ``[tokens + texts]``.
     """
     texts = len(span_offsets) - 1
     free = np.ones(token_offsets[texts] - token_offsets[0] + texts, np.bool_)
@@ -72,18 +72,18 @@ def mark_wordlike(
     token_ends: np.ndarray,
     properties: np.ndarray,
 ) -> np.ndarray:
-    """Tell which tokens hold a letter or a digit.
+    """Flag tokens that contain a letter or a digit.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         token_offsets: Tokens of each text ``[text + 1]``; the first need not be 0.
         token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
         token_ends: Likewise.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
-        Booleans of all texts end to end, ``[token]``, from the first text's first token.
+        Booleans of all texts, concatenated, ``[token]``; the first is the first text's first token.
     """
     marks = np.zeros(token_offsets[len(offsets) - 1] - token_offsets[0], np.bool_)
     place = 0
@@ -118,7 +118,7 @@ def mark_wordlike(
 
 
 @numba.njit(nogil=True, cache=True)
-def hold_wordlike(
+def require_wordlike(
     phrase_offsets: np.ndarray,
     first: np.ndarray,
     behind: np.ndarray,
@@ -126,15 +126,15 @@ def hold_wordlike(
     wordlike: np.ndarray,
     fits: np.ndarray,
 ) -> None:
-    """Strike out the phrases without a token that holds a letter or a digit.
+    """Clear the flags of phrases without a token that contains a letter or a digit.
 
     Args:
-        phrase_offsets: Where each pair's phrases begin, int64 ``[pair + 1]``.
+        phrase_offsets: Start of each pair's phrases, int64 ``[pair + 1]``.
         first: First token of each phrase ``[phrase]``.
-        behind: The token behind its last ``[phrase]``.
-        token_offsets: Where each pair's tokens begin, int64 ``[pair + 1]``.
+        behind: Token after the last of each phrase ``[phrase]``.
+        token_offsets: Start of each pair's tokens, int64 ``[pair + 1]``.
         wordlike: From `mark_wordlike`, bool ``[token]``; its first is ``token_offsets[0]``.
-        fits: What is left of the phrases, bool ``[phrase]``; changed in place.
+        fits: Flags of the phrases, bool ``[phrase]``; changed in place.
     """
     for pair in range(len(phrase_offsets) - 1):
         base = token_offsets[pair] - token_offsets[0]
@@ -145,12 +145,12 @@ def hold_wordlike(
 
 @numba.njit(nogil=True, cache=True)
 def _is_hyphen(point: Integer) -> bool:
-    """Tell whether a code point is a hyphen: ASCII's, Unicode's two, the Armenian or maqaf."""
+    """Tell whether a code point is a hyphen: ASCII, one of Unicode's two, Armenian, or maqaf."""
     return point in (0x2D, 0x2010, 0x2011, 0x058A, 0x05BE)
 
 
 @numba.njit(nogil=True, cache=True)
-def _may_hold_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
+def _may_have_hyphen(data: np.ndarray, begin: Integer, end: Integer) -> bool:
     found = False
     for at in range(begin, end):
         byte = data[at]
@@ -172,22 +172,22 @@ def join_at_hyphens(
     span_ends: np.ndarray,
     properties: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Join the spans on both sides of a hyphen with it.
+    """Join the spans on both sides of a hyphen.
 
     A hyphen belongs to the word before it and to the word after it: ``Kfz-Papiere`` is one span,
-    and so are the ``Vor-`` of ``Vor- und Nachteile`` and ``-rechte``. One that stands between white
-    space belongs to neither, nor does a run of several.
+    and so are ``Vor-`` in ``Vor- und Nachteile`` and ``-rechte``. A hyphen between white space and
+    a run of several hyphens belong to no word.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         span_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         span_starts: In code points, ascending and disjoint within a text, int32 ``[span]``.
         span_ends: Likewise.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
-        The spans that are left, as the last three arguments.
+        The resulting spans: offsets, starts and ends.
     """
     joined_offsets = np.zeros_like(span_offsets)
     starts = np.empty_like(span_starts)
@@ -198,8 +198,8 @@ def join_at_hyphens(
         first = count
         position = 0
         before: Integer = np.int64(-1)  # the code point before ``at``
-        belongs = False  # the span before is a hyphen of the next one
-        look = _may_hold_hyphen(data, at, end)
+        belongs = False  # the previous span is a hyphen that belongs to the next one
+        look = _may_have_hyphen(data, at, end)
         for span in range(span_offsets[text], span_offsets[text + 1]):
             start, stop = span_starts[span], span_ends[span]
             left = False
@@ -227,7 +227,7 @@ def join_at_hyphens(
 
 
 @numba.njit(nogil=True, cache=True)
-def unite_spans(
+def merge_spans(
     one_offsets: np.ndarray,
     one_starts: np.ndarray,
     one_ends: np.ndarray,
@@ -235,18 +235,18 @@ def unite_spans(
     other_starts: np.ndarray,
     other_ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unite two readings of the same texts: spans that overlap become one; those that touch do not.
+    """Merge two segmentations of the same texts: overlapping spans become one, touching ones not.
 
     Args:
         one_offsets: Spans of each text, int32 ``[text + 1]``, from 0.
         one_starts: In code points, ascending within a text, int32 ``[span]``.
         one_ends: Likewise.
-        other_offsets: The other reading, likewise.
+        other_offsets: The other segmentation, likewise.
         other_starts: Likewise.
         other_ends: Likewise.
 
     Returns:
-        Both together, as the arguments: ascending and disjoint within a text.
+        Offsets, starts and ends of the merged spans: ascending and disjoint within a text.
     """
     texts = len(one_offsets) - 1
     offsets = np.zeros_like(one_offsets)

@@ -1,4 +1,4 @@
-"""Pieces of an encoder and the tokens that they belong to."""
+"""Pieces of an encoder, and the tokens that they overlap."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ class FoundLinks(NamedTuple):
     """Links of units, which are pieces or words, grouped by pair.
 
     Attributes:
-        offsets: Where each pair's links start, int64 ``[pair + 1]``.
-        sources: Source unit, counted inside the pair, int32 ``[link]``.
-        targets: Target unit, counted inside the pair, int32 ``[link]``.
+        offsets: Start of each pair's links, int64 ``[pair + 1]``.
+        sources: Source unit, numbered within the pair, int32 ``[link]``.
+        targets: Target unit, numbered within the pair, int32 ``[link]``.
         directions: 1 forward, 2 reverse, 3 both, uint8 ``[link]``.
         forward: Probability of the forward link, float32 ``[link]``.
         reverse: Probability of the reverse link, float32 ``[link]``.
@@ -38,23 +38,22 @@ def cover(
     token_starts: np.ndarray,
     token_ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the tokens that each piece lies on.
+    """Find the tokens that each piece overlaps.
 
-    A piece lies on every token that it shares a character with. One that shares none, such as
-    SentencePiece's lone word mark, belongs to the token that starts where it ends; failing that
-    to none.
+    A piece overlaps every token that it shares a character with. A piece that shares none, such as
+    SentencePiece's lone word mark, belongs to the token that starts where it ends, if there is one.
 
     Args:
-        piece_offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        piece_offsets: Start of each text's pieces, int64 ``[text + 1]``.
         piece_starts: First code point of each piece ``[piece]``.
-        piece_ends: Code point after each piece ``[piece]``.
-        token_offsets: Where each text's tokens start, int64 ``[text + 1]``.
+        piece_ends: End of each piece, exclusive ``[piece]``.
+        token_offsets: Start of each text's tokens, int64 ``[text + 1]``.
         token_starts: First code point of each token, ascending in a text ``[token]``.
-        token_ends: Code point after each token, ascending in a text ``[token]``.
+        token_ends: End of each token, exclusive, ascending in a text ``[token]``.
 
     Returns:
-        The first token of each piece and the one after the last, counted inside the text, int32
-        ``[piece]``; equal where there is none.
+        The first token of each piece and the one after its last, numbered within the text, int32
+        ``[piece]``; equal if there is none.
     """
     first = np.zeros(len(piece_starts), dtype=np.int32)
     last = np.zeros(len(piece_starts), dtype=np.int32)
@@ -84,14 +83,14 @@ def token_links(
 ]:
     """Turn links of units into links of tokens, in both directions.
 
-    Two tokens are linked if any of their units are. A link of tokens is in both directions only if
-    one pair of units is; if the directions link different units of the same two tokens, the
-    likelier direction keeps the link (forward in a tie). So the intersection of the token links is
-    the intersection of the unit links, read as tokens, and likewise the union.
+    Two tokens are linked if any of their units are. They are linked in both directions only if one
+    pair of units is; if the directions link different units of the same two tokens, only the more
+    probable direction has the link (forward in a tie). So the intersection of the token links is
+    the intersection of the unit links, mapped to tokens, and likewise the union.
 
     Args:
         links: Links of units.
-        source_units: Where each pair's source units begin, and the source tokens that each unit
+        source_units: Start of each pair's source units, and the source tokens that each unit
             lies on (`cover`).
         target_units: The same for the target.
         source_tokens: Number of source tokens ``[pair]``.
@@ -194,18 +193,17 @@ def merge_pieces(
     offsets: np.ndarray,
     properties: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Make tokens of pieces.
+    """Make tokens from pieces.
 
-    White space at a piece's ends is left out, and a piece of which nothing remains makes no token.
-    Pieces that share a character, such as the bytes of one or the parts of a fraction sign, are one
-    token.
+    White space at the ends of a piece is left out; a piece of white space alone makes no token.
+    Pieces that share a character, such as its bytes or the parts of a fraction sign, are one token.
 
     Args:
-        piece_offsets: Where each text's pieces start, int64 ``[text + 1]``.
+        piece_offsets: Start of each text's pieces, int64 ``[text + 1]``.
         piece_starts: First code point of each piece, in any order ``[piece]``.
-        piece_ends: Code point after each piece ``[piece]``.
+        piece_ends: End of each piece, exclusive ``[piece]``.
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
@@ -225,7 +223,7 @@ def merge_pieces(
     for text in range(texts):
         white = _white_space(data, offsets[text], offsets[text + 1], properties)
         base, stop = piece_offsets[text], piece_offsets[text + 1]
-        # Almost always in order already; a normalizer that reorders marks may change that.
+        # Almost always in order already, unless a normalizer reorders marks.
         order = base + np.argsort(piece_starts[base:stop], kind="mergesort")
         first = tokens
         for place in order:
@@ -266,7 +264,7 @@ def merge_pieces(
 def _white_space(
     data: np.ndarray, begin: np.int64, end: np.int64, properties: np.ndarray
 ) -> np.ndarray:
-    """Tell which code points of a text are white space, bool ``[code point]``."""
+    """Flag code points of a text that are white space, bool ``[code point]``."""
     white = np.empty(end - begin, np.bool_)
     position = 0
     at = begin

@@ -9,7 +9,7 @@ from pairweave.transforms.kernels.text import utf8
 
 @numba.njit(nogil=True, cache=True)
 def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
-    """Return an unsigned number of Protocol Buffers, and where it ends."""
+    """Return an unsigned number of Protocol Buffers, and its end."""
     value = np.int64(0)
     shift = 0
     while True:
@@ -23,7 +23,7 @@ def _varint(data: np.ndarray, at: Integer) -> tuple[Integer, Integer]:
 
 @numba.njit(nogil=True, cache=True)
 def _skip_field(data: np.ndarray, at: Integer, wire: Integer) -> Integer:
-    """Return where a field's value ends, from its wire type."""
+    """Return the end of a field's value, by its wire type."""
     if wire == 0:
         _, at = _varint(data, at)
         return at
@@ -60,34 +60,34 @@ def find_pieces(
     properties: np.ndarray,
     marks_behind: Integer,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read the pieces' spans out of serialized ``SentencePieceText`` messages.
+    """Read the spans of pieces from serialized ``SentencePieceText`` messages.
 
-    White space at a piece's ends is left out. A piece of which nothing remains has an empty span:
-    a lone word mark, or one of several pieces of a character, of which the last spans all of it.
+    White space at the ends of a piece is left out. The span of a lone word mark is empty. If one
+    character has several pieces, the last spans the character and the others are empty.
 
     Args:
-        messages: One message for each text end to end, uint8 ``[byte]``.
-        message_offsets: Where each begins, int64 ``[text + 1]``.
+        messages: The messages of all texts, concatenated, uint8 ``[byte]``.
+        message_offsets: Start of each message, int64 ``[text + 1]``.
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
-        marks_behind: Whether the empty span of white space stands before it, where the word that
-            it ends does, instead of behind it.
+        marks_behind: Whether word marks end words (treat_whitespace_as_suffix). The empty span of a
+            lone mark is then before the white space instead of after it.
 
     Returns:
-        Where each text's pieces start, int64 ``[text + 1]``, and the pieces' starts and ends in
+        Start of each text's pieces, int64 ``[text + 1]``, and the pieces' starts and ends in
         code points of their text, int32 ``[piece]``: ascending and disjoint.
     """
     texts = len(offsets) - 1
     piece_offsets = np.zeros(texts + 1, np.int64)
-    limit = len(messages) // 2  # a piece takes two bytes of its message at least
+    limit = len(messages) // 2  # a piece takes at least two bytes of its message
     starts = np.empty(limit, np.int32)
     ends = np.empty(limit, np.int32)
     found = 0
     for text in range(texts):
         begin = offsets[text]
         stop = offsets[text + 1]
-        walked = begin  # the byte at which code point `position` begins
+        walked = begin  # first byte of code point `position`
         position = 0
         at = message_offsets[text]
         message_end = message_offsets[text + 1]

@@ -1,4 +1,4 @@
-"""Ranges of code points of texts: their bytes, their slices, and a mask in their place."""
+"""Ranges of code points of texts: their bytes, slices, and replacement by a mask."""
 
 from typing import NamedTuple
 
@@ -10,12 +10,12 @@ from pairweave.transforms.kernels.text import utf8
 
 
 class FlatSpans(NamedTuple):
-    """Half-open spans in some texts.
+    """Half-open spans of several texts.
 
     Attributes:
-        offsets: Where each text's spans begin, int64 ``[text + 1]``.
-        starts: First unit of each span, counted in its text ``[span]``.
-        ends: Unit behind each span ``[span]``.
+        offsets: Start of each text's spans, int64 ``[text + 1]``.
+        starts: First unit of each span, numbered within its text ``[span]``.
+        ends: End of each span, exclusive ``[span]``.
     """
 
     offsets: np.ndarray
@@ -25,7 +25,7 @@ class FlatSpans(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def advance(data: np.ndarray, at: Integer, points: Integer) -> Integer:
-    """Return the byte offset of the code point ``points`` after ``at``, where one begins."""
+    """Return the byte offset of the code point ``points`` code points after the one at ``at``."""
     end = len(data)
     while points > 0:
         at += 1
@@ -43,11 +43,11 @@ def token_bytes(
     token_starts: np.ndarray,
     token_ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where tokens begin and end, in bytes of ``data``.
+    """Return the starts and ends of tokens, in bytes of ``data``.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         token_offsets: Tokens of each text, int64 ``[text + 1]``; the first need not be 0.
         token_starts: In code points, ascending and disjoint within a text, int32 ``[token]``.
         token_ends: Likewise.
@@ -73,7 +73,7 @@ def token_bytes(
 def same_bytes(
     data: np.ndarray, start: Integer, end: Integer, other: np.ndarray, at: Integer, stop: Integer
 ) -> bool:
-    """Tell whether two ranges of bytes hold the same."""
+    """Tell whether two ranges of bytes are equal."""
     if end - start != stop - at:
         return False
     for byte in range(end - start):  # noqa: SIM110 - Numba knows no generator
@@ -84,7 +84,7 @@ def same_bytes(
 
 @numba.njit(nogil=True, cache=True)
 def text_lengths(data: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the code points of each text, int64 ``[text]``."""
+    """Return the number of code points of each text, int64 ``[text]``."""
     lengths = np.zeros(len(offsets) - 1, np.int64)
     for text in range(len(lengths)):
         lengths[text] = utf8.count_points(data, offsets[text], offsets[text + 1])
@@ -100,18 +100,18 @@ def splice(
     ends: np.ndarray,
     mask: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Copy texts with a mask in place of a range of each.
+    """Copy texts, each with one range replaced by a mask.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
+        offsets: Start of each text, int64 ``[text + 1]``.
         row_text: The text of each row, int64 ``[row]``.
-        starts: Where the range of each row begins, in code points, int64 ``[row]``.
-        ends: Where it ends, likewise.
-        mask: What stands in its place, uint8 ``[byte]``.
+        starts: Start of the range of each row, in code points, int64 ``[row]``.
+        ends: Ends of the ranges, exclusive, likewise.
+        mask: The replacement, uint8 ``[byte]``.
 
     Returns:
-        UTF-8 of all rows uint8 ``[byte]``, and where each begins int64 ``[row + 1]``.
+        UTF-8 of all rows uint8 ``[byte]``, and the start of each int64 ``[row + 1]``.
     """
     rows = len(row_text)
     cuts = np.empty((rows, 2), np.int64)
@@ -141,7 +141,7 @@ def slices(
     starts: np.ndarray,
     ends: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Copy a range of each text; arguments and result as of `splice`."""
+    """Copy a range of each text; arguments and result are those of `splice`."""
     rows = len(row_text)
     cuts = np.empty(rows, np.int64)
     out_offsets = np.zeros(rows + 1, np.int64)
@@ -160,12 +160,12 @@ def slices(
 def wordlike_tokens(
     data: np.ndarray, starts: np.ndarray, ends: np.ndarray, properties: np.ndarray
 ) -> np.ndarray:
-    """Tell which tokens hold a letter or a digit.
+    """Flag tokens that contain a letter or a digit.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        starts: Where tokens begin, in bytes (`token_bytes`), int64 ``[token]``.
-        ends: Where they end, likewise.
+        starts: First byte of each token (`token_bytes`), int64 ``[token]``.
+        ends: End of each token, exclusive, likewise.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:

@@ -1,7 +1,7 @@
-"""Placeholders, tags, entities, URLs, addresses, 24/7: text that stays in one piece.
+"""Text that is never split: placeholders, tags, entities, URLs, addresses, 24/7.
 
-Each function looks at one place of a text and returns where the match ends, or the place itself if
-there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never crosses ``end``.
+Each function matches at one place of a text and returns the end of the match, or the place itself
+if there is none. ``at``, ``begin`` and ``end`` are byte positions; a match never crosses ``end``.
 """
 
 import numba
@@ -11,19 +11,19 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import utf8
 
 _LONGEST = 100
-"""Most bytes between the delimiters of a placeholder; text in braces is no placeholder."""
+"""Maximum bytes between the delimiters of a placeholder; longer text in braces is none."""
 _LONGEST_TAG = 2000
-"""Most bytes of a tag with its attributes."""
+"""Maximum bytes of a tag with its attributes."""
 
 _DIGIT = 1
 _NAME_START = 2  # letter or _
 _PRINTF_FLAG = 4
 _CONVERSION = 8
-_IN_BRACES = 16  # what a format field may hold
+_IN_BRACES = 16  # allowed in a format field
 _IN_URL = 32
 _IN_TAG_NAME = 64
 _TRAILING = 128  # punctuation that ends the sentence rather than the URL
-_LENGTH = 256  # of a printf argument
+_LENGTH = 256  # length modifier of a printf conversion
 
 
 def _ascii_table() -> np.ndarray:
@@ -63,7 +63,7 @@ def _skip(data: np.ndarray, at: Integer, end: Integer, kinds: int) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _in_braces(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Match ``{...}`` at a brace: no space, no brace, something inside."""
+    """Match ``{...}`` at a brace: not empty, without spaces and braces inside."""
     inner = at + 1
     stop = min(end, inner + _LONGEST)
     while inner < stop and data[inner] > 32 and data[inner] != 123 and data[inner] != 125:
@@ -84,8 +84,8 @@ def _number_or_star(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 def _printf(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
     """Match ``%%``, ``%s``, ``%1$s``, ``%-5.2f``, ``%(name)s``, ``%{name}`` or ``%@``.
 
-    The space flag is left out: ``50 % des`` holds no placeholder. For the same reason a ``%`` after
-    a digit and with a letter after its conversion, as in ``20%ige``, is none.
+    The space flag is not supported: ``50 % des`` has no placeholder. For the same reason a ``%``
+    after a digit whose conversion is followed by a letter, as in ``20%ige``, is none.
     """
     here = at + 1
     if here >= end:
@@ -256,8 +256,8 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 def _fenced(data: np.ndarray, begin: Integer, at: Integer, end: Integer) -> Integer:
     """Match ``#URL1#``, ``%NAME%``, ``@NAME@`` or ``$NAME$``: a name between two equal marks.
 
-    The name has two characters at least, capitals, digits and underscores, and does not begin with
-    a digit; only ``#`` takes small letters, too. No ASCII letter or digit adjoins the marks.
+    The name has at least two characters: capitals, digits and underscores, of which the first is
+    not a digit; between ``#`` also lower-case letters. No ASCII letter or digit is next to a mark.
     """
     fence = data[at]
     here = at + 1
@@ -308,8 +308,8 @@ def placeholder(
 def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
     """Match the rest of a URL, after its scheme or after a name that begins with ``www.``.
 
-    Letters beyond ASCII belong to it, ideographs do not: Chinese and Japanese set no space after.
-    Punctuation at the end, and a bracket that the URL did not open, belong to the sentence.
+    Non-ASCII letters belong to it, but ideographs do not: Chinese and Japanese have no space after
+    a URL. Punctuation at the end, and a closing bracket without an opening one, do not.
     """
     here = at
     unopened = np.zeros(128, np.int64)  # by closing bracket: how many more close than open
@@ -346,7 +346,7 @@ def url_tail(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray
 
 @numba.njit(nogil=True, cache=True)
 def scheme_start(data: np.ndarray, begin: Integer, at: Integer) -> Integer:
-    """Return where the URL scheme that ends at a byte begins; ``at`` if there is none."""
+    """Return the start of the URL scheme that ends at a byte; ``at`` if there is none."""
     start = at
     while start > begin and (
         (_is(data[start - 1], _IN_TAG_NAME) and data[start - 1] not in (58, 95))
@@ -373,7 +373,7 @@ def _in_address(point: Integer, kinds: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def address_start(data: np.ndarray, begin: Integer, at: Integer, properties: np.ndarray) -> Integer:
-    """Return where the local part before an ``@`` begins; ``at`` if there is none."""
+    """Return the start of the local part before an ``@``; ``at`` if there is none."""
     start = at
     while start > begin:
         before = utf8.step_back(data, start, begin)
@@ -392,9 +392,9 @@ def address_start(data: np.ndarray, begin: Integer, at: Integer, properties: np.
 
 @numba.njit(nogil=True, cache=True)
 def domain_end(data: np.ndarray, at: Integer, end: Integer, properties: np.ndarray) -> Integer:
-    """Return where the domain after an ``@`` ends; ``at`` if there is none.
+    """Return the end of the domain after an ``@``; ``at`` if there is none.
 
-    A domain has two labels at least, and its last begins with a letter and has two characters.
+    A domain has at least two labels; the last begins with a letter and has at least two characters.
     """
     here = at
     matched = at
@@ -437,7 +437,7 @@ def _is_digit(point: Integer, properties: np.ndarray) -> bool:
 def slash_in_number(
     data: np.ndarray, begin: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> bool:
-    """Tell whether the slash at a byte stands between two digits, as in ``24/7`` or ``2018/19``."""
+    """Tell whether the slash at a byte is between two digits, as in ``24/7`` or ``2018/19``."""
     if at == begin or at + 1 >= end:
         return False
     before, _ = utf8.decode(data, utf8.step_back(data, at, begin), at)

@@ -1,7 +1,7 @@
-"""UTF-8 bytes as code points, and what the code points are.
+"""UTF-8 as code points, and properties of code points.
 
-Texts lie one after the other in one array of bytes; ``offsets[text]`` is where a text begins. A
-table gives the properties of every code point; `transforms.text.codepoints.properties` makes it.
+Texts are concatenated in one array of bytes; ``offsets[text]`` is the start of a text.
+`transforms.text.codepoints.properties` makes the table of the properties of every code point.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,7 @@ PICTOGRAPH = 1 << 5
 WORD = 1 << 6
 """A letter or a digit (general categories L and N)."""
 RUN = 1 << 7
-"""Punctuation or a symbol that makes one token with its repetitions, such as ``...``."""
+"""Punctuation or a symbol whose repetitions are one token, such as ``...``."""
 PREPEND = 1 << 8
 """Grapheme_Cluster_Break=Prepend: no break after it."""
 MARK = 1 << 9
@@ -49,7 +49,7 @@ MARK = 1 << 9
 WHITE = 1 << 10
 """White_Space."""
 BLANK = 1 << 11
-"""Leaves no ink: white space, controls and default ignorable code points."""
+"""Invisible: white space, controls and default ignorable code points."""
 CONSONANT = 1 << 12
 """Indic_Conjunct_Break=Consonant."""
 LINKER = 1 << 13
@@ -65,7 +65,7 @@ class FlatTexts(NamedTuple):
 
     Attributes:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``; the first need not be 0.
+        offsets: Start of each text, int64 ``[text + 1]``; the first need not be 0.
     """
 
     data: np.ndarray
@@ -74,9 +74,9 @@ class FlatTexts(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def decode(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Integer]:
-    """Return the code point that begins at a byte, and its width in bytes.
+    """Return the code point at a byte, and its width in bytes.
 
-    The bytes must be valid UTF-8; a sequence that ``end`` cuts short reads as U+FFFD.
+    The bytes must be valid UTF-8; a sequence that continues after ``end`` is read as U+FFFD.
     """
     lead = np.int64(data[at])
     if lead < 0x80:
@@ -100,7 +100,7 @@ def decode(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, Intege
 
 @numba.njit(nogil=True, cache=True)
 def step_back(data: np.ndarray, at: Integer, begin: Integer) -> Integer:
-    """Return where the code point before a byte position begins."""
+    """Return the start of the code point before a byte position."""
     at -= 1
     while at > begin and (data[at] & 0xC0) == 0x80:
         at -= 1
@@ -118,12 +118,12 @@ def count_points(data: np.ndarray, begin: Integer, end: Integer) -> int:
 
 @numba.njit(nogil=True, cache=True)
 def any_visible(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -> np.ndarray:
-    """Tell which texts hold a code point that leaves ink.
+    """Flag texts that contain a visible code point.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
-        properties: Of every code point, uint16.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        properties: Properties of every code point, uint16.
 
     Returns:
         Booleans ``[text]``.
@@ -145,12 +145,12 @@ def any_visible(data: np.ndarray, offsets: np.ndarray, properties: np.ndarray) -
 def split_at_white_space(
     data: np.ndarray, offsets: np.ndarray, properties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find what stands between runs of Unicode white space.
+    """Split texts at runs of Unicode white space.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
-        properties: Of every code point, uint16.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        properties: Properties of every code point, uint16.
 
     Returns:
         Token offsets int32 ``[text + 1]``, and the tokens' starts and ends in code points of their

@@ -1,9 +1,9 @@
 """Words, punctuation and unbreakable spans of UTF-8 text, as ranges of code points.
 
-The ground is Unicode's word breaking (UAX #29, rules WB3 to WB16), read from left to right with one
-look ahead. A break inside a grapheme cluster (GB9a to GB9c) is none; GB9c is taken widely: a linker
-joins a consonant to whatever it follows. Where alignment wants other tokens the kernel departs from
-the standard, as `find_tokens` says.
+The rules are those of Unicode's word breaking (UAX #29, WB3 to WB16), applied from left to right
+with one code point of lookahead. There is no break inside a grapheme cluster (GB9a to GB9c); GB9c
+is extended: a linker joins a consonant to whatever precedes the linker. `find_tokens` lists the
+other deviations from the standard, which alignment needs.
 """
 
 import numba
@@ -13,7 +13,7 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
 
 _JOINED = 31
-"""In place of a class: what follows has been looked at and belongs to the segment."""
+"""Instead of a class: the next code point is known to belong to the segment."""
 
 
 # Sets of classes, a bit for each.
@@ -26,7 +26,7 @@ _BETWEEN_NUMBERS = _BETWEEN | 1 << utf8.MID_NUM
 _BETWEEN_ANY = _BETWEEN_LETTERS | _BETWEEN_NUMBERS | 1 << utf8.DOUBLE_QUOTE
 _IGNORED = 1 << utf8.EXTEND | 1 << utf8.FORMAT | 1 << utf8.ZWJ
 
-# ASCII that ends a word of ASCII letters whatever follows.
+# ASCII characters that end a word of ASCII letters regardless of what follows.
 _ENDS_WORD = np.zeros(256, np.bool_)
 _ENDS_WORD[[ord(character) for character in ' \t\n!"()*+,-/;<=>?[]{}|']] = True
 
@@ -39,7 +39,7 @@ def _among(kind: Integer, kinds: int) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _plain_word_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return where a word of nothing but ASCII letters ends; ``at`` if it is not so simple."""
+    """Return the end of a word of ASCII letters; ``at`` if the full rules are needed."""
     stop = at
     while stop < end and 97 <= (data[stop] | 32) <= 122:
         stop += 1
@@ -66,7 +66,7 @@ def _next_class(data: np.ndarray, at: Integer, end: Integer, properties: np.ndar
 def _groups_digits(
     data: np.ndarray, at: Integer, point: Integer, end: Integer, properties: np.ndarray
 ) -> bool:
-    """Tell whether the space at ``at`` parts thousands: no-break or thin, then three digits."""
+    """Tell whether the space at ``at``, no-break or thin, separates thousands."""
     if point != 0xA0 and point != 0x202F and point != 0x2009 and point != 0x2007:
         return False
     at += 2 if point == 0xA0 else 3
@@ -92,9 +92,9 @@ def _joins(
     end: Integer,
     properties: np.ndarray,
 ) -> Integer:
-    """Return the class that a code point leaves behind if it joins a word, or -1 if it breaks.
+    """Return the class after a code point that joins a word, or -1 if there is a break before it.
 
-    ``previous`` is the class before it and ``kind`` its own; ``after`` is where it ends.
+    ``previous`` is the class before it, ``kind`` its own class and ``after`` its end.
     """
     if previous == _JOINED or (_among(previous, _WORD) and _among(kind, _WORD)):
         return kind
@@ -122,20 +122,20 @@ def _extend(
     whole: int,
     properties: np.ndarray,
 ) -> tuple[Integer, int, bool, bool]:
-    """Read on from the first code point of a segment to the segment's end.
+    """Read from the first code point of a segment to the segment's end.
 
     Args:
         data: UTF-8, uint8 ``[byte]``.
-        begin: Where the text begins.
-        at: Where the first code point ends.
-        end: Where the text ends.
+        begin: Start of the text.
+        at: End of the first code point.
+        end: End of the text.
         point: The first code point; of an unbreakable span, its last.
-        whole: Whether it ends an unbreakable span, which only marks may lengthen.
-        properties: Of every code point, uint16.
+        whole: Whether it ends an unbreakable span, which only marks can extend.
+        properties: Properties of every code point, uint16.
 
     Returns:
-        Where the segment ends, the code points read, whether any leaves ink, and whether an
-        apostrophe stands in a word.
+        The segment's end, the number of code points read, whether any is visible, and whether
+        an apostrophe is inside a word.
     """
     last = properties[point]
     previous: Integer = np.int64(last & utf8.CLASS)
@@ -147,9 +147,11 @@ def _extend(
     visible = not last & utf8.BLANK
     apostrophe = False
     regionals = 1 if previous == utf8.REGIONAL else 0
-    adjacent = regionals  # as graphemes count them: a mark between two starts anew
+    adjacent = regionals  # as for grapheme clusters: a mark between two restarts the count
     linked = last & utf8.LINKER != 0
-    group = 1 if previous == utf8.NUMERIC and last & utf8.WORD else 4  # digits; over 3 never counts
+    group = (
+        1 if previous == utf8.NUMERIC and last & utf8.WORD else 4
+    )  # digits of the last group; 4: not a group
     grouped = False
     points = 0
     if previous == utf8.NEWLINE:
@@ -157,7 +159,7 @@ def _extend(
     while at < end:
         byte = data[at]
         if previous == utf8.LETTER and (97 <= byte <= 122 or 65 <= byte <= 90):
-            # Most text is this. What follows is a plain letter whatever came before it.
+            # The most frequent case: ASCII letters after a letter always join it.
             while at < end and (97 <= data[at] <= 122 or 65 <= data[at] <= 90):
                 at += 1
                 points += 1
@@ -183,7 +185,7 @@ def _extend(
                 (
                     last & utf8.CLASS == utf8.ZWJ
                     and found & utf8.PICTOGRAPH
-                    and previous != utf8.SPACE  # which gives no token, though ink would ride on it
+                    and previous != utf8.SPACE  # which is no token, not even with visible marks
                 )
                 or (last & utf8.PREPEND and not found & utf8.CONTROL)
                 or (found & utf8.MARK and not last & utf8.CONTROL)
@@ -225,9 +227,9 @@ def _extend(
 def _url(
     data: np.ndarray, start: Integer, at: Integer, end: Integer, properties: np.ndarray
 ) -> tuple[Integer, Integer]:
-    """Return where a URL begins and ends that the word ``[start, at)`` leads to.
+    """Return the start and end of the URL that begins with the word ``[start, at)``.
 
-    It begins with the word, or after the last colon in it; it ends at ``at`` if there is none.
+    The URL begins at the word, or after the last colon in it. If there is none, the end is ``at``.
     """
     if at + 3 < end and data[at] == 58 and data[at + 1] == 47 and data[at + 2] == 47:
         scheme = unbreakable.scheme_start(data, start, at)
@@ -245,7 +247,7 @@ def _url(
 
 
 @numba.njit(nogil=True, cache=True)
-def _room(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
+def _with_capacity(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
     if count + more <= len(spans):
         return spans
     larger = np.empty(2 * (count + more), spans.dtype)
@@ -261,28 +263,28 @@ def find_tokens(
     words_only: int,
     properties: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cut texts into words and what else leaves ink.
+    """Split texts into words and other visible tokens.
 
-    A token is a segment between two word boundaries of UAX #29 that leaves ink and does not begin
-    with white space. Deliberate differences:
+    A token is a segment between two word boundaries of UAX #29 that is visible and does not begin
+    with white space. Deliberate deviations:
 
-    - Katakana stands by character, as Han, Hiragana and (by grapheme cluster) Thai, Lao, Khmer and
-      Myanmar do in UAX #29 already, unless the properties give it its class;
+    - Katakana is split into characters unless the properties give it its class; UAX #29 already
+      splits Han and Hiragana, and Thai, Lao, Khmer and Myanmar into grapheme clusters;
     - a punctuation mark or symbol and its repetitions are one token;
     - a colon between digits, and a no-break or thin space between groups of three, belong to the
       number; U+202F is a space otherwise;
-    - a joiner behind white space does not join a pictograph to it;
-    - words part at elisions, and before clitics (`transforms.kernels.text.clitics`);
+    - a joiner after white space does not join a pictograph to it;
+    - words are split at elisions, and before clitics (`transforms.kernels.text.clitics`);
     - a placeholder, tag, character reference, URL or e-mail address is one token
       (`transforms.kernels.text.unbreakable`).
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
-        languages: How words with an apostrophe part, uint8 ``[text]``.
-        words_only: 1 for the spans that no border may split: clitics stay with their words, numbers
-            that slashes join (24/7, 2018/19) are one, and segments of several code points that are
-            no tokens come too.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        languages: How words with an apostrophe are split, uint8 ``[text]``.
+        words_only: 1 to find spans that no tag may split: clitics stay with their words, numbers
+            joined by slashes (24/7, 2018/19) are one span, and segments of several code points
+            that are no tokens are included.
         properties: Of every code point, uint16 (`transforms.text.codepoints.properties`).
 
     Returns:
@@ -298,14 +300,14 @@ def find_tokens(
     for text in range(texts):
         begin = offsets[text]
         end = offsets[text + 1]
-        starts = _room(starts, tokens, end - begin)
-        ends = _room(ends, tokens, end - begin)
+        starts = _with_capacity(starts, tokens, end - begin)
+        ends = _with_capacity(ends, tokens, end - begin)
         language = languages[text]
         first = tokens
         at = begin
         position = 0
-        number_end: Integer = np.int64(-1)  # where the last number ended
-        floor = begin  # an address does not reach back into the unbreakable span before it
+        number_end: Integer = np.int64(-1)  # end of the last number
+        floor = begin  # an address does not extend into the unbreakable span before it
         while at < end:
             start = at
             start_position = position

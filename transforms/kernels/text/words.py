@@ -1,6 +1,6 @@
 """Words of UTF-8 text as folded code points and hashes.
 
-Two words that differ only by case, by compatibility form or by how an accent is encoded have the
+Two words that differ only in case, compatibility form or the encoding of accents have the
 same folded form. The text itself is never changed.
 """
 
@@ -13,10 +13,10 @@ import numpy as np
 from pairweave.transforms.kernels.sampling import mix_all
 
 PLANE = 0x10000
-"""Code points at or above this are compared as they are."""
+"""Code points from this one on are not folded."""
 
 STEM_LETTERS = 4
-"""Letters that a word keeps in its stem (four, as in Fraser and Marcu 2005)."""
+"""Length of a stem in letters (four, as in Fraser and Marcu 2005)."""
 
 
 def fold_character(character: str) -> str:
@@ -37,7 +37,7 @@ def folding() -> tuple[np.ndarray, np.ndarray]:
     points: list[int] = []
     for point in range(PLANE):
         if 0xAC00 <= point <= 0xD7A3 or 0xD800 <= point <= 0xDFFF:
-            # A Hangul syllable stays one letter: as jamo, every other word would look alike.
+            # A Hangul syllable stays one letter: decomposed into jamo, many words would be alike.
             points.append(point)
         else:
             points.extend(map(ord, fold_character(chr(point))))
@@ -55,23 +55,23 @@ def fold_tokens(
     fold_offsets: np.ndarray,
     fold_points: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cut the folded tokens out of UTF-8 text.
+    """Extract the folded tokens from UTF-8 text.
 
     Args:
         data: Text of all rows, valid UTF-8, uint8 ``[byte]``.
-        row_offsets: Where each row begins in ``data``, ``[row + 1]``.
-        token_offsets: Where each row's tokens begin, ``[row + 1]``.
+        row_offsets: Start of each row in ``data``, ``[row + 1]``.
+        token_offsets: Start of each row's tokens, ``[row + 1]``.
         starts: First code point of each token within its row, sorted in a row, ``[token]``.
-        ends: Code point behind each token, ``[token]``.
+        ends: End of each token, exclusive, ``[token]``.
         fold_offsets: From `folding`.
         fold_points: From `folding`.
 
     Returns:
-        Where each token's letters begin ``[token + 1]``, and the letters, int32 ``[letter]``.
+        Start of each token's letters ``[token + 1]``, and the letters, int32 ``[letter]``.
     """
     tokens = len(starts)
     offsets = np.zeros(tokens + 1, dtype=np.int64)
-    # The folded form of a row seldom has more letters than the row has bytes; grow if it does.
+    # The folded form of a row rarely has more letters than the row has bytes; grow if it does.
     letters = np.empty(int(row_offsets[-1] - row_offsets[0]) + 64, dtype=np.int32)
     used = 0
     for row in range(len(row_offsets) - 1):
@@ -79,7 +79,7 @@ def fold_tokens(
         stop = row_offsets[row + 1]
         index = 0
         for token in range(token_offsets[row], token_offsets[row + 1]):
-            if starts[token] < index:  # overlapping tokens: read the row again
+            if starts[token] < index:  # overlapping tokens: read the row from its start
                 at = row_offsets[row]
                 index = 0
             while index < ends[token] and at < stop:
@@ -159,12 +159,12 @@ def fill_table(keys: np.ndarray, ids: np.ndarray, words: np.ndarray) -> int:
     """Put word hashes into an empty table; id is the position in ``words``.
 
     Args:
-        keys: Zeros, uint64, a power of two and more than the words.
+        keys: Zeros, uint64; their number is a power of two above the number of words.
         ids: int32, as long as ``keys``.
         words: Hashes, uint64 ``[word]``.
 
     Returns:
-        -1, or the position of the first hash that came twice.
+        -1, or the position of the first repeated hash.
     """
     mask = np.uint64(len(keys) - 1)
     for word in range(len(words)):
@@ -187,7 +187,7 @@ def hash_tokens(offsets: np.ndarray, letters: np.ndarray, max_letters: int) -> n
 
 @numba.njit(nogil=True, cache=True)
 def numbers_of(hashes: np.ndarray, keys: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Return the id of each hash, int32; -1 where unknown."""
+    """Return the id of each hash, int32; -1 for unknown ones."""
     found = np.empty(len(hashes), dtype=np.int32)
     for at in range(len(hashes)):
         found[at] = find(keys, ids, hashes[at])
@@ -206,7 +206,7 @@ def look_up(
     """Number the tokens.
 
     Args:
-        offsets: Where each token's letters begin ``[token + 1]``.
+        offsets: Start of each token's letters ``[token + 1]``.
         letters: Folded code points.
         word_keys: Table of the known words.
         word_ids: Table of the known words.

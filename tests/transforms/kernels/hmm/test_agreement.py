@@ -183,16 +183,16 @@ def test_counts_are_products_of_both_directions(model, markov):
 
 def test_each_direction_hears_the_odds_of_the_other():
     own = np.array([[0.5, 0.1], [0.2, 0.8]], np.float32)
-    believed = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
+    other = np.array([[1.0, 0.0], [0.5, 0.9]], np.float32)  # [state, word]
     none = np.zeros(2, np.int32)
-    heard = agreement.heard_odds(believed, none, none, 2)
-    posteriors = agreement.heard_posteriors(own, heard)
+    combined = agreement.other_odds(other, none, none, 2)
+    posteriors = agreement.combine_posteriors(own, combined)
     for word in range(2):
-        odds = [(chance + 0.1) / (1.1 - chance) for chance in believed[:, word]]
+        odds = [(chance + 0.1) / (1.1 - chance) for chance in other[:, word]]
         weights = own[word] * odds
         total = weights.sum() + 1 - own[word].sum()
         assert posteriors[word] == pytest.approx(weights / total, rel=1e-5)
-        assert heard[word] == pytest.approx(odds, rel=1e-5)
+        assert combined[word] == pytest.approx(odds, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -210,11 +210,11 @@ def test_windows_lie_round_the_diagonal(words, states):
 
 
 def test_outside_its_window_a_direction_believes_in_no_link():
-    believed = np.array([[0.5], [0.25], [1.0]], np.float32)
-    heard = agreement.heard_odds(believed, np.array([0, 1, 1]), np.array([0, 1]), 2)
+    other = np.array([[0.5], [0.25], [1.0]], np.float32)
+    combined = agreement.other_odds(other, np.array([0, 1, 1]), np.array([0, 1]), 2)
     none = 0.1 / 1.1
-    assert heard[0] == pytest.approx([1.0, none], rel=1e-5)
-    assert heard[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
+    assert combined[0] == pytest.approx([1.0, none], rel=1e-5)
+    assert combined[1] == pytest.approx([0.35 / 0.85, 1.1 / 0.1], rel=1e-5)
 
 
 def test_a_window_is_found_from_its_state():

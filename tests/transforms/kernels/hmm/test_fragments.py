@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pairweave.transforms.kernels.hmm.fragments import (
     Sentences,
     Taken,
-    count_places,
+    count_occurrences,
     list_fragments,
     next_fragments,
 )
@@ -99,7 +99,7 @@ def test_listed_fragments_hold_a_word_split_nothing_and_occur_once(data, max_wor
             for end in range(start + 1, min(len(sentence), start + max_words) + 1):
                 run = sentence[start:end]
                 places = sum(sentence[at : at + len(run)] == run for at in range(len(sentence)))
-                assert count_places(np.array(sentence), np.array(run)) == places
+                assert count_occurrences(np.array(sentence), np.array(run)) == places
                 whole = cuts[first + pair + start] and cuts[first + pair + end]
                 if whole and any(wordlike[first + start : first + end]) and places == 1:
                     expected.add((start, end))

@@ -10,7 +10,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
     lay_out,
     posteriors,
     slide,
-    unslide,
+    slide_back,
 )
 from tests.oracles.slow_hmm import enumerated, windowed
 
@@ -146,5 +146,5 @@ def test_unslide_is_the_transpose_of_slide(step):
         slide(row, step)
     for at in range(4):
         unit = np.eye(4, dtype=np.float32)[at]
-        unslide(unit, step)
+        slide_back(unit, step)
         assert unit.tolist() == matrix[:, at].tolist()

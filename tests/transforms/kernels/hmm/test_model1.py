@@ -138,7 +138,7 @@ def test_counts_become_the_probabilities_of_the_formula():
     real = counts / FIXED_POINT
     stems = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1], np.int32)
     _, stem_columns, entries = model1.stem_entries(offsets, columns, *stems, 2, 2)
-    mass, other_mass, stem_counts = model1.add_up(
+    mass, other_mass, stem_counts = model1.sum_counts(
         offsets, columns, counts, entries, 3, len(stem_columns)
     )
     sources = np.repeat(np.arange(4), np.diff(offsets))

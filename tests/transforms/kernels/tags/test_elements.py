@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairweave.transforms.kernels.tags.elements import ElementTags, hold_whole
+from pairweave.transforms.kernels.tags.elements import ElementTags, require_whole
 from pairweave.transforms.kernels.text.spans import FlatSpans
 
 
@@ -11,7 +11,7 @@ def fits(phrase, *elements):
     """Tell whether a phrase of tokens of one character each may be tagged beside elements."""
     left = np.ones(1, np.bool_)
     tokens = np.arange(12, dtype=np.int32)
-    hold_whole(
+    require_whole(
         FlatSpans(np.array([0, 1]), *(np.array([at], np.int16) for at in phrase)),
         FlatSpans(np.array([0, 12]), tokens, tokens + 1),
         ElementTags(
