@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from pairweave.transforms.arrow.flat_columns import chunk_of, fields_of, texts_of
 from pairweave.transforms.indexed_tag import TAG_PATTERN, digits_of
-from pairweave.transforms.kernels.masks.masks import CutTokens, HeldTags
+from pairweave.transforms.kernels.masks.masks import CutTokens, TokenTags
 from pairweave.transforms.kernels.text import spans
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.segmenter import NONE
@@ -63,9 +63,9 @@ class TokenView:
         return CutTokens(self.data, self.token_offsets, self.byte_starts, self.byte_ends, self.cuts)
 
     @property
-    def held_tags(self) -> HeldTags:
+    def held_tags(self) -> TokenTags:
         """Return the tags as an argument for kernels."""
-        return HeldTags(self.tag_offsets, self.tags, self.partners)
+        return TokenTags(self.tag_offsets, self.tags, self.partners)
 
 
 def view_tokens(

@@ -1,11 +1,11 @@
-"""Where a mask begins and ends in its text, white space between tokens included."""
+"""The borders of masks in their texts, with the white space between tokens."""
 
 import numba
 import numpy as np
 
 REPLACE, INSERT, DELETE = 0, 1, 2
 OPERATIONS = ("replace", "insert", "delete")
-"""The names of the operations by number."""
+"""Names of the operations, by number."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -21,23 +21,23 @@ def find_borders(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Turn regions of tokens into ranges of code points (`transforms.suggestions.aligned_masks`).
 
-    A gap is what lies between two tokens; it is open if it holds anything. At each border of a
-    region that has tokens on both sides, both ranges reach over the gap to the neighbouring token
-    if the gap is open on one side only: the suggestion then brings its own spacing. Where a side
-    has no token its one gap stands against two of the other side. It is matched with the right one
-    if both are open or both closed, else with the left one likewise; the range holds the other
-    gap. If neither matches, both ranges reach from neighbour to neighbour.
+    A gap is the text between two tokens; it is open if it is not empty. If a region has tokens on
+    both sides, each border is handled alone: if the gap there is open on one side only, both ranges
+    include it, so that the suggestion contains its own spacing. If one side has no token, its only
+    gap corresponds to two gaps of the other side. It is matched with the right one if both are open
+    or both closed, otherwise with the left one by the same rule; the range then includes the other
+    gap. If neither matches, both ranges include all gaps.
 
     Args:
         region_pair: The pair of each region, int64 ``[region]``.
         regions: Start and end in tokens of the translation, then of the reference, int64
-            ``[4, region]``; before a region and behind it both sides have a token or neither.
+            ``[4, region]``; before and after a region either both sides have a token or neither.
         token_offsets: Tokens of each translation, int64 ``[pair + 1]``.
         starts: In code points, int32 ``[token]``.
         ends: Likewise.
         target_token_offsets: Tokens of each reference, int64 ``[pair + 1]``.
-        target_starts: See above.
-        target_ends: See above.
+        target_starts: As ``starts``.
+        target_ends: As ``ends``.
 
     Returns:
         Start and end in code points of the translation, then of the reference, int64
@@ -100,17 +100,17 @@ def _one_gap(
     stop: np.int64,
     other_right: np.int64,
 ) -> tuple[np.int64, np.int64, np.int64, np.int64]:
-    """Return the ranges where one side has no token.
+    """Return the ranges of a region of which one side has no token.
 
     Args:
-        has_left: Whether a token stands before.
-        has_right: Whether one stands behind.
-        left: End of the token before, on the side without a token between.
-        right: Start of the token behind, there.
+        has_left: Whether there is a token before the region.
+        has_right: Whether there is a token after the region.
+        left: End of the token before, on the side without tokens in the region.
+        right: Start of the token after, on that side.
         other_left: End of the token before, on the other side.
-        begin: Start of the first token between, there.
-        stop: End of the last token between, there.
-        other_right: Start of the token behind, there.
+        begin: Start of the region's first token, on the other side.
+        stop: End of the region's last token, on the other side.
+        other_right: Start of the token after, on the other side.
 
     Returns:
         Start and end on the side without a token, then on the other side.

@@ -1,4 +1,4 @@
-"""Masks drawn from a text: where they begin and how long they are."""
+"""Random masks of a text: draws of their places and lengths."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ from pairweave.transforms.kernels.masks.masks import (
     BROKEN,
     POSITIONS,
     CutTokens,
-    HeldTags,
+    TokenTags,
     close_tags,
 )
 
 ATTEMPTS = 8
-"""How often a span whose length and place repeat an earlier one is drawn."""
+"""Maximum number of draws of a span that repeats an earlier one."""
 
 
 class Distributions(NamedTuple):
-    """What the masks of a text are drawn from.
+    """The distributions from which the masks of a text are drawn.
 
     Attributes:
         start_probability: Probability that a token begins a span; unused if there are
@@ -40,15 +40,15 @@ class Distributions(NamedTuple):
 
 @numba.njit(nogil=True, cache=True)
 def _draw_number(cumulative: np.ndarray, limit: Integer, bits: np.uint64) -> Integer:
-    """Draw 1 to ``limit`` from a distribution, given that it is at most that.
+    """Draw a number from a distribution truncated at ``limit``.
 
     Args:
-        cumulative: Weight of 1, of 1 and 2, and so on, float64 ``[number]``.
+        cumulative: Cumulative weights of 1, 2, …, float64 ``[number]``.
         limit: Largest number.
         bits: 64 random bits.
 
     Returns:
-        The number; 0 if the distribution gives no weight to any.
+        The number, from 1; 0 if all weights up to the limit are 0.
     """
     limit = min(np.int64(limit), np.int64(len(cumulative)))
     if limit < 1 or cumulative[limit - 1] <= 0:
@@ -66,8 +66,8 @@ def _draw_number(cumulative: np.ndarray, limit: Integer, bits: np.uint64) -> Int
 
 
 @numba.njit(nogil=True, cache=True)
-def _free_span(cuts: np.ndarray, start: Integer, end: Integer) -> tuple[Integer, Integer]:
-    """Widen a range of tokens to where a mask may begin and end."""
+def _extend_to_cuts(cuts: np.ndarray, start: Integer, end: Integer) -> tuple[Integer, Integer]:
+    """Extend a range of tokens to borders at which a mask may begin and end."""
     while not cuts[start]:
         start -= 1
     while not cuts[end]:
@@ -76,7 +76,7 @@ def _free_span(cuts: np.ndarray, start: Integer, end: Integer) -> tuple[Integer,
 
 
 @numba.njit(nogil=True, cache=True)
-def _widen(
+def _extend(
     cuts: np.ndarray,
     tags: np.ndarray,
     partners: np.ndarray,
@@ -85,9 +85,9 @@ def _widen(
     start: Integer,
     end: Integer,
 ) -> tuple[Integer, Integer]:
-    """Widen a range to free borders and whole tags; its end is `BROKEN` if that cannot be."""
+    """Extend a range to free borders and whole tags; its end is `BROKEN` if that is impossible."""
     while True:
-        wide = _free_span(cuts, start, end)
+        wide = _extend_to_cuts(cuts, start, end)
         closed = close_tags(tags, partners, first, last, wide[0], wide[1])
         if closed[1] == BROKEN or (closed[0] == start and closed[1] == end):
             return closed
@@ -100,7 +100,7 @@ def draw_masks(
     keys: np.ndarray,
     picked: np.ndarray,
     texts: CutTokens,
-    tags: HeldTags,
+    tags: TokenTags,
     distributions: Distributions,
     max_share: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -109,15 +109,15 @@ def draw_masks(
     Args:
         run_seed: The run's seed.
         keys: Keys of the pairs, uint64 ``[pair]``.
-        picked: Which pairs get masks, bool ``[pair]``.
+        picked: Whether each pair gets masks, bool ``[pair]``.
         texts: Tokens of the texts, one text for each pair.
         tags: Tags of the texts.
-        distributions: What is drawn from.
-        max_share: Largest share of a text's tokens under a mask; one token is always allowed.
+        distributions: The distributions.
+        max_share: Maximum share of a text's tokens in a mask; one token is always allowed.
 
     Returns:
         The pair of each mask int64 ``[mask]``, its number in the pair int16, its first token and
-        the token behind its last int64; a mask whose end is `BROKEN` holds only one half of a tag.
+        the token after its last int64; a mask whose end is `BROKEN` contains half a tag.
     """
     token_offsets, cuts = texts.offsets, texts.cuts
     tag_offsets, tag_tokens, partners = tags
@@ -183,7 +183,7 @@ def draw_masks(
         for mask in range(count):
             if ends[mask] == starts[mask]:
                 continue
-            start, end = _widen(
+            start, end = _extend(
                 free,
                 tag_tokens,
                 partners,
@@ -227,10 +227,10 @@ def _draw_placed(
     lengths: np.ndarray,
     positions: np.ndarray,
 ) -> tuple[Integer, Integer]:
-    """Draw a span whose length and place follow distributions; an empty one if none can be.
+    """Draw a span whose length and place follow distributions; an empty one if there is none.
 
-    Of the places that leave room for the span, one in a bin is as likely as another. A bin without
-    a place of its own has the nearest before it.
+    The places of a bin at which the span fits are equally probable. A bin without such a place gets
+    the nearest before it.
     """
     bits = sampling.draw(run_seed, key, sampling.STEP_MASK_LENGTH, counter)
     length = _draw_number(lengths, limit, bits)

@@ -1,4 +1,4 @@
-"""Masks: where a translation differs from its reference, and spans drawn from a text."""
+"""Masks of the differences between a translation and its reference."""
 
 from typing import NamedTuple
 
@@ -10,23 +10,23 @@ from pairweave.transforms.kernels.links.links import WeightedLinks
 from pairweave.transforms.kernels.text.spans import same_bytes
 
 POSITIONS = 20
-"""Into how many bins of equal width the place of a mask in its sentence falls."""
+"""Number of bins of equal width for the place of a mask in its sentence."""
 
 BROKEN = -1
-"""In place of the end of a span: it holds half a tag whose other half is nowhere."""
+"""Instead of the end of a span: it contains half a tag, and the other half cannot be included."""
 
 JUDGED_GOOD, JUDGED_SAME, JUDGED_BAD = 0, 1, 2
 
 
 class CutTokens(NamedTuple):
-    """The tokens of some texts, and where a mask may begin or end.
+    """The tokens of several texts, and the borders at which a mask may begin or end.
 
     Attributes:
         data: UTF-8 of all texts, uint8 ``[byte]``.
         offsets: Start of each text's tokens, int64 ``[text + 1]``.
         starts: First byte of each token in ``data``, int64 ``[token]``.
-        ends: Byte behind each token, int64 ``[token]``.
-        cuts: Whether a mask may begin or end before a token, or behind the last token of a text,
+        ends: End of each token in ``data``, exclusive, int64 ``[token]``.
+        cuts: Whether a mask may begin or end before each token, and after the last of each text,
             bool ``[tokens + texts]``.
     """
 
@@ -37,13 +37,13 @@ class CutTokens(NamedTuple):
     cuts: np.ndarray
 
 
-class HeldTags(NamedTuple):
-    """The tags of some texts, and the tokens that hold them.
+class TokenTags(NamedTuple):
+    """The tags of several texts, and the tokens that contain them.
 
     Attributes:
         offsets: Start of each text's tags, int64 ``[text + 1]``.
-        tokens: Token of its text that holds the tag, int64 ``[tag]``.
-        partners: Token that holds the other half of the tag, or -1 if there is none, int64
+        tokens: Token of the text that contains the tag, int64 ``[tag]``.
+        partners: Token that contains the other half of the tag, or -1 if there is none, int64
             ``[tag]``.
     """
 
@@ -61,15 +61,15 @@ def close_tags(
     start: Integer,
     end: Integer,
 ) -> tuple[Integer, Integer]:
-    """Widen a range of tokens until it holds both halves of each of its tags.
+    """Extend a range of tokens until it contains both halves of each of its tags.
 
     Args:
         tag_token: Token of each tag, int64 ``[tag]``.
         tag_partner: Token of its other half, likewise.
         first: The first tag of the text.
-        last: One behind its last.
+        last: The tag after its last.
         start: First token.
-        end: One behind the last.
+        end: The token after the last.
 
     Returns:
         The range; its end is `BROKEN` if a tag in it has no other half.
@@ -102,21 +102,21 @@ def _find_units(
     units: np.ndarray,
     confidence: np.ndarray,
 ) -> Integer:
-    """Cut a pair into the smallest ranges of tokens on both sides that no link leaves.
+    """Divide a pair into the smallest ranges of tokens on both sides that no link leaves.
 
     Args:
-        links: How many links there are.
+        links: Number of links.
         source: Their translation tokens, int16 ``[link]``, ascending.
         target: Their reference tokens, likewise.
         probability: float32 ``[link]``.
-        cuts: Between which translation tokens a mask may begin or end, bool ``[token + 1]``.
-        target_cuts: Between which reference tokens, likewise.
-        units: Out: start and end in the translation, start and end in the reference, int64
-            ``[4, unit]``; the ranges of each side follow each other without a gap.
-        confidence: Out: the least probability of a unit's links, inf without any, ``[unit]``.
+        cuts: Whether a mask may begin or end before each translation token, bool ``[token + 1]``.
+        target_cuts: The same for reference tokens.
+        units: Receives start and end in the translation, start and end in the reference, int64
+            ``[4, unit]``; the ranges of each side are contiguous.
+        confidence: Receives the minimum probability of a unit's links, inf without any, ``[unit]``.
 
     Returns:
-        How many units there are.
+        The number of units.
     """
     sources = len(cuts) - 1
     targets = len(target_cuts) - 1
@@ -172,7 +172,7 @@ def _is_kept(
     reference: CutTokens,
     target_first: Integer,
 ) -> bool:
-    """Tell whether both sides of a unit hold the same tokens.
+    """Tell whether both sides of a unit have the same tokens.
 
     Args:
         units: From `_find_units`.
@@ -201,23 +201,23 @@ def _is_kept(
 
 
 @numba.njit(nogil=True, cache=True)
-def _widen_for_tags(
+def _extend_for_tags(
     units: np.ndarray,
     count: Integer,
     kept: np.ndarray,
     broken: np.ndarray,
     pair: Integer,
-    tags: HeldTags,
-    target_tags: HeldTags,
+    tags: TokenTags,
+    target_tags: TokenTags,
     deletions: int,
 ) -> None:
-    """Mask kept units too where a mask would otherwise hold only one half of a tag.
+    """Mask kept units as well where a mask would otherwise contain only half a tag.
 
     Args:
         units: From `_find_units`.
         count: Number of units.
-        kept: Which units are kept, bool ``[unit]``; changed in place.
-        broken: Receives which masks still hold only one half of a tag, bool ``[unit]``.
+        kept: Whether each unit is kept, bool ``[unit]``; changed in place.
+        broken: Receives whether each mask still contains only half a tag, bool ``[unit]``.
         pair: The pair.
         tags: Tags of the translations.
         target_tags: Tags of the references.
@@ -268,13 +268,13 @@ def find_regions(
     links: WeightedLinks,
     translation: CutTokens,
     reference: CutTokens,
-    tags: HeldTags,
-    target_tags: HeldTags,
+    tags: TokenTags,
+    target_tags: TokenTags,
     max_placeholders: Integer,
     max_share: float,
     deletions: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Find the placeholders of translations beside their references (`aligned_masks`).
+    """Find the placeholders of translations by their references (`aligned_masks`).
 
     Args:
         links: Links from translation tokens to reference tokens, ascending within a pair.
@@ -282,15 +282,15 @@ def find_regions(
         reference: Tokens of their references.
         tags: Tags of the translations.
         target_tags: Tags of the references.
-        max_placeholders: Most placeholders before concatenation.
-        max_share: Largest share of placeholders in a masked translation.
+        max_placeholders: Maximum number of placeholders before concatenation.
+        max_share: Maximum share of placeholders in a masked translation.
         deletions: 1 if a region without a counterpart is a placeholder.
 
     Returns:
         The pair of each region int64 ``[region]``; start and end in tokens of the translation and
         of the reference int64 ``[4, region]``; its confidence float32 ``[region]``, inf without a
-        link; which regions hold only one half of a tag, bool ``[region]``; how each pair was
-        judged int8 ``[pair]``, and its placeholders before concatenation int64 ``[pair]``.
+        link; whether each region contains only half a tag, bool ``[region]``; the verdict on each
+        pair int8 ``[pair]``, and its placeholders before concatenation int64 ``[pair]``.
     """
     token_offsets, target_token_offsets = translation.offsets, reference.offsets
     pairs = len(links.offsets) - 1
@@ -351,7 +351,7 @@ def find_regions(
         if seen == 0:
             judged[pair] = JUDGED_SAME
             continue
-        # In the order of the sum, so that 0.5 of 10 is 5 on every machine.
+        # Multiplied in this order, so that 0.5 of 10 is 5 on every machine.
         if seen > max_placeholders or seen > max_share * (seen + tokens - masked) + 1e-9:
             judged[pair] = JUDGED_BAD
             continue
@@ -359,7 +359,7 @@ def find_regions(
             tags.offsets[pair] < tags.offsets[pair + 1]
             or target_tags.offsets[pair] < target_tags.offsets[pair + 1]
         ):
-            _widen_for_tags(units, count, kept, broken, pair, tags, target_tags, deletions)
+            _extend_for_tags(units, count, kept, broken, pair, tags, target_tags, deletions)
         unit = 0
         while unit < count:
             if kept[unit]:

@@ -1,12 +1,13 @@
-"""Translation edit rate: the cheapest way found from one sentence to another, with shifts.
+"""Translation edit rate: the cheapest edits found from one sentence to another, with shifts.
 
 Source: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006): insertions, deletions, substitutions
 and shifts of word sequences cost 1 each; shifts are searched greedily, as in section 2. The limits,
 the ranking of shifts and the beam round the diagonal are those of sacreBLEU 2 (`TER`), so that
-edits, shifts and the path are equal to its own on the same words.
+edits, shifts and the path are the same on the same words.
 
-A candidate shift changes a stretch of the sentence alone. Its cost is read off where the rows of
-the edit distance behind the stretch meet what the rest costs from there, computed once, backwards.
+A candidate shift changes only a segment of the sentence. Its cost is the minimum, over the row
+of the edit distance at the end of the segment, of that row plus the cost of the rest, which is
+computed once, backwards.
 """
 
 import math
@@ -16,31 +17,30 @@ import numba
 import numpy as np
 
 MAX_SHIFTED = 10
-"""Longest shifted sequence, in words (sacreBLEU 2, as Tercom)."""
+"""Maximum length of a shifted sequence, in words (sacreBLEU 2, as Tercom)."""
 
 FARTHEST = 50
-"""Largest distance between the places of a shifted sequence in the two sentences (likewise)."""
+"""Maximum distance between the places of a shifted sequence in both sentences (likewise)."""
 
 BEAM = 25
-"""Cells on each side of the diagonal that the edit distance looks at (sacreBLEU 2)."""
+"""Cells of the edit distance on each side of the diagonal (sacreBLEU 2)."""
 
 MAX_CANDIDATES = 1000
-"""Shifts tried in one pair (sacreBLEU 2); the round that reaches it shifts nothing."""
+"""Maximum number of shifts tried in a pair (sacreBLEU 2). The round that reaches it makes none."""
 
 _FAR = np.int32(1 << 29)
-"""The cost of what lies outside the beam."""
+"""The cost of cells outside the beam."""
 
 
 class Rows(NamedTuple):
-    """The cells of the edit distance that lie in the beam.
+    """The cells of the edit distance that are in the beam.
 
-    Row ``i`` is what the first ``i`` words cost, cell ``j`` as the first ``j`` others.
+    Cell ``j`` of row ``i`` is the cost of editing the first ``i`` words into ``j`` other words.
 
     Attributes:
         low: First cell of each row, int64 ``[row]``.
-        high: Cell behind its last, int64 ``[row]``.
-        begins: Where its cells begin where those of all rows follow each other, int64
-            ``[row + 1]``.
+        high: End of each row, exclusive, int64 ``[row]``.
+        begins: Start of each row's cells among those of all rows, int64 ``[row + 1]``.
     """
 
     low: np.ndarray
@@ -52,8 +52,10 @@ class _Costs(NamedTuple):
     """Edit distances at the cells in the beam.
 
     Attributes:
-        ahead: Cost of the beginnings of both sentences, int32 ``[cell]`` (`_fill_ahead`).
-        behind: Cost of the ends of both sentences, int32 ``[cell]`` (`_fill_behind`).
+        ahead: Cost of the beginnings of both sentences, up to the cell, int32 ``[cell]``
+            (`_fill_ahead`).
+        behind: Cost of the ends of both sentences, after the cell, int32 ``[cell]``
+            (`_fill_behind`).
     """
 
     ahead: np.ndarray
@@ -76,8 +78,8 @@ def align_pairs(
         target: The same for the target.
 
     Returns:
-        Edits of each pair, shifts included, and shifts alone, int32 ``[pair]``; and the target
-        word, counted in its pair, that each source word is kept as or replaced by, -1 for a
+        Edits of each pair, including shifts, and shifts alone, int32 ``[pair]``; and the target
+        word, numbered within its pair, that each source word is kept as or replaced by, -1 for a
         deleted one, int32 ``[source word]`` from ``source_offsets[0]``.
     """
     pairs = len(source_offsets) - 1
@@ -100,15 +102,15 @@ def align_pairs(
 
 @numba.njit(nogil=True, cache=True)
 def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[int, int]:
-    """Edit one sentence into another; both have words.
+    """Edit one sentence into another; neither is empty.
 
     Args:
-        words: The sentence; is shifted about.
+        words: The sentence; reordered in place.
         others: The other.
-        partners: Receives what becomes of each word, int32 ``[word]``.
+        partners: Receives the other word of each word, -1 for a deleted one, int32 ``[word]``.
 
     Returns:
-        Edits, shifts included, and shifts alone.
+        Edits, including shifts, and shifts alone.
     """
     rows = _beam(len(words), len(others))
     ahead = np.empty(rows.begins[-1], dtype=np.int32)
@@ -142,12 +144,12 @@ def _edit(words: np.ndarray, others: np.ndarray, partners: np.ndarray) -> tuple[
 
 @numba.njit(nogil=True, cache=True)
 def _beam(words: int, others: int) -> Rows:
-    """Return which cells of the edit distance are looked at."""
+    """Return the cells of the edit distance in the beam."""
     low = np.zeros(words + 1, dtype=np.int64)
     high = np.full(words + 1, others + 1, dtype=np.int64)
     slope = others / words
     width = BEAM
-    if slope / 2 > BEAM:  # or rows of very unlike lengths would not meet
+    if slope / 2 > BEAM:  # or rows would not overlap
         width = math.ceil(slope / 2 + BEAM)
     for row in range(1, words + 1):
         diagonal = math.floor(row * slope)
@@ -174,9 +176,9 @@ def _advance(
         line: The row; `_FAR` outside its beam, int32 ``[other + 1]``.
         word: The word of the next row.
         others: The other sentence.
-        last_high: Cell behind the row's last.
+        last_high: End of the row, exclusive.
         low: First cell of the next row.
-        high: Cell behind its last.
+        high: End of the next row, exclusive.
     """
     corner = line[low - 1] if low > 0 else _FAR
     left = _FAR
@@ -188,7 +190,7 @@ def _advance(
         corner = above
         line[at] = best
         left = best
-    # Cells that the beam has left behind: the row after next never looks further back.
+    # Clear cells that left the beam: the row after the next reads no earlier ones.
     if low > 0:
         line[low - 1] = _FAR
     for at in range(high, last_high):
@@ -203,12 +205,12 @@ def _fill_ahead(
     line: np.ndarray,
     ahead: np.ndarray,
 ) -> None:
-    """Compute what the beginnings of both sentences cost.
+    """Compute the cost of the beginnings of both sentences.
 
     Args:
         words: The sentence.
         others: The other.
-        rows: Their cells.
+        rows: Their cells in the beam.
         line: Scratch.
         ahead: Receives the cells of all rows.
     """
@@ -228,7 +230,7 @@ def _fill_behind(
     rows: Rows,
     behind: np.ndarray,
 ) -> None:
-    """Compute what the ends of both sentences cost, behind each cell; arguments as before."""
+    """Compute the cost of the ends of both sentences after each cell; see `_fill_ahead`."""
     low, high, begins = rows
     row = len(words)
     for at in range(low[row], high[row]):
@@ -259,13 +261,13 @@ def _trace(
     """Follow the cheapest path back; it prefers keeping and replacing, then deleting.
 
     Args:
-        words: As in `_fill_ahead`, and so are the next two.
-        others: See there.
-        rows: See there.
-        ahead: What it found.
+        words: The sentence.
+        others: The other.
+        rows: Their cells in the beam.
+        ahead: From `_fill_ahead`.
         path: Receives the other word of each word, -1 for none.
-        before: Receives for each other word the word that it stands for or is inserted behind,
-            -1 for the beginning.
+        before: Receives for each other word the word that it replaces or is inserted after, -1 for
+            the beginning.
     """
     low, high, begins = rows
     row, at = len(words), len(others)
@@ -302,22 +304,21 @@ def _best_shift(
 ) -> tuple[int, int, int, int, int]:
     """Find the shift that saves most.
 
-    Of shifts that save as much, the longest is taken, then that of the first words, then that to
-    the first place.
+    Among equals, the longest wins, then that of the first words, then that to the first place.
 
     Args:
         words: The sentence.
         others: The other.
-        rows: Their cells.
+        rows: Their cells in the beam.
         line: Scratch.
         costs: Their edit distances.
         path: From `_trace`.
         before: From `_trace`.
-        tried: Shifts tried so far.
+        tried: Number of shifts tried so far.
 
     Returns:
-        How much the shift saves; the two adjacent sequences that it swaps, as three bounds; and
-        the shifts tried so far.
+        The saving of the shift; the two adjacent sequences that it swaps, as three bounds; and the
+        number of shifts tried so far.
     """
     cost = int(costs.ahead[rows.begins[-1] - 1])
     best = (-int(_FAR), 0, 0, 0)
@@ -336,7 +337,7 @@ def _best_shift(
                 wrong |= path[start + length] < 0 or (
                     words[start + length] != others[path[start + length]]
                 )
-                # An other word that no word stands for is inserted, and lacks.
+                # Another word without a word that it replaces is inserted, so it is missing.
                 stands = before[goal + length]
                 missing |= (
                     stands < 0
@@ -370,13 +371,13 @@ def _best_shift(
 def _parts(start: int, length: int, place: int, words: int) -> tuple[int, int, int]:
     """Return the bounds of the two neighbouring sequences that a shift swaps.
 
-    A place inside the shifted words stands for one as far behind them (sacreBLEU 2).
+    A place inside the shifted words means the place as far after them (sacreBLEU 2).
 
     Args:
         start: First shifted word.
-        length: Shifted words.
-        place: Word before which they go.
-        words: Words of the sentence.
+        length: Number of shifted words.
+        place: Word before which they are moved.
+        words: Number of words of the sentence.
     """
     if place < start:
         return place, start, start + length
@@ -396,7 +397,7 @@ def _shifted_cost(
     middle: int,
     upper: int,
 ) -> int:
-    """Return the edit distance with ``words[lower:middle]`` put behind ``words[middle:upper]``."""
+    """Return the edit distance with ``words[lower:middle]`` after ``words[middle:upper]``."""
     low, high, begins = rows
     ahead, behind = costs
     line[max(low[lower] - 1, 0) : min(high[upper] + 1, len(line))] = _FAR
@@ -417,7 +418,7 @@ def _shifted_cost(
 
 @numba.njit(nogil=True, cache=True)
 def _swap(items: np.ndarray, lower: int, middle: int, upper: int) -> None:
-    """Put ``items[lower:middle]`` behind ``items[middle:upper]``."""
+    """Move ``items[lower:middle]`` after ``items[middle:upper]``."""
     first = items[lower:middle].copy()
     for at in range(upper - middle):
         items[lower + at] = items[middle + at]

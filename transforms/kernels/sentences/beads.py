@@ -1,9 +1,9 @@
 """Beads, bands, and the best path of beads through a band.
 
-A bead is some consecutive source sentences and some consecutive target sentences that translate
-each other (Brown, Lai and Mercer 1991). A path is beads in order that hold every sentence once. It
-leads through positions ``(source, target)``, which say how many sentences of each side are behind
-it; a band keeps to some positions of each row.
+A bead is a group of consecutive source sentences and consecutive target sentences that translate
+each other (Brown, Lai and Mercer 1991). A path is a sequence of beads that contains every sentence
+once. It leads through positions ``(source, target)``: the numbers of sentences of each side before
+them. A band restricts the positions of each row.
 """
 
 from typing import NamedTuple
@@ -15,15 +15,15 @@ NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
 NO_BEAD = 255
-"""What leads to a position that no path reaches."""
+"""Instead of the last bead at a position that no path reaches."""
 
 
 class Kinds(NamedTuple):
     """The kinds of beads.
 
     Attributes:
-        sources: Source sentences of each kind, int64 ``[kind]``.
-        targets: Target sentences of each kind, int64 ``[kind]``.
+        sources: Number of source sentences of each kind, int64 ``[kind]``.
+        targets: Number of target sentences of each kind, int64 ``[kind]``.
         log_priors: Logarithm of the probability of each kind, float64 ``[kind]``.
     """
 
@@ -33,14 +33,14 @@ class Kinds(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Which positions of each row a path may use: those from ``low`` to before ``high``.
+    """The positions of each row that a path may use: from ``low`` to before ``high``.
 
-    Neither falls from one row to the next, row 0 has position 0, and the last row the last one.
+    Neither decreases from row to row; row 0 contains position 0, and the last row the last one.
 
     Attributes:
         low: First position of each row, int64 ``[source sentence + 1]``.
-        high: The position behind the last, int64 ``[source sentence + 1]``.
-        begins: Start of each row if all rows are laid end to end, int64 ``[row + 1]``.
+        high: End of each row, exclusive, int64 ``[source sentence + 1]``.
+        begins: Start of each row in the concatenation of all rows, int64 ``[row + 1]``.
     """
 
     low: np.ndarray
@@ -54,9 +54,9 @@ class Document(NamedTuple):
     Attributes:
         source_ends: Words before each position, int64 ``[source sentence + 1]``.
         target_ends: Likewise.
-        source_breaks: Paragraphs that end at a position or before it, int64 ``[position]``.
+        source_breaks: Paragraphs that end at or before each position, int64 ``[position]``.
         target_breaks: Likewise.
-        ratio: Target words to one source word.
+        ratio: Target words per source word.
     """
 
     source_ends: np.ndarray
@@ -67,13 +67,13 @@ class Document(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What the parts of a bead's score weigh; each is explained where it is set.
+    """Weights of the parts of a bead's score (`models.sentences.bead_weights`).
 
     Attributes:
-        words: Of the words' scores.
-        length: Of the difference of the lengths.
+        words: Weight of the words' scores.
+        length: Weight of the difference of the lengths.
         inside: Cost of each paragraph that ends inside a bead.
-        unequal: Cost of a bead at whose end a paragraph of one side ends, and none of the other.
+        unequal: Cost of a bead at whose end a paragraph of only one side ends.
     """
 
     words: float
@@ -86,7 +86,7 @@ class Weights(NamedTuple):
 def prior(
     row: int, position: int, kind: int, kinds: Kinds, document: Document, weights: Weights
 ) -> float:
-    """Return what a bead scores by its kind and the ends of paragraphs alone.
+    """Return the score of a bead by its kind and the ends of paragraphs alone.
 
     Args:
         row: Source sentences up to the bead's end.
@@ -94,7 +94,7 @@ def prior(
         kind: Its kind.
         kinds: The kinds of beads.
         document: The document.
-        weights: What weighs how much.
+        weights: Weights of the parts of the score.
 
     Returns:
         The score; `NO_PATH` if the bead would begin before the text.
@@ -120,7 +120,7 @@ def prior(
 
 @numba.njit(nogil=True, cache=True)
 def widest_row(band: Band) -> int:
-    """Return the most positions in a row of a band."""
+    """Return the maximum number of positions in a row of a band."""
     widest = 0
     for row in range(len(band.low)):
         widest = max(widest, band.high[row] - band.low[row])
@@ -131,7 +131,7 @@ def widest_row(band: Band) -> int:
 def advance(
     row: int, band: Band, kinds: Kinds, scores: np.ndarray, best: np.ndarray, back: np.ndarray
 ) -> None:
-    """Find the best path to each position of a row; of equals, the first kind of bead.
+    """Find the best path to each position of a row; among equals, the first kind of bead.
 
     Args:
         row: The row; those before it are done.
@@ -139,7 +139,7 @@ def advance(
         kinds: The kinds of beads.
         scores: Score of each kind of bead that ends at each position of the row, float64
             ``[position of the row, kind]``.
-        best: Scores of the best paths, of some rows, each in turn overwriting the oldest, float64
+        best: Scores of the best paths of the last rows, as a ring buffer, float64
             ``[rows kept, widest row]``; this row is written.
         back: The last bead of the best path to each position, uint8 ``[position]``; this row is
             written.
@@ -170,7 +170,7 @@ def advance(
 
 @numba.njit(nogil=True, cache=True)
 def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
-    """Follow the best path from its end.
+    """Follow the best path back from its end.
 
     Args:
         band: The positions.
@@ -178,7 +178,7 @@ def trace(band: Band, kinds: Kinds, back: np.ndarray) -> np.ndarray:
         back: From `advance`, of all rows.
 
     Returns:
-        The kind of each bead in order, uint8 ``[bead]``; of no bead if no path reaches the end.
+        The kind of each bead in order, uint8 ``[bead]``; empty if no path reaches the end.
     """
     row = len(band.low) - 1
     position = band.high[row] - 1

@@ -1,10 +1,10 @@
 """Beads scored by the lengths of their sentences (Moore 2002, section 3.1).
 
 The words of a bead's target sentences are Poisson-distributed about the words of its source
-sentences times the ratio of both texts. Against that stands that its target sentences have nothing
-to do with the source ones: then their length is a sum of lengths as they occur in the text. The
-score of a bead is the logarithm of the ratio of both, and so 0 for a bead with an empty side,
-before the prior of its kind.
+sentences times the length ratio of both texts. The alternative is that its target sentences are
+unrelated to the source ones: then their length is a sum of lengths as they occur in the text. The
+score of a bead is the logarithm of the ratio of the two probabilities, plus the prior of its kind;
+the former is 0 for a bead with an empty side.
 """
 
 import math
@@ -27,15 +27,15 @@ from pairweave.transforms.kernels.sentences.beads import (
 
 @numba.njit(nogil=True, cache=True)
 def chance_lengths(lengths: np.ndarray, most: int, longest: int) -> np.ndarray:
-    """Return how likely sums of lengths are that have nothing to do with each other.
+    """Return the probabilities of sums of unrelated lengths.
 
     The distribution of one length is half that of the text, smoothed by a triangle as wide as the
     length itself, and half geometric with the same mean, so that no length is impossible.
 
     Args:
         lengths: Words of each sentence, int64.
-        most: Sentences of a sum.
-        longest: Longest sum that is told apart; longer ones count as this one.
+        most: Maximum number of sentences in a sum.
+        longest: Longest sum with its own probability; longer ones count as this one.
 
     Returns:
         Logarithms of probabilities, float64 ``[sentences - 1, sum]``.
@@ -70,11 +70,11 @@ def chance_lengths(lengths: np.ndarray, most: int, longest: int) -> np.ndarray:
 
 
 class LengthModel(NamedTuple):
-    """What lengths say of beads.
+    """The model of lengths.
 
     Attributes:
         log_chances: From `chance_lengths` of the target side.
-        log_factorials: Of the sums of target words that are told apart, float64.
+        log_factorials: Logarithms of the factorials of the sums, float64.
     """
 
     log_chances: np.ndarray
@@ -99,8 +99,8 @@ def bead_score(
         kind: Its kind.
         kinds: The kinds of beads.
         document: The document.
-        weights: Of the ends of paragraphs.
-        model: What lengths say.
+        weights: Weights of the ends of paragraphs.
+        model: The model of lengths.
     """
     score = prior(row, position, kind, kinds, document, weights)
     sources, targets = kinds.sources[kind], kinds.targets[kind]
@@ -132,8 +132,8 @@ def score_row(
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Of the ends of paragraphs.
-        model: What lengths say.
+        weights: Weights of the ends of paragraphs.
+        model: The model of lengths.
         scores: Receives the scores, float64 ``[position of the row, kind]``.
     """
     low = band.low[row]
@@ -173,15 +173,15 @@ def posteriors(
     weights: Weights,
     model: LengthModel,
 ) -> np.ndarray:
-    """Compute how probable each bead of a path is among all paths of a band.
+    """Compute the posterior of each bead of a path, given all paths of a band.
 
     Args:
         path: Kinds of the path's beads, uint8 ``[bead]``.
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Of the ends of paragraphs.
-        model: What lengths say.
+        weights: Weights of the ends of paragraphs.
+        model: The model of lengths.
 
     Returns:
         Probabilities, float64 ``[bead]``.
@@ -225,7 +225,7 @@ def posteriors(
 
 @numba.njit(nogil=True, cache=True)
 def _place(band: Band, row: int, position: int) -> int:
-    """Return where a position is if all rows are laid end to end, -1 outside the band."""
+    """Return the index of a position in the concatenation of all rows, -1 outside the band."""
     if row < 0 or not band.low[row] <= position < band.high[row]:
         return -1
     return band.begins[row] + position - band.low[row]

@@ -69,7 +69,7 @@ def flat_side(found):
         places + 1,
         np.array([free for _, cuts, _ in found for free in cuts], np.bool_),
     )
-    held_tags = masks.HeldTags(
+    held_tags = masks.TokenTags(
         offsets_of([each for _, _, each in found]),
         np.array([token for token, _ in tags], np.int64),
         np.array([-1 if other is None else other for _, other in tags], np.int64),
