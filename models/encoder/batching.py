@@ -1,4 +1,4 @@
-"""Batches: sorted by length, within a budget of padded pieces, and how they are processed."""
+"""Batches, sorted by length and limited by a budget of padded pieces, and their processing."""
 
 import dataclasses
 import os
@@ -19,7 +19,7 @@ class Batch:
     """Sequences that are padded to one width.
 
     Attributes:
-        members: Their numbers, int64.
+        members: Numbers of the sequences, int64.
         width: Padded length.
     """
 
@@ -28,11 +28,11 @@ class Batch:
 
 
 def cut_batches(lengths: np.ndarray, budget: int, multiple: int = 1) -> list[Batch]:
-    """Cut sequences into batches, the longest first.
+    """Group sequences into batches, the longest first.
 
-    Every batch but that of a single sequence keeps ``rows x width`` within the budget. The order
-    is by length and then by number, so it is a function of the lengths alone; the longest come
-    first so that memory runs out at once or not at all.
+    ``rows x width`` of a batch is within the budget unless it has a single sequence. The order is
+    by length and then by number, so it depends on the lengths alone; the longest are first so that
+    memory runs out early or not at all.
 
     Args:
         lengths: Pieces of each sequence ``[sequence]``.
@@ -59,7 +59,7 @@ class Budget:
 
     Attributes:
         limit: Padded pieces (or cells) in a batch.
-        halvings: How often memory ran out.
+        halvings: Number of times that memory ran out.
     """
 
     def __init__(self, limit: int, out_of_memory: tuple[type[BaseException], ...]) -> None:
@@ -81,16 +81,16 @@ class Budget:
         work: Callable[[np.ndarray], None],
         free: Callable[[], None],
     ) -> None:
-        """Do the work of a batch, in halves if memory runs out.
+        """Process a batch, in halves if memory runs out.
 
         Args:
             members: Sequences of the batch.
-            row_size: How much one of them counts towards the limit.
-            work: Does some of the members, and leaves its results where they belong.
-            free: Gives unused memory back to the device.
+            row_size: Size of one sequence, in units of the limit.
+            work: Processes some of the members and stores the results.
+            free: Returns unused memory to the device.
 
         Raises:
-            Exception: The device's own, when a single sequence does not fit.
+            Exception: That of the device, if a single sequence does not fit.
         """
         rows = max(self.limit // max(row_size, 1), 1)
         if len(members) > rows:
@@ -114,7 +114,7 @@ class Budget:
 
 
 def allowed_threads(wanted: int) -> int:
-    """Return how many of some wanted threads this process has cores for, at least 1."""
+    """Return the number of threads, at most as many as there are cores, and at least 1."""
     return max(min(wanted, len(os.sched_getaffinity(0))), 1)
 
 
@@ -125,17 +125,17 @@ def run_batches(
     free: Callable[[], None],
     threads: int = 1,
 ) -> None:
-    """Do the work of some batches, each within a budget.
+    """Process batches, each within a budget.
 
     Args:
-        batches: What `cut_batches` made.
-        budget: What one of them may hold.
+        batches: From `cut_batches`.
+        budget: The maximum size of a batch.
         work: See `Budget.run`; with several threads it is called from several at once.
         free: See `Budget.run`.
-        threads: How many batches are worked on at once.
+        threads: Number of batches that are processed at once.
 
     Raises:
-        Exception: What ``work`` raised first; batches that were not begun stay undone.
+        Exception: The first exception of ``work``; further batches are not started.
     """
     if threads == 1 or len(batches) < 2:
         for batch in batches:
@@ -156,7 +156,8 @@ def run_batches(
 def prefetch(items: Iterable[Item], make: Callable[[Item], Made], ahead: int = 1) -> Iterator[Made]:
     """Yield ``make(item)`` in order, made by one thread while the caller works on the last.
 
-    An error in ``make`` is raised here, in its turn. A caller that stops early ends the thread.
+    An error in ``make`` is raised at the item's place in the order. If the caller stops early, the
+    thread ends.
     """
     queue: Queue[tuple[bool, Made | BaseException | None]] = Queue(maxsize=ahead)
     stopped = threading.Event()

@@ -1,4 +1,4 @@
-"""Blocks of pairs whose hidden states are held at once."""
+"""Blocks of pairs whose hidden states are in memory at once."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -26,16 +26,16 @@ from pairweave.transforms.kernels.text.spans import FlatSpans
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a block's pairs, as what is compared: pieces, or words.
+    """The compared units of one side of a block's pairs: pieces, or words.
 
     Attributes:
         offsets: Start of each pair's units, int64 ``[pair + 1]``.
-        first: First token of each unit, counted inside the pair, int32 ``[unit]``.
+        first: First token of each unit, numbered within the pair, int32 ``[unit]``.
         last: The token after its last, int32 ``[unit]``.
         tokens: Number of tokens of each pair, int64 ``[pair]``.
-        begin: Where the side's pieces begin in the block.
-        pooled: For words, the pieces of all of them, one after the other; else None.
-        counts: For words, how many pieces each has; else None.
+        begin: Start of the side's pieces in the block.
+        pooled: For words, the concatenated pieces of all of them; else None.
+        counts: For words, the number of pieces of each; else None.
     """
 
     offsets: np.ndarray
@@ -73,15 +73,15 @@ class CutPairs:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """Some pairs, ready for the encoder.
+    """Pairs in the form that the encoder takes.
 
     Attributes:
         rows: Their rows in the table, int64 ``[pair]``.
         ids: Pieces of all sources, then of all targets, int64 ``[piece]``.
-        sequences: What the encoder is given of them.
+        sequences: The sequences that the encoder takes.
         source: The sources' units.
         target: The targets' units.
-        rejected: Reason and detail of pairs that were taken out, by row.
+        rejected: Reason and detail of removed pairs, by row.
     """
 
     rows: np.ndarray
@@ -126,13 +126,13 @@ def cut_blocks(table: pa.Table, characters: int) -> Iterator[np.ndarray]:
 def prepare_block(
     table: pa.Table, rows: np.ndarray, encoder: Encoder, config: EncoderConfig
 ) -> Block:
-    """Cut the texts of some rows into pieces, windows and units.
+    """Split the texts of rows into pieces, windows and units.
 
     Args:
         table: Pairs with token offsets.
-        rows: Which of them.
-        encoder: Its tokenizer and limit.
-        config: What is compared, and what becomes of long pairs.
+        rows: The rows of the block.
+        encoder: The encoder, for its tokenizer and limit.
+        config: The compared units, and the treatment of long pairs.
     """
     cut = cut_pairs(table, rows, encoder, config)
     return Block(
@@ -182,12 +182,12 @@ def cut_pairs(
 
 
 def _pieces(table: pa.Table, side: str, rows: np.ndarray, encoder: Encoder) -> Pieces:
-    """Cut one side of some rows."""
+    """Split one side of rows into pieces."""
     return cut_pieces(encoder.tokenizer, table[side].take(pa.array(rows)).to_pylist())
 
 
 def _tokens(column: pa.ChunkedArray, rows: np.ndarray) -> Tokens:
-    """Return the tokens of some rows."""
+    """Return the tokens of rows."""
     offsets, fields = flat_columns.fields_of(column.take(pa.array(rows)))
     start, stop = int(offsets[0]), int(offsets[-1])
     return Tokens(

@@ -28,8 +28,8 @@ OUT_OF_MEMORY: tuple[type[BaseException], ...] = (torch.OutOfMemoryError, Memory
 _NO_CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 
 _CPU_BUDGET = 512
-"""Pieces at a time on a CPU: more do not fit its caches. A constant instead of a measurement, so
-that links do not depend on how busy the machine was."""
+"""Pieces at a time on a CPU: more do not fit its caches. It is a constant instead of a measurement,
+so that links do not depend on the load of the machine."""
 
 _MAX_BUDGET = 1 << 17
 _MEMORY_SHARE = 0.5
@@ -60,13 +60,13 @@ class Encoder:
 
     Attributes:
         model: The transformer up to the layer in use.
-        tokenizer: A `tokenizers.Tokenizer` that neither cuts nor pads.
-        device: Where the model is.
+        tokenizer: A `tokenizers.Tokenizer` that neither truncates nor pads.
+        device: Device of the model.
         layer: Number of the layer in use, from the front.
         prefix: Special pieces before a sequence, int64.
         suffix: Special pieces after it, int64.
-        padding: The piece that fills a batch up.
-        limit: Pieces that a sequence may have, special ones not counted.
+        padding: The piece used as padding.
+        limit: Maximum number of pieces of a sequence, without special ones.
         hidden_size: Length of a vector.
         multiple: Widths of batches are rounded up to this.
         digest: Hex SHA-256 of the model's files.
@@ -89,7 +89,7 @@ class Encoder:
 
         Args:
             ids: Pieces with the special ones, padded ``[sequence, piece]``.
-            mask: True where a piece is, None where nothing is padded.
+            mask: True for pieces, False for padding; None if there is no padding.
 
         Returns:
             Vectors ``[sequence, piece, hidden]``.
@@ -98,17 +98,17 @@ class Encoder:
             return self.model(ids, mask)
 
     def free(self) -> None:
-        """Give unused memory back to the device."""
+        """Return unused memory to the device."""
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
 
 def load_encoder(config: EncoderConfig) -> Encoder:
-    """Load an encoder: of its weights only those up to the layer in use.
+    """Load an encoder, with its weights only up to the layer in use.
 
     Raises:
-        ConfigError: There is no such model, its weights are no safetensors or not all there, it
-            has no such layer, or the device cannot do the precision.
+        ConfigError: There is no such model, its weights are no safetensors or incomplete, it has no
+            such layer, or the device does not support the precision.
     """
     device = _device(config)
     files = find_model(config.model, config.revision)
@@ -139,7 +139,7 @@ def load_encoder(config: EncoderConfig) -> Encoder:
 
 
 def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer
-    """Load an encoder's tokenizer alone, as `Encoder.tokenizer`.
+    """Load only the tokenizer of an encoder, as `Encoder.tokenizer`.
 
     Raises:
         ConfigError: There is no such model, or its tokenizer cannot be used.
@@ -151,8 +151,8 @@ def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers
 def inspect_encoder(config: EncoderConfig) -> tuple[int, str]:
     """Return the number of the layer in use, from the front, and the digest of the model's files.
 
-    What needs the weights is left to `load_encoder`, and what needs the device to `check_device`:
-    this machine may have no GPU where the workers have one.
+    Checks of the weights are left to `load_encoder`, those of the device to `check_device`: this
+    machine may have no GPU while the workers have one.
 
     Raises:
         ConfigError: There is no such model, a file of it is missing, its weights are no
@@ -169,7 +169,7 @@ def check_device(config: EncoderConfig) -> None:
     """Check that this machine can run an encoder as it is configured.
 
     Raises:
-        ConfigError: There is no such device, or it cannot do the precision.
+        ConfigError: There is no such device, or it does not support the precision.
     """
     _device(config)
     if config.precision == "int8":
@@ -186,12 +186,12 @@ def digest_of(files: ModelFiles) -> str:
 
 
 def measure_budget(encoder: Encoder) -> int:
-    """Return how many padded pieces one batch may hold on this device.
+    """Return the maximum number of padded pieces in a batch on this device.
 
     On a GPU, a quarter of the sequence limit is encoded twice, as few and as many sequences; the
-    difference in peak memory is what a piece costs. Half of the free memory is spent, and the
-    result is rounded down to a power of two, so that a little memory more or less changes
-    nothing. On a CPU it is a constant.
+    difference in peak memory is the cost of a piece. Half of the free memory is used, and the
+    result is rounded down to a power of two, so that small differences in memory do not change it.
+    On a CPU it is a constant.
     """
     if encoder.device.type != "cuda":
         return _CPU_BUDGET
@@ -213,15 +213,15 @@ def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401
     """Return the list of a model's layers.
 
     Raises:
-        ConfigError: The family keeps its layers in a way not known here.
+        ConfigError: The structure of the family's layers is unknown.
     """
     lists = {
         name: module
         for name, module in model.named_modules()
         if isinstance(module, torch.nn.ModuleList) and len(module) == layers
     }
-    # Layers may hold lists as well. Two lists side by side are no list of the layers: one may be
-    # that of their attentions.
+    # Layers may contain lists as well. Two lists in one module are ambiguous: one may be that of
+    # the attentions.
     outermost = [name for name in lists if not any(name.startswith(f"{other}.") for other in lists)]
     if len(outermost) != 1:
         raise ConfigError(
@@ -232,12 +232,12 @@ def list_of_layers(model: Any, layers: int) -> Any:  # noqa: ANN401
 
 
 class _Layers:
-    """The forward pass of a cut model, whatever its family."""
+    """The forward pass of a truncated model of any family."""
 
     def __init__(self, model: Any, layer: int, full: Any) -> None:  # noqa: ANN401
         self._model = model
-        # A norm after the last layer belongs to the whole stack: the output of an inner layer
-        # does not pass it.
+        # A norm after the last layer belongs to the whole stack and does not apply to the output
+        # of an inner layer.
         self._inner = 0 < layer < full.num_hidden_layers and full.model_type not in NO_LAST_NORM
         self._kept = threading.local()  # batches may be encoded by several threads at once
         if self._inner:
@@ -263,7 +263,7 @@ class _Layers:
 
 
 def _device(config: EncoderConfig) -> torch.device:
-    """Choose the device and check that it can do the precision."""
+    """Choose the device and check that it supports the precision."""
     name = config.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -289,7 +289,7 @@ def _load_model(
     config: EncoderConfig,
     device: torch.device,
 ) -> Any:  # noqa: ANN401
-    """Build the cut model and load its weights, and only those."""
+    """Build the truncated model and load only its weights."""
     if getattr(full, "num_hidden_groups", 1) > 1 and layer < full.num_hidden_layers:
         # The group of a layer depends on the number of layers.
         raise ConfigError(
@@ -367,16 +367,16 @@ def _placed(model: Any, config: EncoderConfig, device: torch.device) -> Any:  # 
 
 
 def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # noqa: ANN401
-    """Refuse weights that are infinite or no numbers, by which no state would be one.
+    """Refuse infinite and NaN weights, which would make every state NaN.
 
-    What stands in the table of the pieces spoils the pairs with such a piece alone, which are
-    rejected.
+    The table of the pieces is not checked: such a vector affects only pairs with that piece, which
+    are rejected.
     """
     pieces = model.get_input_embeddings().weight
     for name, weight in model.named_parameters():
         if weight is pieces:
             continue
-        # One sum tells it of all of them, and takes no memory.
+        # One sum checks all of them, without memory.
         if not torch.isfinite(weight.detach().sum(dtype=torch.float64)):
             cure = "use bf16 or fp32" if precision == "fp16" else "the model is damaged"
             raise ConfigError(
@@ -385,12 +385,12 @@ def _check_numbers(model: Any, files: ModelFiles, precision: str) -> None:  # no
 
 
 def has_fast_bf16() -> bool:
-    """Tell whether the CPU supports bf16 products; torch is slower than in fp32 if not."""
+    """Tell whether the CPU supports bf16 products; without them torch is slower than in fp32."""
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _quantized(model: Any) -> Any:  # noqa: ANN401
-    """Quantise linear layers: weights ahead and by channel, activations on the way."""
+    """Quantise linear layers: weights in advance and by channel, activations dynamically."""
     quantization = _quantization()
     with quiet():
         return quantization.quantize_dynamic(
@@ -399,7 +399,7 @@ def _quantized(model: Any) -> Any:  # noqa: ANN401
 
 
 def _quantization() -> Any:  # noqa: ANN401 - a module
-    """Import what torch has for int8, which it may drop."""
+    """Import torch's module for int8, which a later release may not have."""
     try:
         from torch.ao import quantization
     except ImportError as error:
@@ -408,9 +408,9 @@ def _quantization() -> Any:  # noqa: ANN401 - a module
 
 
 def _positions(model: Any, full: Any) -> int:  # noqa: ANN401
-    """Return how many positions the model has for pieces.
+    """Return the number of positions that the model has for pieces.
 
-    RoBERTa's family starts counting after its padding piece, so it has fewer than it declares.
+    RoBERTa's family numbers positions after its padding piece, so it has fewer than it declares.
     """
     declared = int(getattr(full, "max_position_embeddings", 0) or 0)
     if declared < 1:

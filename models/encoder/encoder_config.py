@@ -30,7 +30,7 @@ TRANSPORT_SETTINGS = {
     "relaxation": ("unbalanced_ot",),
     "moved_mass": ("partial_ot",),
 }
-"""Settings of `HeadConfig` that only some transports have."""
+"""Settings of `HeadConfig` that apply only to some transports."""
 
 _DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
 
@@ -48,7 +48,7 @@ def check_whole(name: str, value: object, least: int, most: int) -> None:
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of the choices."""
+    """Refuse values other than the choices."""
     if value not in choices:
         raise ConfigError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
 
@@ -130,7 +130,7 @@ class EncoderConfig:
             the back (-1 is the last).
         head: Settings of extracting links.
         precision: ``fp32``, ``bf16``, ``fp16`` (GPU only) or ``int8`` (CPU only: linear layers
-            with weights quantised ahead and activations on the way).
+            with weights quantised in advance and activations dynamically).
         unit: Units that are compared: ``pieces`` of the encoder, or ``words``, each the mean of
             its pieces.
         tokens: Tokens that are linked: the pairs' own (``given``), or the encoder's ``pieces``, for

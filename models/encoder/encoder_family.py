@@ -1,4 +1,4 @@
-"""A model's configuration: whether it is an encoder that can align, and its layers."""
+"""A model's configuration: checks that it is an encoder that can align, and its layers."""
 
 import json
 from typing import Any
@@ -19,10 +19,10 @@ _BATCH_DEPENDENT = (
 """Families whose vectors depend on the rest of the batch."""
 
 NO_LAST_NORM = ("albert", "flaubert", "xlm")
-"""Families that do nothing after their last layer, and have no list of layers to watch."""
+"""Families without a step after their last layer, and without a list of layers."""
 
 _BOTH_WAYS = ("bert-generation",)
-"""Encoders that transformers lists among the language models that read from left to right."""
+"""Encoders that transformers lists among causal language models."""
 
 
 def read_family(files: ModelFiles) -> Any:  # noqa: ANN401 - a transformers configuration
@@ -69,7 +69,7 @@ def layer_number(config: EncoderConfig, full: Any) -> int:  # noqa: ANN401
 
 
 def _check(full: Any, files: ModelFiles) -> None:  # noqa: ANN401
-    """Refuse a configuration that is not an encoder's, or whose weights are quantised."""
+    """Refuse configurations of models other than encoders, or with quantised weights."""
     family = full.model_type
     if full.is_encoder_decoder or getattr(full, "is_decoder", False) or _writes(full):
         raise ConfigError(
@@ -103,7 +103,7 @@ def _writes(full: Any) -> bool:  # noqa: ANN401
 
 
 def _own_code(given: dict[str, Any]) -> str:
-    """Return a message that a model's own code is not run, if it has any."""
+    """Return a message that the model's own code is not executed, if it has any."""
     if "auto_map" not in given:
         return ""
     return "; the model comes with its own code (auto_map), which pairweave never runs"

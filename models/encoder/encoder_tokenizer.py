@@ -1,4 +1,4 @@
-"""An encoder's tokenizer: reading it, and what alignment requires of it."""
+"""An encoder's tokenizer: reading it, and checking that it is suitable for alignment."""
 
 import importlib
 import sys
@@ -15,15 +15,15 @@ _SENTENCEPIECE = "sentencepiece.sentencepiece_model_pb2"
 
 
 def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
-    """Read a tokenizer, which must be of the kind that gives offsets.
+    """Read a tokenizer, which must support offsets.
 
     Args:
-        files: The model's.
-        embeddings: Number of pieces for which the model has a vector.
+        files: Files of the model.
+        embeddings: Number of pieces with a vector in the model.
 
     Raises:
-        ConfigError: There is none, it has no offsets or no padding, or it makes pieces that the
-            model does not have.
+        ConfigError: There is none, it has no offsets or no padding, or it has pieces without
+            a vector in the model.
     """
     _let_sentencepiece_be_read()
     try:
@@ -41,7 +41,7 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
             f"{files.directory}: {type(tokenizer).__name__} gives no offsets; the model needs a "
             "fast tokenizer (tokenizer.json)"
         )
-    # Without its file, transformers makes a tokenizer without any words.
+    # Without its file, transformers creates an empty tokenizer.
     if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
         raise ConfigError(
             f"{files.directory}: no tokenizer: its vocabulary is empty; tokenizer.json or the "
@@ -52,7 +52,7 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
             f"{files.directory}: the tokenizer has no padding token; set pad_token in "
             "tokenizer_config.json"
         )
-    # A piece without a vector fails its pair on a CPU, and the whole process on a GPU.
+    # A piece without a vector is an error of its pair on a CPU, and of the whole process on a GPU.
     most = max(tokenizer.get_vocab().values())
     if most >= embeddings:
         raise ConfigError(
@@ -63,7 +63,7 @@ def read_tokenizer(files: ModelFiles, embeddings: int) -> Any:  # noqa: ANN401
 
 
 def backend_of(tokenizer: Any) -> Any:  # noqa: ANN401
-    """Return the `tokenizers.Tokenizer` inside a tokenizer, set neither to truncate nor to pad."""
+    """Return the `tokenizers.Tokenizer` inside a tokenizer, without truncation and padding."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -74,7 +74,7 @@ def special_pieces(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: AN
     """Return the special pieces before and after a sequence, int64 each.
 
     Raises:
-        ConfigError: They cannot be told from the text's.
+        ConfigError: They cannot be distinguished from pieces of text.
     """
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     dressed = tokenizer("a", add_special_tokens=True)["input_ids"]
@@ -86,11 +86,11 @@ def special_pieces(tokenizer: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: AN
 
 
 def _let_sentencepiece_be_read() -> None:
-    """Let transformers read a SentencePiece model, for mDeBERTa and others that have no other file.
+    """Enable transformers to read SentencePiece models, for mDeBERTa and others.
 
-    The messages that come with SentencePiece may want a newer release of Protocol Buffers than
-    Beam allows, and transformers asks for no others. Its own messages have the same file format and
-    work with any release, so they replace those that cannot be imported.
+    The messages in SentencePiece's package may require a newer release of Protocol Buffers than
+    Beam allows. Those in transformers have the same file format and work with any release, so they
+    replace messages that cannot be imported.
     """
     from google.protobuf.runtime_version import VersionError
 

@@ -1,7 +1,7 @@
 """Links from the hidden states of sentence pairs, many pairs at once.
 
 Every head takes padded batches with their lengths and works on the device, without a loop over
-cells. Heads of two directions give both; the others give one set of links twice.
+cells. Directed heads return links of both directions; the others return one set twice.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ Tensor: TypeAlias = torch.Tensor
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PieceLinks:
-    """Links of the pieces of some pairs.
+    """Links of the pieces of several pairs.
 
     Attributes:
-        forward: Links seen from the source, bool ``[pair, source, target]``.
-        reverse: Links seen from the target, bool ``[pair, source, target]``.
+        forward: Links of the forward direction, bool ``[pair, source, target]``.
+        reverse: Links of the reverse direction, bool ``[pair, source, target]``.
         forward_probability: Probability of each, float32, in [0, 1].
         reverse_probability: The same of the reverse links.
     """
@@ -40,7 +40,7 @@ def extract(
     target_lengths: Tensor,
     config: HeadConfig,
 ) -> PieceLinks:
-    """Read links off hidden states.
+    """Extract links from hidden states.
 
     Args:
         source: Vectors of the source pieces, padded ``[pair, source, hidden]``.
@@ -84,17 +84,17 @@ def extract(
 
 
 def _attention(source: Tensor, target: Tensor, cells: Tensor, config: HeadConfig) -> PieceLinks:
-    """Link where the attention of a piece to the other side is above a threshold.
+    """Link pieces whose attention is above a threshold.
 
-    Both directions normalise the dot products (Dou and Neubig 2021, section 2.1); their
-    intersection is what awesome-align prints.
+    The dot products are normalised in both directions (Dou and Neubig 2021, section 2.1);
+    awesome-align prints the intersection.
     """
     scores = torch.bmm(source, target.transpose(1, 2)).masked_fill_(~cells, float("-inf"))
     if config.name == "softmax":
         forward, reverse = torch.softmax(scores, dim=2), torch.softmax(scores, dim=1)
     else:
         forward, reverse = entmax15(scores, dim=2), entmax15(scores, dim=1)
-    # A padded row or column has nothing to normalise over and is no number.
+    # A padded row or column has nothing to normalise over and becomes NaN.
     forward, reverse = forward.masked_fill_(~cells, 0.0), reverse.masked_fill_(~cells, 0.0)
     threshold = config.effective_threshold
     return PieceLinks(forward > threshold, reverse > threshold, forward, reverse)
@@ -111,8 +111,8 @@ def entmax15(scores: Tensor, dim: int) -> Tensor:
         dim: Dimension that sums to 1.
     """
     halves = (scores - scores.amax(dim, keepdim=True)) / 2
-    # Support ends where a score is 2 below the best one, so -4 is as good as minus infinity and
-    # keeps the running sums finite.
+    # Scores 2 below the best one get 0, so -4 is equivalent to minus infinity and keeps the running
+    # sums finite.
     ordered = halves.clamp(min=-4.0).sort(dim=dim, descending=True).values
     shape = [1] * scores.dim()
     shape[dim] = -1
@@ -140,9 +140,9 @@ def column_best(similarity: Tensor) -> Tensor:
 
 
 def first_best(similarity: Tensor, dim: int) -> Tensor:
-    """Return the first place of the greatest value along a dimension, which is kept.
+    """Return the first index of the maximum along a dimension, which is kept with size 1.
 
-    `torch.argmax` does not define which of equal values it returns, and devices differ.
+    `torch.argmax` does not define which of several maxima it returns, and devices differ.
     """
     places = torch.arange(similarity.shape[dim], device=similarity.device)
     places = places.view([-1 if axis == dim else 1 for axis in range(similarity.dim())])
@@ -158,19 +158,19 @@ def itermax(
     rounds: int = 2,
     discount: float = 0.9,
 ) -> Tensor:
-    """Add mutual best links between what is unlinked (Itermax; Jalili Sabet et al. 2020).
+    """Add mutual best links of unlinked pieces (Itermax; Jalili Sabet et al. 2020).
 
-    A round lowers the similarity of cells with one linked side by ``discount``, that of cells
-    with two to nothing, and adds the cells that are then the best of their row and column. Sides
-    of at most two pieces are left as they are, and so is a pair without an unlinked piece on
-    either side, as in SimAlign's program.
+    A round multiplies the similarity of cells with one linked side by ``discount``, sets that of
+    cells with two to 0, and adds the cells that are then the best of their row and column. Pairs
+    with a side of at most two pieces, or without unlinked pieces on a side, are not changed, as in
+    SimAlign's program.
 
     Args:
         similarity: Similarities in [0, 1], -1 in the padding ``[pair, source, target]``.
         links: Mutual best links, which are the first round.
         source_lengths: Pieces of each source ``[pair]``.
         target_lengths: Pieces of each target ``[pair]``.
-        rounds: Rounds in all (2 in SimAlign).
+        rounds: Total number of rounds (2 in SimAlign).
         discount: ``alpha`` of the paper (0.9 in SimAlign).
     """
     rows = within(source_lengths, similarity.shape[1])
@@ -192,13 +192,13 @@ def itermax(
 
 
 def best_matching(similarity: Tensor, source_lengths: Tensor, target_lengths: Tensor) -> Tensor:
-    """Link pieces one to one so that similarities sum to the most (Match; same paper).
+    """Link pieces one to one with the maximum sum of similarities (Match; same paper).
 
-    Solved exactly on the CPU, one pair after the other, by SciPy's shortest augmenting paths
+    Solved exactly on the CPU, pair by pair, by SciPy's shortest augmenting paths
     (Crouse 2016).
 
     Args:
-        similarity: Similarities, whatever stands in the padding ``[pair, source, target]``.
+        similarity: Similarities, with arbitrary padding ``[pair, source, target]``.
         source_lengths: Pieces of each source ``[pair]``.
         target_lengths: Pieces of each target ``[pair]``.
     """

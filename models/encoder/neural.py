@@ -31,13 +31,13 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.kernels.text.encoder_pieces import FoundLinks
 
 VERSION = 1
-"""Increased when the same model and settings give other links."""
+"""Increased when the same model and settings give different links."""
 
 _BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
-"""Text whose hidden states are held at once: about 0.2 GB in fp32 on a CPU."""
+"""Characters whose hidden states are in memory at once: about 0.2 GB in fp32 on a CPU."""
 
 _BLOCK_CELLS = {"cpu": 1 << 18, "cuda": 1 << 21}
-"""Cells of similarity that a head works on at once."""
+"""Maximum number of cells that a head processes at once."""
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -45,7 +45,7 @@ Tensor: TypeAlias = torch.Tensor
 class EncoderAligner:
     """An encoder with a head; implements `models.aligner.Aligner`.
 
-    One call of `align` at a time: the device's memory is planned for one.
+    `align` must not be called concurrently: the device's memory is planned for one call.
     """
 
     def __init__(self, config: EncoderConfig, encoder: Encoder, threads: int = 1) -> None:
@@ -54,8 +54,8 @@ class EncoderAligner:
         Args:
             config: The settings.
             encoder: The encoder.
-            threads: Batches that a CPU works on at once, each on one thread, so that no sum depends
-                on their number. A GPU takes one.
+            threads: Number of batches that a CPU processes at once, each on one thread, so that no
+                sum depends on their number. A GPU processes one.
         """
         self.config = config
         self.encoder = encoder
@@ -71,8 +71,8 @@ class EncoderAligner:
     def digest(self) -> str:
         """Return the hex SHA-256 of everything that determines the links.
 
-        Where and in what batches the encoder runs is left out: it moves links by no more than
-        the precision does.
+        The device and the batches are left out: they change links no more than the precision
+        does.
         """
         return _digest(self.config, self.encoder.layer, self.encoder.digest)
 
@@ -89,15 +89,15 @@ class EncoderAligner:
         return linked
 
     def align_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-        """Turn TOKENS rows into LINKED rows, and give up those that the encoder cannot take.
+        """Turn TOKENS rows into LINKED rows, and reject those that the encoder cannot align.
 
         Args:
             table: Pairs with token offsets (`transforms.schemas.TOKENS`), or without
                 (`transforms.schemas.PAIRS`) if the encoder's pieces are the tokens.
 
         Returns:
-            The LINKED rows, in the same order and without the rejected ones; and of these the
-            reason and a detail, by row of ``table``.
+            The LINKED rows, in the same order and without the rejected ones; and the reason and a
+            detail of each rejected row, by row of ``table``.
 
         Raises:
             WorkerError: A side has more tokens than links can number, or the encoder made
@@ -149,7 +149,7 @@ class EncoderAligner:
         return self._pieces.encode(block.ids, block.sequences)
 
     def _read_off(self, block: Block, hidden: Tensor) -> FoundLinks:
-        """Read the links of all pairs off their hidden states, in batches of similar size."""
+        """Extract the links of all pairs from their hidden states, in batches of similar size."""
         source, target = block.source, block.target
         source_units = self._units(source, hidden)
         target_units = self._units(target, hidden)
@@ -192,7 +192,7 @@ class EncoderAligner:
         return _grouped(found, len(block.rows))
 
     def _units(self, side: Side, hidden: Tensor) -> Tensor:
-        """Return the vectors that are compared: of pieces, or of words, their pieces' mean."""
+        """Return the compared vectors: those of pieces, or of words as the mean of their pieces."""
         if side.pooled is None or side.counts is None:
             return hidden[side.begin :][: int(side.offsets[-1])]
         vectors = hidden[self._pieces.send(side.pooled)].float()
@@ -200,7 +200,7 @@ class EncoderAligner:
 
 
 def load_aligner(config: EncoderConfig, threads: int = 1) -> EncoderAligner:
-    """Load an encoder and make an aligner of it.
+    """Load an aligner with its encoder.
 
     Args:
         config: The settings.
@@ -248,7 +248,7 @@ def _grouped(found: list[tuple[np.ndarray, ...]], pairs: int) -> FoundLinks:
 def _in_row_order(
     rows: list[np.ndarray], links: list[tuple[np.ndarray, ...]]
 ) -> tuple[pa.Array, pa.Array]:
-    """Put the blocks' links into two columns, in the order of the table."""
+    """Return the links of blocks as two columns, in the order of the table."""
     order = np.argsort(np.concatenate([np.empty(0, dtype=np.int64), *rows]))
     columns = []
     for start in (0, 4):

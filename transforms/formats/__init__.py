@@ -1,1 +1,1 @@
-"""File formats, a file each: how it is found, scanned, read and written; listed in registry.py."""
+"""File formats, one module each: recognition, scan, reading and writing; listed in registry.py."""

@@ -12,7 +12,7 @@ from pairweave.transforms.export.markup_texts import tagged_texts
 def write_html(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     """Yield lines with the fields ``id``, ``source``, ``target``, languages and corpus.
 
-    Texts are fragments: they hold their tags as characters.
+    Texts are fragments, with their tags as characters.
     """
     for row in rows:
         source, target = tagged_texts(row)

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, its texts checked before they are believed."""
+"""JSON Lines: one object per line, with validated texts."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def _read_line(
 
 
 def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, Any] | Problem:
-    """Parse one line, or say why it is no JSON object that can be trusted.
+    """Parse one line, or return the problem of a line that is no valid JSON object.
 
     NaN, lone surrogates, keys given twice (at any depth) and nesting beyond the limit are refused.
     """
@@ -94,13 +94,13 @@ def parse_object(raw: bytes, max_depth: int, file_offset: int = 0) -> dict[str, 
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        # A byte that is no text is the more precise reason; control characters are not, for JSON
-        # allows them as blanks between tokens and forbids them in strings.
+        # Invalid UTF-8 is the more precise reason. Control characters are not: JSON allows some as
+        # blanks between tokens, and forbids them in strings.
         text = read_text(raw, "line", file_offset=file_offset, multiline=True)
         if isinstance(text, Problem) and text.reason is Reject.INVALID_UTF8:
             return text
         return _problem(Reject.INVALID_JSON, f"{error.msg} at character {error.pos}", raw)
-    # Without escaped backslashes, each quote that is not escaped begins or ends a string.
+    # After removing escaped backslashes, each unescaped quote begins or ends a string.
     if b"\\\\" in raw or raw.count(b'"') - raw.count(b'\\"') != 2 * _strings(value):
         key = _repeated_key(raw)
         if key is not None:
@@ -158,11 +158,11 @@ def _repeated_key(raw: bytes) -> str | None:
 def take_texts(
     value: dict[str, Any], raw: bytes, columns: Columns, source_lang: str, target_lang: str
 ) -> tuple[Texts, Problem | None]:
-    """Take source, target, translation, score and links out of an object.
+    """Extract source, target, translation, score and links from an object.
 
     Returns:
-        The texts by side, and score and links as text; without one that is not there or cannot be
-        used. And the first problem.
+        The texts by side, with score and links as text; missing and invalid ones are left out. And
+        the first problem.
     """
     texts: Texts = {}
     if columns.score is not None and value.get(columns.score) is not None:
@@ -228,7 +228,7 @@ def _scan(file: ScanRequest) -> Scan:
 
 
 def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
-    """Return which fields to read; what is not there is each row's own problem."""
+    """Return the fields to read; a missing one is a problem of its row."""
     corpus = file.corpus
     default = corpus.source_field is None and corpus.target_field is None
     columns = Columns(

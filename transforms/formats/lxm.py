@@ -1,8 +1,8 @@
-"""Localization XML-MT (LXM) JSON: a file a side, whose texts have identifiers.
+"""Localization XML-MT (LXM) JSON: one file per side, with texts by identifier.
 
 ``{"lang": "en", "type": "source", "text": {ID: TEXT, ...}}`` (Hashimoto et al. 2019). The texts
-hold XML tags and entities as characters. A row for each identifier of the source, in its order,
-then for those that only the target has. The files are read whole: their format has to be.
+contain XML tags and entities as characters. Each identifier of the source gives a row, in order,
+followed by those that only the target has. The files are read whole, as their format requires.
 """
 
 import dataclasses
@@ -28,18 +28,18 @@ from pairweave.transforms.storage.byte_streams import BYTE_ORDER_MARK, part_text
 from pairweave.transforms.units import ReadLimits, Unit
 
 MAX_BYTES = 1 << 30
-"""Largest file; the corpus that the format is of has files of 30 MB."""
+"""Maximum size of a file; those of the published corpus have 30 MB."""
 
 _Row = tuple[str | None, str | None, Problem | None]
-"""A row's source and target, and why it is rejected."""
+"""A row's source and target, and the reason to reject it."""
 
 
 class LxmFile(NamedTuple):
     """The content of a file.
 
     Attributes:
-        language: Its ``lang``, which should be a string; None if it has none.
-        texts: Its texts by identifier, in its order, which should be strings.
+        language: Its ``lang``, not checked; None if it has none.
+        texts: Its texts by identifier, in order, not checked.
     """
 
     language: object
@@ -52,8 +52,8 @@ def parse_lxm(
     """Return the texts of a file by identifier, in its order.
 
     Raises:
-        InputError: ``file_too_large``, ``language_not_found``, or why it is no such JSON
-            (`parse_file`).
+        InputError: ``file_too_large``, ``language_not_found``, or an error of
+            `parse_file`.
     """
     data = bytearray()
     for chunk in chunks:
@@ -153,13 +153,13 @@ def _text(
 
 
 def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield both files, text by text; texts hold their tags as characters.
+    """Yield both files, text by text; texts have their tags as characters.
 
     Args:
         rows: The pairs, of one pair of languages.
 
     Raises:
-        ConfigError: They are of several.
+        ConfigError: They have several pairs of languages.
     """
     langs: tuple[str, str] | None = None
     advice = "an LXM file has one language: write TMX, XLIFF 1.2 or html"
@@ -178,7 +178,7 @@ def write_lxm(rows: Iterable[MarkupRow]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _heads(langs: tuple[str, str]) -> tuple[bytes, bytes]:
-    """Return what comes before the first text of each file; no rows have no language."""
+    """Return the start of each file, before its first text; without rows there is no language."""
     source, target = (
         b"{"
         + (f'"lang": "{lang}", ' if lang else "").encode()

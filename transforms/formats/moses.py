@@ -1,4 +1,4 @@
-"""Line-parallel text: one sentence a line, one file a side (the format of Moses and OPUS)."""
+"""Line-parallel text: one sentence per line, one file per side (the format of Moses and OPUS)."""
 
 from collections.abc import Iterator
 
@@ -17,11 +17,11 @@ from pairweave.transforms.units import Part, ReadLimits, Unit
 
 _SIDES = ("source", "target")
 _COLUMNS = {"links": LINKS}
-"""Columns that are called otherwise than the role of the file they are read from."""
+"""Columns whose name differs from the role of their file."""
 
 
 class _Side:
-    """One file's lines, with a place in them."""
+    """The lines of one file, with a position."""
 
     def __init__(self, part: Part, limits: ReadLimits) -> None:
         offset = part.ranges[0][0] if part.compression == "none" else 0
@@ -32,7 +32,7 @@ class _Side:
         self._next = 0
 
     def ready(self) -> int:
-        """Return how many lines can be taken at once; 0 at the end of the part."""
+        """Return the number of lines that can be taken at once; 0 at the end of the part."""
         while self._lines is None or self._next == len(self._lines):
             self._lines = next(self._blocks, None)
             self._next = 0

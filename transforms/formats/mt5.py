@@ -1,4 +1,4 @@
-"""Suggestions for mT5: a line of source, `SEPARATOR`, masked translation, tab, suggestion."""
+"""Suggestions for mT5: lines of source, `SEPARATOR`, masked translation, tab, suggestion."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -1,7 +1,7 @@
-"""Parquet: one row group a unit, of which only the wanted columns and the footer are read.
+"""Parquet: one row group per unit; only the wanted columns and the footer are read.
 
-The bytes are fetched once, checked against the plan, and parsed from memory, so that what is
-parsed is what was planned.
+The bytes are fetched once, checked against the plan, and parsed from memory, so that the parsed
+bytes are the planned ones.
 """
 
 import bisect
@@ -46,7 +46,7 @@ _CONTROLS[[0x09, 0x0A, 0x0D]] = False
 
 
 class _FetchedFile(io.RawIOBase):
-    """A file of which only some ranges were fetched, into memory."""
+    """A file of which some ranges are in memory."""
 
     def __init__(self, part: Part, contents: list[bytes]) -> None:
         super().__init__()
@@ -83,12 +83,12 @@ class _FetchedFile(io.RawIOBase):
 
 
 def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one row group, in ROWS batches of about `BATCH_BYTES` of text at most.
+    """Yield the rows of one row group, in ROWS batches of at most about `BATCH_BYTES` of text.
 
     Raises:
         WorkerError: The file is not what was planned.
         InputError: ``parquet_corrupt``: the pages are damaged, as they were when planned;
-            ``expansion_limit``: they hold more text than ``max_expansion`` allows.
+            ``expansion_limit``: they contain more text than ``max_expansion`` allows.
     """
     part, columns = unit.parts[0], unit.columns
     assert columns is not None
@@ -122,8 +122,8 @@ def read_parquet(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa
 class _TextBudget:
     """A limit on the text in a unit's stored bytes.
 
-    A file may hold `ReadLimits.max_expansion` bytes of text for each byte stored, or
-    `ReadLimits.expansion_floor_bytes` in all if that is more; a row group has its share of it.
+    A file may contain `ReadLimits.max_expansion` bytes of text per stored byte, or
+    `ReadLimits.expansion_floor_bytes` in total if that is more; a row group has its share of this.
     """
 
     def __init__(self, unit: Unit, limits: ReadLimits) -> None:
@@ -147,7 +147,7 @@ class _TextBudget:
 
 
 def _cuts(lengths: list[np.ndarray], max_line_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows that hold at most `BATCH_BYTES` of text, or one row.
+    """Yield ranges of rows with at most `BATCH_BYTES` of text, or one row.
 
     Texts over the limit do not count: they are not kept.
     """
@@ -193,7 +193,7 @@ def _batches(
 
 
 def _shared_texts(metadata: pq.FileMetaData, row_group: int, wanted: list[str]) -> list[str]:
-    """Return the columns of text whose values a row group may hold once for many rows."""
+    """Return the text columns that a row group may store as dictionaries."""
     group = metadata.row_group(row_group)
     return [
         path
@@ -205,7 +205,7 @@ def _shared_texts(metadata: pq.FileMetaData, row_group: int, wanted: list[str]) 
 
 
 def _longest_entry(batch: pa.RecordBatch | None, paths: list[tuple[str, ...]]) -> int:
-    """Return the bytes of the longest text of any dictionary, 0 without one."""
+    """Return the size of the longest text in any dictionary, 0 without one."""
     columns = [_column(batch, path) for path in paths] if batch is not None else []
     entries = [
         byte_lengths(column.dictionary) for column in columns if pa.types.is_dictionary(column.type)
@@ -214,7 +214,7 @@ def _longest_entry(batch: pa.RecordBatch | None, paths: list[tuple[str, ...]]) -
 
 
 def _fetch(part: Part) -> list[bytes]:
-    """Return the bytes of each range, once they all have the planned digest."""
+    """Return the bytes of each range, after checking that they have the planned digest."""
     data = b"".join(part_bytes(part))
     contents = []
     position = 0
@@ -234,7 +234,7 @@ def _column(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     """Return a column as strings, or as a dictionary of strings; numbers as text."""
     column = batch.column(path[0])
     for name in path[1:]:
-        column = pc.struct_field(column, name)  # null where the struct is null
+        column = pc.struct_field(column, name)  # null if the struct is null
     kind = column.type
     if is_list_of_links(kind):
         return pa.array([written_links(value) for value in column.to_pylist()], pa.string())

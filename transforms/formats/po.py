@@ -1,8 +1,8 @@
 r"""Message catalogues of GNU gettext (PO), read from bytes.
 
 Each message is one row, a message with plural forms two: (msgid, msgstr[0]) and (msgid_plural,
-the last msgstr[n]). The header is no row. Escapes are resolved as gettext resolves them; text
-that gettext would refuse is an error of the whole file, never guessed at.
+the last msgstr[n]). The header is no row. Escapes are resolved as in gettext; text that gettext
+would refuse is an error of the whole file.
 """
 
 import dataclasses
@@ -33,14 +33,14 @@ _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"[ \t\r\f\v]*')
 _ESCAPE = re.compile(rb"\\(?:([abfnrtv\\\"])|([0-7]{1,3})|x([0-9A-Fa-f]+)|(.?))", re.DOTALL)
 _SIMPLE = dict(zip(b'abfnrtv\\"', b'\a\b\f\n\r\t\v\\"', strict=True))
 _CHARSET = re.compile(rb"charset=([^\s;\\]+)", re.IGNORECASE)
-# ASCII is a part of UTF-8; CHARSET is what a template says before anyone fills it in.
+# ASCII is a subset of UTF-8; CHARSET is the placeholder in templates.
 _UTF8_NAMES = frozenset({"utf-8", "utf8", "us-ascii", "ascii", "charset"})
 
 _LETTERS = dict(zip('\\"\n\t\r\a\b\f\v', (f"\\{letter}" for letter in '\\"ntrabfv'), strict=True))
 _ESCAPED = re.compile(r'[\\"\n\t\r\a\b\f\v]')
 
 _Row = tuple[int, str | None, str | None, Problem | None]
-"""A row's line, its source and target, and why it is rejected."""
+"""A row's line, its source and target, and the reason to reject it."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -48,10 +48,10 @@ class Text:
     """The value of one keyword.
 
     Attributes:
-        line: Where the keyword is, from 1.
+        line: Line of the keyword, from 1.
         data: The bytes between the quotes, escapes resolved.
         problem: The problem of the bytes, if a line is not valid text.
-        length: Bytes in all, those dropped beyond the limit included.
+        length: Number of bytes, including those dropped over the limit.
     """
 
     line: int
@@ -86,7 +86,7 @@ class Message:
 
 
 class _Parser:
-    """Takes a catalogue line by line."""
+    """Parses a catalogue line by line."""
 
     def __init__(self, name: str, max_line_bytes: int) -> None:
         self._name = name
@@ -97,7 +97,7 @@ class _Parser:
         self._number = 0
 
     def line(self, lines: Lines, index: int) -> Message | None:
-        """Take a line; return the message that it shows to be complete."""
+        """Parse a line; return the message before it, if the line completes that."""
         self._number += 1
         raw = lines.line(index)
         body = raw.strip(_BLANK)
@@ -153,7 +153,7 @@ class _Parser:
         return done
 
     def _end(self) -> Message | None:
-        """Return the message if it is whole, and make room for the next one."""
+        """Return the message if it is complete, and start the next one."""
         if not self._message.targets:
             return None
         message, self._message, self._text = self._message, Message(), None
@@ -199,7 +199,7 @@ class _Parser:
         text = self._text
         assert text is not None
         if text.problem is None:
-            # Look before escapes can join bytes of two lines, and while the place is known.
+            # Checked before escapes can join bytes of two lines, and while the place is known.
             found = read_text(raw, self._side, file_offset=offset, multiline=True)
             text.problem = found if isinstance(found, Problem) else None
         data = _ESCAPE.sub(self._unescape, escaped) if b"\\" in escaped else escaped
@@ -217,7 +217,7 @@ class _Parser:
         return bytes([code])
 
     def _count(self, text: Text, length: int, raw: bytes) -> None:
-        """Count bytes of a text; beyond the limit only their number is kept."""
+        """Count bytes of a text; those over the limit are counted, but not kept."""
         text.length += length
         if text.length > self._limit:
             head = text.problem.raw if text.problem is not None and text.problem.raw else raw
@@ -231,10 +231,10 @@ def parse_po(blocks: Iterable[Lines], name: str, max_line_bytes: int) -> Iterato
     Args:
         blocks: Its lines.
         name: The file's name, for messages.
-        max_line_bytes: Longest line, and longest text of a message.
+        max_line_bytes: Maximum length of a line, and of a text of a message.
 
     Raises:
-        InputError: ``po_syntax`` with line and what was expected, or ``unsupported_charset``.
+        InputError: ``po_syntax`` with the line and the expected syntax, or ``unsupported_charset``.
     """
     parser = _Parser(name, max_line_bytes)
     headers = 0
@@ -337,14 +337,14 @@ def _value(text: Text, side: str) -> tuple[str | None, Problem | None]:
 def write_po(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     """Yield a catalogue, message by message.
 
-    Texts hold their tags as characters. What tells a row from all others is its context, for a
-    catalogue must not hold a message twice.
+    Texts have their tags as characters. The context of a message identifies its row, since a
+    catalogue must not contain a message twice.
 
     Args:
         rows: The pairs, of one pair of languages.
 
     Raises:
-        ConfigError: They are of several.
+        ConfigError: They have several pairs of languages.
     """
     langs: tuple[str, str] | None = None
     advice = "a catalogue has one pair of languages: write TMX, XLIFF 1.2 or html"
@@ -380,7 +380,7 @@ def _written(row: MarkupRow) -> bytes:
 
 
 def _written_keyword(name: str, text: str) -> str:
-    r"""Return a keyword with its text, in lines as the text has lines.
+    r"""Return a keyword with its text, one line of it per line.
 
     >>> print(_written_keyword("msgid", 'a "b"'), end="")
     msgid "a \"b\""

@@ -1,8 +1,8 @@
-"""The registry of formats, one line each; a format's module in this folder is imported on demand.
+"""The registry of formats, one line each; modules of formats are imported on demand.
 
-The module of a format that is read has an `InputFormat` named ``INPUT``; of one that is written, a
-`RowExport` or a `MarkupExport` named ``EXPORT``. Options that only one format has are declared
-here, above the lines, since ``--help`` imports no format; its reader asks its unit for them
+The module of a format that can be read has an `InputFormat` named ``INPUT``; that of a format that
+can be written has a `RowExport` or a `MarkupExport` named ``EXPORT``. Options of single formats are
+declared here, since ``--help`` imports no format; readers get them from the unit
 (`transforms.units.Unit.options`).
 """
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 Writes = Literal["rows", "elements", "characters"]
-"""Rows of a table; or pairs with inline markup, their tags elements of the file or characters of
-its texts. Options name formats in this order."""
+"""Rows of a table, or pairs with inline markup: as elements of the file or characters of its
+texts. Options name formats in this order."""
 
 
 class PoOptions(StepOptions):
@@ -54,7 +54,7 @@ class Entry:
         name: The format's name, and its module's.
         reads: Whether jobs read it.
         writes: What ``export`` writes in it, if anything.
-        options: Options of corpora that mean something to it alone.
+        options: Options of corpora that apply only to it.
     """
 
     name: str
@@ -80,33 +80,33 @@ ENTRIES = (
 )
 
 LINE_PARALLEL = "moses"
-"""The format of a corpus with a file for each side that names none."""
+"""The default format of a corpus with a file for each side."""
 
 
 def input_names() -> tuple[str, ...]:
-    """Return the names of the formats that are read."""
+    """Return the names of the formats that can be read."""
     return tuple(entry.name for entry in ENTRIES if entry.reads)
 
 
 def format_options() -> tuple[type[StepOptions], ...]:
-    """Return the options that single formats have, in the order of the formats."""
+    """Return the options of single formats, in the order of the formats."""
     return tuple(entry.options for entry in ENTRIES if entry.options is not None)
 
 
 def options_of(name: str) -> frozenset[str]:
-    """Return the names of the options that only this format has."""
+    """Return the names of the options that apply only to a format."""
     found = next(entry.options for entry in ENTRIES if entry.name == name)
     return frozenset(found.model_fields if found is not None else ())
 
 
 def export_names(*kinds: Writes) -> tuple[str, ...]:
-    """Return the names of the formats that are written, of these kinds or of all."""
+    """Return the names of the formats that can be written, of these kinds or of all."""
     order = kinds or get_args(Writes)
     return tuple(entry.name for kind in order for entry in ENTRIES if entry.writes == kind)
 
 
 def markup_export_names() -> tuple[str, ...]:
-    """Return the names of the formats that pairs with inline markup are written in."""
+    """Return the names of the formats for pairs with inline markup."""
     return export_names("elements", "characters")
 
 
@@ -115,13 +115,13 @@ def _module(name: str) -> Any:  # noqa: ANN401 - what it defines is checked by i
 
 
 def input_format(name: str) -> "InputFormat":
-    """Return a format that is read; its name is one of `input_names`."""
+    """Return a format that can be read, by one of `input_names`."""
     found: InputFormat = _module(name).INPUT
     return found
 
 
 def input_formats() -> "tuple[InputFormat, ...]":
-    """Return all formats that are read."""
+    """Return all formats that can be read."""
     return tuple(map(input_format, input_names()))
 
 
@@ -131,13 +131,13 @@ def extensions() -> "dict[str, InputFormat]":
 
 
 def row_export(name: str) -> "RowExport":
-    """Return a format that rows are written in."""
+    """Return a format for rows."""
     found: RowExport = _module(name).EXPORT
     return found
 
 
 def row_export_of(name: str, directory: str, job: str) -> "RowExport":
-    """Return a format that the rows of a run are written in.
+    """Return a format for the rows of a run.
 
     Raises:
         ConfigError: The run's job has no such rows.
@@ -153,13 +153,13 @@ def row_export_of(name: str, directory: str, job: str) -> "RowExport":
 
 
 def markup_export(name: str) -> "MarkupExport":
-    """Return a format that pairs with inline markup are written in."""
+    """Return a format for pairs with inline markup."""
     found: MarkupExport = _module(name).EXPORT
     return found
 
 
 def check_corpus(corpus: "CorpusInput") -> None:
-    """Refuse a corpus whose options do not go with its format.
+    """Refuse a corpus with options that do not apply to its format.
 
     Raises:
         ConfigError: Says why.
@@ -203,14 +203,14 @@ def read_unit(
 ) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a unit in order, in batches of at most ``batch_rows``.
 
-    Exactly ``unit.rows`` rows come out: kept ones, and rejected ones with stage ``read``, a
-    reason, a detail, the sides that could be read, and the start of bytes that are no text. That
-    the bytes are the planned ones is known only at the end of the iterator: nothing it has
-    yielded may be used before.
+    There are exactly ``unit.rows`` rows: kept ones, and rejected ones with stage ``read``, a
+    reason, a detail, the sides that could be read, and the start of bytes that are no text. Whether
+    the bytes are the planned ones is known only at the end of the iterator: nothing that it yielded
+    may be used before.
 
     Args:
         unit: What to read.
-        limits: As for the plan.
+        limits: The limits that the plan was made with.
         batch_rows: Maximum number of rows in a batch.
 
     Yields:

@@ -1,7 +1,7 @@
-"""Translation memories (TMX 1.1 to 1.4b): each translation unit is one row, whatever its languages.
+"""Translation memories (TMX 1.1 to 1.4b): each translation unit is one row, in any languages.
 
-Of the variants of a unit the one in each wanted language is taken: that of the very language, else
-the only one of its varieties (``en-GB`` where ``en`` is wanted).
+For each side, the variant in the requested language is used, or else the only one in a variety of
+it (``en-GB`` for ``en``).
 """
 
 import dataclasses
@@ -33,27 +33,27 @@ _OWN_TAGS = frozenset({"bpt", "ept", "it", "ph", "hi", "ut"})
 """Names of TMX's inline elements."""
 
 MAX_VARIANTS = 256
-"""Variants of one unit, each as long as a segment may be, that are held."""
+"""Maximum number of variants of one unit in memory, each up to the limit of a segment."""
 
 
 class TmxHandler:
-    """Makes a row of each ``tu``.
+    """Turns each ``tu`` into a row.
 
     Attributes:
-        source_lang: What the header says of the source; empty if nothing.
-        languages: The languages as the file first spells them, by how they are compared.
-        rows_with_tags: Units with inline tags in any language.
+        source_lang: Source language in the header; empty if there is none.
+        languages: The languages in the file's first spelling, by their normal form.
+        rows_with_tags: Number of units with inline tags in any language.
     """
 
     def __init__(self, source_lang: str, target_lang: str, limits: ReadLimits) -> None:
-        """Set out to read two of a file's languages."""
+        """Prepare to read two of a file's languages."""
         self._wanted = (source_lang, target_lang)
         self._limits = limits
         self._rows: list[XmlRow] = []
         self._variants: list[tuple[str, Segment]] = []
         self._language = ""
         self._segment: Segment | None = None
-        self._depth = 0  # of elements open inside the segment
+        self._depth = 0  # of open elements inside the segment
         self._in_unit = False
         self._line = 0
         self._held = 0  # bytes of the unit's variants
@@ -64,7 +64,7 @@ class TmxHandler:
         self.rows_with_tags = 0
 
     def pop_rows(self) -> list[XmlRow]:
-        """Hand over the rows that are complete."""
+        """Return the complete rows, and forget them."""
         rows, self._rows = self._rows, []
         return rows
 
@@ -173,16 +173,16 @@ def read_tmx(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
 def write_tmx(rows: Iterable[MarkupRow], source_lang: str) -> Iterator[bytes]:
     """Yield a document, unit by unit.
 
-    Tags that are TMX's own are written as they were. Of others, a pair is ``bpt`` and ``ept``, an
-    empty tag ``ph``, half a pair ``it``, around what stood there in its own format; ``x`` ties the
-    sides together. So crossing pairs can be written, and everything can be read again.
+    Tags of TMX are written unchanged. Of other tags, a pair is written as ``bpt`` and ``ept``, an
+    empty tag as ``ph``, half a pair as ``it``, each with the original tag as content; ``x`` matches
+    the sides. So crossing pairs can be written, and everything can be read back.
 
     Args:
         rows: The pairs.
-        source_lang: What the header says; ``*all*`` if the rows differ.
+        source_lang: Source language of the header; ``*all*`` if the rows differ.
 
     Raises:
-        ConfigError: A text holds what XML cannot carry.
+        ConfigError: A text contains characters that XML forbids.
     """
     version = escape_attribute(importlib.metadata.version("pairweave"))
     yield (

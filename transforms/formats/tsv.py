@@ -67,7 +67,7 @@ def _tabs_before(lines: Lines, positions: np.ndarray) -> np.ndarray:
 def _count_problems(
     lines: Lines, first: int, stop: int, expected: int, limits: ReadLimits
 ) -> dict[int, Problem]:
-    """Find the rows that cannot be cut into fields."""
+    """Find the rows that cannot be split into fields."""
     problems = {
         line - first: too_long("line", long.length, limits.max_line_bytes, long.head)
         for line, long in lines.long.items()
@@ -89,9 +89,9 @@ def _count_problems(
 
 
 def _field(lines: Lines, first: int, stop: int, column: int, count: int) -> Stretch:
-    """Return the location of a column; anywhere inside the line if the field count is wrong."""
+    """Return the location of a column; arbitrary in lines with a wrong number of fields."""
     starts, ends = lines.starts[first:stop], lines.ends[first:stop]
-    # Tabs around the block's ends make every index below valid.
+    # Tabs before and after the block make every index below valid.
     borders = np.concatenate(([-1], lines.tabs, [len(lines.data)]))
     before = _tabs_before(lines, starts)
     if column:
@@ -114,7 +114,7 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     """Find the wanted columns by the first line; return them and the number of header lines.
 
     Raises:
-        InputError: ``missing_column``, saying what was wanted and what is there.
+        InputError: ``missing_column``, with the wanted and the existing columns.
         ConfigError: Some fields are numbers and some are names.
     """
     name, corpus, limits = file.name, file.corpus, file.limits

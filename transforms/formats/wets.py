@@ -1,4 +1,4 @@
-"""Suggestions as WeTS has them: sources, masked translations and suggestions line by line."""
+"""Suggestions in the format of WeTS: sources, masked translations and suggestions in lines."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +10,7 @@ NOTHING = "<NULL_REP>"
 
 TEXTS = ("source", "masked", "suggestion")
 NO_NOTHING = ("suggestion", f"^{NOTHING}$")
-"""The suggestion that would be read as none."""
+"""A suggestion that would be read as an empty one."""
 
 
 def suggested(rows: pa.RecordBatch) -> pa.Array:

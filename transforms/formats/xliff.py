@@ -1,8 +1,8 @@
 """XLIFF 1.x and 2.x: each segment is one row.
 
-A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` where its
-target is cut too, or a ``segment`` (2.x). What only belongs to a segment (``alt-trans``, matches,
-notes, skeletons) is passed over.
+A segment is a ``trans-unit`` (1.x), or each ``mrk mtype="seg"`` of its ``seg-source`` if its target
+is segmented too, or a ``segment`` (2.x). Other content of a segment (``alt-trans``, matches, notes,
+skeletons) is ignored.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ from pairweave.transforms.reading.xml_rows import (
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import ReadLimits, Unit
 
-# XLIFF 1.2, section 2.3.2 (state), and 2.1, section 4.3.1.27; what else there is counts as done.
+# XLIFF 1.2, section 2.3.2 (state), and 2.1, section 4.3.1.27; all other states count as done.
 _UNTRANSLATED = frozenset({"new", "needs-translation", "initial"})
 _DOUBTFUL = frozenset(
     {
@@ -51,24 +51,24 @@ _SEGMENT_BYTES = 64
 
 
 class XliffHandler:
-    """Makes a row of each segment.
+    """Turns each segment into a row.
 
     Attributes:
-        version: Of XLIFF; empty if the document is something else.
+        version: Version of XLIFF; empty if the document is none.
         languages: The (source, target) languages of the file elements, each once, in order.
-        rows_with_tags: Rows with inline tags.
+        rows_with_tags: Number of rows with inline tags.
     """
 
     def __init__(
         self, source_lang: str, target_lang: str, limits: ReadLimits, take: tuple[str, ...] = ()
     ) -> None:
-        """Set out to read a pair of languages, `ANY` for whatever there is.
+        """Prepare to read a pair of languages, or any with `ANY`.
 
         Args:
             source_lang: BCP 47.
             target_lang: BCP 47.
             limits: ``max_line_bytes`` bounds a segment.
-            take: Which of `transforms.formats.registry.XliffOptions` to keep.
+            take: The segments to keep, from `transforms.formats.registry.XliffOptions`.
         """
         self._wanted = (source_lang, target_lang)
         self._limits = limits
@@ -87,7 +87,7 @@ class XliffHandler:
         self.rows_with_tags = 0
 
     def pop_rows(self) -> list[XmlRow]:
-        """Hand over the rows that are complete."""
+        """Return the complete rows, and forget them."""
         rows, self._rows = self._rows, []
         return rows
 
@@ -179,13 +179,13 @@ class XliffHandler:
         return None
 
     def guess_languages(self) -> tuple[str, str] | None:
-        """Return the source and the target language if the file says one of each."""
+        """Return the source and the target language if the file has one of each."""
         stated = [langs for langs in self.languages if all(langs)]
         return stated[0] if len(stated) == 1 == len(self.languages) else None
 
 
 class _Content:
-    """A ``source``, ``target`` or ``seg-source``: as a whole, and cut by its ``mrk`` segments."""
+    """A ``source``, ``target`` or ``seg-source``: as a whole, and by its ``mrk`` segments."""
 
     def __init__(self, max_bytes: int) -> None:
         self._limit = max_bytes
@@ -196,7 +196,7 @@ class _Content:
 
     @property
     def segments(self) -> dict[str, Segment]:
-        """Return the segments by number; none if two have one number, or there is too much."""
+        """Return the segments by number; none if a number is repeated, or over the limit."""
         found = {} if self.whole.is_too_long else dict(self._segments)
         return found if len(found) == len(self._segments) else {}
 
@@ -205,7 +205,7 @@ class _Content:
             self._inside += 1
             self._open.start(local, name, attributes)
         elif local == "mrk" and attributes.get("mtype") == "seg" and not self.whole.in_code:
-            # It cuts the text and is no markup of it; but segments without end are too long too.
+            # It divides the text and is no markup; but the size of all segments is limited as well.
             self.whole.count(_SEGMENT_BYTES)
             self._open, self._inside = Segment(self._limit), 0
             if not self.whole.is_too_long:
@@ -258,15 +258,15 @@ def read_xliff(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.R
 def write_xliff(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     """Yield a document of XLIFF 1.2, unit by unit.
 
-    Tags that are its own are written as they were. Of others, pairs that nest are ``g``, those that
-    cross ``bx`` and ``ex``, empty tags ``x``; what stood there in its own format is kept inside
-    ``bpt``, ``ept``, ``ph`` or ``it``. A file element holds adjoining rows of the same languages.
+    Tags of XLIFF are written unchanged. Of other tags, nested pairs are written as ``g``, crossing
+    ones as ``bx`` and ``ex``, empty tags as ``x``; original tags are the content of ``bpt``,
+    ``ept``, ``ph`` or ``it``. A file element contains consecutive rows of the same languages.
 
     Args:
         rows: The pairs.
 
     Raises:
-        ConfigError: A text holds what XML cannot carry.
+        ConfigError: A text contains characters that XML forbids.
     """
     yield (
         b'<?xml version="1.0" encoding="UTF-8"?>\n'

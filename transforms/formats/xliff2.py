@@ -16,15 +16,16 @@ _OWN_TAGS = frozenset({"pc", "ph", "sc", "ec", "mrk", "sm", "em", "cp"})
 def write_xliff2(rows: Iterable[MarkupRow]) -> Iterator[bytes]:
     """Yield a document, unit by unit.
 
-    Tags that are XLIFF 2's own are written as they were. Of others, pairs that nest are ``pc``,
-    those that cross ``sc`` and ``ec``, empty tags ``ph``; what stood there in its own format is
-    kept as original data. A document has one pair of languages.
+    Tags of XLIFF 2 are written unchanged. Of other tags, nested pairs are written as ``pc``,
+    crossing ones as ``sc`` and ``ec``, empty tags as ``ph``; original tags are kept as original
+    data. A document has one pair of languages.
 
     Args:
         rows: The pairs.
 
     Raises:
-        ConfigError: A text holds what XML cannot carry, or the pairs are of several languages.
+        ConfigError: A text contains characters that XML forbids, or the pairs have several
+            languages.
     """
     langs: tuple[str, str] | None = None
     head = (

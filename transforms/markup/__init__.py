@@ -1,1 +1,1 @@
-"""Text with inline markup: its elements, which of them match within a pair, and their tags."""
+"""Text with inline markup: elements, their matches within a pair, and their tags."""

@@ -23,9 +23,9 @@ def find_partners(
     {1: 2, 2: 0, 0: 1}
 
     Args:
-        ours: What is known of each of our elements, in order.
-        theirs: The same of the others.
-        rules: Tell from what is known of one of ours and one of theirs whether they are the same.
+        ours: Facts about each of our elements, in order.
+        theirs: The same for the others.
+        rules: Return whether one of ours and one of theirs match, by their facts.
 
     Returns:
         Places in ``theirs`` by places in ``ours``.

@@ -1,6 +1,6 @@
 """Text with inline markup, split up and joined again without losing a character.
 
-A text's syntax defines what a tag is; everything else is text, exactly as it is (entities are not
+The syntax of a text defines its tags; everything else is text, unchanged (entities are not
 resolved). Offsets count Unicode code points of the text without its tags.
 """
 
@@ -36,10 +36,10 @@ class Tag:
     """One tag as written in a text.
 
     Attributes:
-        kind: What it does.
+        kind: Its function.
         name: Its name, without an identifier: ``g``, ``a``, ``bx``.
-        key: What distinguishes it from others of its name, such as XLIFF's ``id``; empty if nothing
-            does. An opening and a closing tag with different keys are not a pair, but a closing tag
+        key: Identifier among tags with the same name, such as XLIFF's ``id``; empty if there is
+            none. An opening and a closing tag with different keys are not a pair, but a closing tag
             without a key closes any.
         raw: Its characters.
         offset: Code points of text before it.
@@ -58,7 +58,7 @@ class Marked:
 
     Attributes:
         text: The text without tags.
-        tags: The tags; their offsets never fall.
+        tags: The tags; their offsets never decrease.
     """
 
     text: str
@@ -79,7 +79,7 @@ class Element:
     """A pair of tags, or a tag without a partner.
 
     Attributes:
-        form: Which of these.
+        form: Its form.
         opening: Number of its opening tag in `Marked.tags`; of an empty tag, its number; None if
             it only closes.
         closing: Number of its closing tag; None if there is none.
@@ -106,13 +106,13 @@ class Syntax:
     """A syntax of tags.
 
     Attributes:
-        name: What a user calls it.
+        name: Its name in options.
         names: The only names of tags; none for any name.
         empty: Names that never have a closing tag, as HTML's ``br``.
-        opens: Names of empty tags that open, with the name they share with what closes them.
+        opens: Names of empty tags that open, with the common name of both tags.
         closes: Names of empty tags that close, likewise.
         keys: Attributes that distinguish a tag from others; the first one present counts.
-        folds: Whether case does not count in names, as in HTML; those above are lower case.
+        folds: Whether names are case-insensitive, as in HTML; those above are in lower case.
     """
 
     name: str
@@ -174,7 +174,7 @@ def find_syntax(name: str) -> Syntax:
 
 
 def parse_markup(string: str, syntax: Syntax = XML) -> Marked:
-    """Take a text with tags apart; ``str`` of the result is the same string.
+    """Parse a text with tags; ``str`` of the result is the same string.
 
     Everything that is not a tag is text, including a lone ``<``. A comment is an empty tag named
     ``!--``.
@@ -251,7 +251,7 @@ def find_elements(tags: Sequence[Tag]) -> list[Element]:
     """Pair opening and closing tags, in the order of the elements' first tags.
 
     A closing tag belongs to the last open tag of its name whose key does not differ. Pairs may
-    cross; a tag that finds no partner is an element by itself.
+    cross; a tag without a partner is an element by itself.
     """
     partner: dict[int, int] = {}
     waiting: list[int] = []

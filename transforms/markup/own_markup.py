@@ -18,7 +18,7 @@ from pairweave.transforms.markup.markup import (
 )
 from pairweave.transforms.text.whole_words import wordlike_tokens
 
-# RE2: where a tag may begin.
+# The start of a tag (RE2).
 _TAG_BEGINS = r"<[/A-Za-z_!]"
 
 
@@ -85,7 +85,7 @@ def _elements(texts: pa.ChunkedArray) -> ElementTags | None:
 
 
 def _starts(marked: Marked) -> list[int]:
-    """Return where each tag starts in the text with tags."""
+    """Return the start of each tag in the text with tags."""
     starts, before = [], 0
     for tag in marked.tags:
         starts.append(tag.offset + before)

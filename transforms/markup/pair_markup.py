@@ -1,4 +1,4 @@
-"""The inline markup of a pair: which elements of source and target match.
+"""The inline markup of a pair: the elements of source and target, and their matches.
 
 It is kept as one JSON string in addition to the plain texts; from these, the texts with their tags
 can be restored exactly, in their own markup or as indexed tags.
@@ -18,8 +18,8 @@ from pairweave.transforms.markup.element_partners import find_partners, numbers_
 from pairweave.transforms.markup.markup import Element, Form, Kind, Marked, Tag, find_elements
 from pairweave.transforms.markup.tag_table import indexed_tag
 
-# Attributes that name an element in its own text and in the other, the first that is there: TMX's
-# x, XLIFF's id, its mid. TMX's i ties an opening to a closing tag of one text and may differ.
+# Attributes that identify an element in both texts, the first one present: TMX's x, XLIFF's id and
+# mid. TMX's i connects an opening with a closing tag of one text and may differ between the texts.
 _NAMING = ("x", "id", "rid", "mid", "startRef")
 _ATTRIBUTE = re.compile(r"""\s([\w:.\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -29,12 +29,12 @@ class PairElement:
     """An element of a pair.
 
     Attributes:
-        index: Its number among those that both sides have, by their first tags in the source;
-            None if one side lacks it.
+        index: Its number among the elements of both sides, by their first tags in the source; None
+            if one side lacks it.
         form: Pair, empty tag or half a pair.
         name: The name of its tags.
-        source: Where it is in the source, half-open in code points without tags; None if it is
-            not there.
+        source: Its range in the source, half-open, in code points without tags; None if it is
+            missing.
         target: Likewise.
     """
 
@@ -51,7 +51,7 @@ class SideTag:
 
     Attributes:
         offset: Code points of text before it.
-        kind: What it does.
+        kind: Its function.
         element: Number of its element in `PairMarkup.elements`.
         raw: Its characters.
     """
@@ -90,7 +90,7 @@ class PairMarkup:
         """Return the same markup with other numbers for the elements that both sides have.
 
         Args:
-            indices: The new number of each by its old one, all different.
+            indices: The new number of each, by its old one; all different.
         """
         elements = tuple(
             element
@@ -105,7 +105,7 @@ class PairMarkup:
         return self.write(side, text, lambda tag: tag.raw)
 
     def indexed(self, side: str, text: str) -> str:
-        """Return the text of a side with ``<a_0>`` and so on for what both sides have."""
+        """Return the text of a side with ``<a_0>`` and so on for elements of both sides."""
 
         def written(tag: SideTag) -> str:
             index = self.elements[tag.element].index
@@ -114,7 +114,7 @@ class PairMarkup:
         return self.write(side, text, written)
 
     def write(self, side: str, text: str, written: Callable[[SideTag], str]) -> str:
-        """Return the text of a side with its tags as a function writes them."""
+        """Return the text of a side with its tags written by a function."""
         tags: tuple[SideTag, ...] = getattr(self, side)
         parts, done = [], 0
         for tag in tags:
@@ -131,7 +131,7 @@ class PairMarkup:
         """Undo `to_json`.
 
         Raises:
-            WorkerError: It is no such line.
+            WorkerError: The line is invalid.
         """
         try:
             value = orjson.loads(line)
@@ -151,11 +151,11 @@ def _element(item: dict[str, Any]) -> PairElement:
 
 
 def pair_markup(source: Marked, target: Marked) -> PairMarkup:
-    """Find which elements of a pair match.
+    """Match the elements of a pair.
 
-    An element that has an identifier (TMX's ``x``, XLIFF's ``id``) is the first that is left on
-    the other side with the same identifier, form and name. What has none on one of the sides is
-    the first that is left of the same form and name.
+    An element with an identifier (TMX's ``x``, XLIFF's ``id``) matches the first remaining one of
+    the other side with the same identifier, form and name. If one of them has no identifier, the
+    first remaining one with the same form and name matches.
     """
     ours, theirs = find_elements(source.tags), find_elements(target.tags)
     facts = [_facts(source, element) for element in ours]

@@ -1,11 +1,10 @@
 """The content of one segment of TMX or XLIFF, from its events: text, and inline elements as tags.
 
 An element's name determines what it does. *Native codes* (``bpt``, ``ept``, ``it``, ``ph``, ``ut``)
-are one tag with all that they hold: what is inside is the markup of the original document, and text
-inside it (``sub``) belongs to that markup, not to the sentence. What only marks text (``hi``,
-``g``, ``mrk``, ``pc``) is an opening and a closing tag. An element of an unknown name is taken for
-such a pair. White space is kept as it is, whatever ``xml:space`` says; comments and processing
-instructions are not content.
+are one tag with all their content: it is the markup of the original document, and text inside it
+(``sub``) belongs to that markup, not to the sentence. Elements that only mark text (``hi``, ``g``,
+``mrk``, ``pc``), and unknown ones, are an opening and a closing tag. White space is unchanged,
+regardless of ``xml:space``; comments and processing instructions are not content.
 """
 
 import html
@@ -14,7 +13,7 @@ from collections.abc import Mapping
 from pairweave.transforms.markup.markup import Kind, Marked, Tag
 
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut", "x", "bx", "ex", "sc", "ec", "sm", "em", "cp"})
-"""Elements that are one tag with all that they hold: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
+"""Elements that are one tag with all their content: TMX 1.4b, XLIFF 1.2, section 2.4, and XLIFF
 2.1, section 4.2.3 and 4.7."""
 
 _OPENS = {"bpt": "bpt", "bx": "bx", "sc": "sc", "sm": "sm"}
@@ -26,7 +25,7 @@ _ISOLATED = {"begin": Kind.OPEN, "open": Kind.OPEN, "end": Kind.CLOSE, "close": 
 
 
 class Segment:
-    """Gathers the events inside one segment."""
+    """Collects the events inside one segment."""
 
     def __init__(self, max_bytes: int) -> None:
         """Begin a segment.
@@ -38,7 +37,7 @@ class Segment:
         self._texts: list[str] = []
         self._tags: list[Tag] = []
         self._offset = 0
-        self._code: list[str] = []  # the pieces of the native code that is open
+        self._code: list[str] = []  # the pieces of the open native code
         self._code_depth = 0
         self._code_name = ""
         self._code_attributes: Mapping[str, str] = {}
@@ -131,7 +130,7 @@ class Segment:
         if name in _CLOSES:
             return Kind.CLOSE, _CLOSES[name], key
         if name == "it":
-            # An isolated tag has its partner in another segment, so it must find none here.
+            # The partner of an isolated tag is in another segment, so it must not match any here.
             kind = _ISOLATED.get(attributes.get("pos", ""), Kind.EMPTY)
             return kind, name, f"{kind} {key}"
         return Kind.EMPTY, name, attributes.get("id", attributes.get("x", ""))
@@ -148,7 +147,7 @@ def opening_tag(name: str, attributes: Mapping[str, str]) -> str:
 
 
 def escape_text(text: str) -> str:
-    r"""Return text as XML content that a parser gives back as it was.
+    r"""Return text as XML content that a parser reads back unchanged.
 
     >>> escape_text("a < b\r\n")
     'a &lt; b&#13;\n'

@@ -1,7 +1,7 @@
-"""Tags by number, and the table that records what each of them was.
+"""Numbered tags, and the table of the original tags.
 
-A text's tags are *numbered* when each carries as its key the number of its element in a table
-(`TagTable`); how the tags look then depends on the representation
+The tags of a text are *numbered* if the key of each is the number of its element in a table
+(`TagTable`); how the tags are written then depends on the representation
 (`transforms.symbols.representations`), and the table restores the original tags.
 """
 
@@ -27,7 +27,7 @@ from pairweave.transforms.markup.markup import (
 )
 
 LITERAL = "#text"
-"""The name of text that would be taken for a tag: it is kept in the table as an empty tag."""
+"""The name of text that looks like a tag: the table contains it as an empty tag."""
 
 _HALVES = frozenset({"bx", "sc"})
 """Names of pairs that XLIFF writes as two empty tags, since they need not nest."""
@@ -52,7 +52,7 @@ class Entry:
     Attributes:
         form: Pair, empty tag or half a pair.
         name: The tags' name.
-        opening: The opening tag's characters, or the empty tag's; None if it only closes.
+        opening: The characters of the opening or empty tag; None if it only closes.
         closing: The closing tag's; None if there is none.
     """
 
@@ -84,18 +84,18 @@ class TagTable:
     """The elements of a text.
 
     Attributes:
-        entries: What stood there, by number. Numbers need not follow each other: the target of a
-            pair has those of the source's elements that it has, too.
-        order: All tags of the pair: as they stand in the source, left to right, then those that
-            only the target has.
-        literals: By number, text of either side that the representation it was encoded in would
-            have taken for a symbol (`LITERAL`).
-        plain: Those of the literals that are text, since the representation is now another.
-        own: The tags of the text itself as they stand in it, if that is another order.
-        led: Tags other than opening ones that the white space before them was moved behind
+        entries: The original tags, by number. Numbers need not be consecutive: the target of a pair
+            uses the numbers of the source's elements.
+        order: All tags of the pair: those of the source, left to right, then those that only the
+            target has.
+        literals: By number, text of either side that the representation at encoding would have
+            read as a symbol (`LITERAL`).
+        plain: Literals that are plain text, because another representation is used now.
+        own: The tags of the text itself in their order, if it differs.
+        led: Tags other than opening ones after which white space was moved from before them
             (`transforms.symbols.whitespace.Shifted`).
-        exact: A text as it was encoded and as it was, where its white space was moved and the
-            text with symbols does not tell from where; None elsewhere.
+        exact: The encoded and the original text, if white space was moved and cannot be restored
+            from the encoded text; else None.
     """
 
     entries: Mapping[int, Entry]
@@ -108,7 +108,7 @@ class TagTable:
 
     @functools.cached_property
     def written(self) -> tuple[Mark, ...]:
-        """Return the tags of the pair that are not text; sequences count these."""
+        """Return the tags of the pair that are not text; sequences number these."""
         return tuple(mark for mark in self.order if mark.number not in self.plain)
 
     @functools.cached_property
@@ -139,7 +139,7 @@ class TagTable:
 
     @functools.cached_property
     def halved(self) -> frozenset[int]:
-        """Return the pairs that two empty tags of XLIFF stand for: they cross, or did before."""
+        """Return the pairs that XLIFF writes as two empty tags: they cross, or did before."""
         spans = list(self.spans.items())
         crossing = {
             number
@@ -263,9 +263,9 @@ def number_tags(marked: Marked) -> tuple[Marked, TagTable]:
 def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTable, TagTable]:
     """Number the elements of a pair of texts: matching elements get the same number.
 
-    An element of the target is the source's first that is left of the same form with the same
-    characters, else with the same form and name; else it has a number of its own, after the
-    source's.
+    An element of the target matches the first remaining one of the source with the same form and
+    characters, else with the same form and name; else it gets a number of its own, after those of
+    the source.
 
     Returns:
         The numbered source and target, and a table for each.
@@ -290,10 +290,10 @@ def number_pair(source: Marked, target: Marked) -> tuple[Marked, Marked, TagTabl
 
 
 def match_tags(marked: Marked, table: TagTable) -> Marked:
-    """Number the elements of a text by a table that was made of it, or of another order of it.
+    """Number the elements of a text by the table of the same elements, perhaps in another order.
 
-    Of elements that look alike, the one that stands first has the smaller number. A tag that the
-    table does not know gets no number: its key is empty.
+    Identical elements are numbered in their order. A tag that is not in the table gets no number:
+    its key is empty.
     """
     elements = find_elements(marked.tags)
     waiting: dict[Entry, list[int]] = {}
@@ -307,7 +307,7 @@ def match_tags(marked: Marked, table: TagTable) -> Marked:
 
 
 def _match(known: Sequence[Entry], found: Sequence[Entry]) -> list[int]:
-    """Return a number for each element that was found; known ones have theirs by their order."""
+    """Return the number of each found element; identical ones are matched by their order."""
     partners = find_partners(found, known, (operator.eq, _same_name))
     following = itertools.count(len(known))
     complete = [

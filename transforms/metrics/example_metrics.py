@@ -31,15 +31,14 @@ BATCH_LINES = 8_192
 class Profile:
     """Distributions over a set of examples.
 
-    A golden set has no text under its masks, so lengths are those of suggestions, and the only
-    operation that can be told from the others is deletion (an empty suggestion).
+    A golden set has no text under its masks, so lengths are those of suggestions, and deletion (an
+    empty suggestion) is the only operation that can be distinguished.
 
     Attributes:
-        examples: Their number.
-        words: Examples with a suggestion by its length in words.
-        position: Examples by the bin, of `POSITIONS`, of the words before the mask over those
-            around it.
-        masks: Sentences by how many examples they have.
+        examples: Number of examples.
+        words: Examples with a suggestion, by its length in words.
+        position: Examples by the bin (of `POSITIONS`) of the share of words before the mask.
+        masks: Sentences by their number of examples.
         operation: Examples by operation.
     """
 
@@ -50,7 +49,7 @@ class Profile:
     operation: Mapping[str, int]
 
     def facet(self, name: str) -> dict[int, int]:
-        """Return the histogram that is compared: of operations 1 for deletion, 0 for all others."""
+        """Return the compared histogram; operations are 1 for deletion, 0 for all others."""
         if name != "operation":
             return dict(getattr(self, name))
         deleted = self.operation.get(DELETE, 0)
@@ -85,12 +84,12 @@ class Counted:
         operations: Iterable[str],
         languages: pa.Array,
     ) -> None:
-        """Count some examples.
+        """Count examples.
 
         Args:
-            sentences: What tells the sentence of each example.
+            sentences: Identifier of the sentence of each example.
             masked: Translations with one mask each.
-            suggestions: What belongs there; empty for nothing.
+            suggestions: The text of each mask; empty for a deletion.
             operations: Operation of each.
             languages: BCP 47 tag of each translation.
         """
@@ -117,18 +116,18 @@ class Counted:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """A set of examples beside a golden one.
+    """A set of examples compared with a golden one.
 
     Attributes:
-        made: What the examples look like, by method; ``all`` of them together.
-        golden: What the golden set looks like.
+        made: Profiles of the examples, by method; ``all`` for all together.
+        golden: Profile of the golden set.
     """
 
     made: Mapping[str, Profile]
     golden: Profile
 
     def distances(self, method: str) -> dict[str, float | None]:
-        """Return the Jensen-Shannon distance of each facet, 0 (alike) to 1; None of nothing."""
+        """Return the Jensen-Shannon distance of each facet, 0 (equal) to 1; None without data."""
         made = self.made[method]
         return {name: jensen_shannon(made.facet(name), self.golden.facet(name)) for name in FACETS}
 
@@ -166,11 +165,11 @@ class Comparison:
 
 
 def profile_run(directory: str, manifest: Mapping[str, Any]) -> dict[str, Profile]:
-    """Return what a finished run's examples look like, by method and all together.
+    """Return the profiles of a finished run's examples, by method and all together.
 
     Raises:
         ConfigError: The run has no suggestions, or no example.
-        WorkerError: A shard is missing or not what the manifest says.
+        WorkerError: A shard is missing or differs from the manifest.
     """
     if manifest["job"] != "suggest":
         raise ConfigError(f"{directory}: a run of {manifest['job']} has no suggestions")
@@ -197,7 +196,7 @@ def _add(counted: dict[str, Counted], name: str, rows: pa.RecordBatch) -> None:
 
 
 def profile_files(prefix: str, target_lang: str | None) -> Profile:
-    """Return the distributions of examples in WeTS' form.
+    """Return the profile of examples in the format of WeTS.
 
     Args:
         prefix: The common start of the names of ``.src``, ``.mask`` and ``.tgt``; each may end in
@@ -206,8 +205,8 @@ def profile_files(prefix: str, target_lang: str | None) -> Profile:
 
     Raises:
         InputError: A file is missing, cannot be read, has another number of lines
-            (``line_count_mismatch``), is empty (``empty``), or a line has not one mask
-            (``mask_count``).
+            (``line_count_mismatch``), is empty (``empty``), or a line does not have
+            exactly one mask (``mask_count``).
     """
     counted = Counted()
     number = 0

@@ -31,10 +31,10 @@ class SheetRow:
 
     Attributes:
         id: The pair's id.
-        variant: Which of the pair's rows it is.
+        variant: Number of the pair's row.
         tag: The tag's index.
-        form: What it is (`transforms.markup.markup.Form`).
-        source: The source without tags, but for this one's place between white square brackets.
+        form: Its form (`transforms.markup.markup.Form`).
+        source: The source without tags, with this one's range in white square brackets.
         target: The target likewise.
         judgement: A person's judgement; empty at first.
     """
@@ -69,11 +69,11 @@ class Agreement:
 
     Attributes:
         names: Their files ``[person]``.
-        counts: How often each gave each judgement ``[person][judgement]``, in the order of
+        counts: Number of judgements of each kind ``[person][judgement]``, in the order of
             `JUDGEMENTS`.
-        pairwise: For two people ``(i, j)``: the share of tags judged alike, and the share that one
-            judged correct and the other incorrect.
-        kappa: Fleiss' kappa; None for one person, or where chance alone would agree.
+        pairwise: For two people ``(i, j)``: the share of tags with the same judgement, and the
+            share that one judged correct and the other incorrect.
+        kappa: Fleiss' kappa; None for one person, or if agreement by chance is certain.
     """
 
     names: tuple[str, ...]
@@ -128,11 +128,11 @@ def draw_sheet(
     Args:
         directory: The run's directory.
         manifest: Its manifest.
-        pairs: Pairs to draw; all if there are fewer.
-        seed: Another seed draws other pairs.
+        pairs: Number of pairs to draw; all if there are fewer.
+        seed: Seed of the draws.
 
     Raises:
-        ConfigError: The run holds no tags, or not as indexed tokens.
+        ConfigError: The run has no tags, or not as indexed tokens.
         WorkerError: A shard cannot be read.
     """
     configuration = manifest.get("configuration", {})
@@ -165,10 +165,10 @@ def _bracketed(text: str, start: int, end: int) -> str:
 
 
 def write_sheet(path: str, rows: Sequence[SheetRow]) -> None:
-    """Write a sheet of tab-separated values with a header; fields are quoted where they must be.
+    """Write a sheet of tab-separated values with a header; fields are quoted if necessary.
 
     Raises:
-        ConfigError: There is such a file: it may hold somebody's judgements.
+        ConfigError: The file exists: it may contain judgements.
     """
     text = io.StringIO()
     writer = csv.writer(text, "excel-tab", lineterminator="\n")
@@ -182,8 +182,8 @@ def read_sheets(paths: Sequence[str]) -> list[Sheet]:
     """Read judged sheets of the same tags, in any order of rows.
 
     Raises:
-        InputError: A sheet has not the columns, a judgement is missing or unknown, a tag stands
-            there twice, or the sheets hold different tags.
+        InputError: A sheet lacks columns, a judgement is missing or unknown, a tag is repeated, or
+            the sheets have different tags.
     """
     sheets = [_read_sheet(path) for path in paths]
     for sheet in sheets[1:]:
@@ -201,7 +201,7 @@ def read_sheets(paths: Sequence[str]) -> list[Sheet]:
 
 
 def _read_sheet(path: str) -> Sheet:
-    # With its own line ends: a quoted field may hold some.
+    # Line breaks are not translated: a quoted field may contain some.
     text = "".join(f"{line.text}{line.after.decode()}" for line in read_lines(path))
     reader = csv.DictReader(io.StringIO(text, newline=""), dialect="excel-tab")
     lacking = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
@@ -259,11 +259,11 @@ def agree(sheets: Sequence[Sheet]) -> Agreement:
 
 
 def fleiss_kappa(counts: Sequence[Sequence[int]]) -> float | None:
-    """Return Fleiss' kappa: how far people agree beyond chance (Fleiss 1971).
+    """Return Fleiss' kappa: the agreement of people beyond chance (Fleiss 1971).
 
     Args:
-        counts: How many people put each subject into each category ``[subject][category]``; each
-            subject was judged by as many.
+        counts: Number of people who put each subject into each category ``[subject][category]``;
+            the same for each subject in total.
 
     Returns:
         At most 1; None if fewer than two people judged, or all put everything into one category.

@@ -16,19 +16,18 @@ from pairweave.transforms.output.signature import signature
 class LinkScores:
     """Scores of links against gold links, summed over all pairs.
 
-    A gold link is sure or possible; sure ones are possible too, and one written both ways is sure.
-    A link given twice for a pair counts once.
+    A gold link is sure or possible; sure ones are also possible, and one written in both forms is
+    sure. A repeated link of a pair counts once.
 
     Attributes:
         pairs: Lines.
         links: Links of the hypothesis.
         sure: Sure gold links.
-        possible: Gold links, sure ones included.
+        possible: Gold links, including sure ones.
         sure_hits: Links that are sure.
         possible_hits: Links that are possible.
         one_based: Whether the gold counts words from 1; the hypothesis counts from 0.
-        gold_has_zero: Whether the gold links a word 0, as nearly every file that counts from 0
-            does.
+        gold_has_zero: Whether the gold links a word 0, as nearly every zero-based file does.
     """
 
     pairs: int
@@ -63,7 +62,7 @@ class LinkScores:
 
     @property
     def warning(self) -> str | None:
-        """Return what to say of a gold that was read from 0 but seems to count from 1."""
+        """Return a warning if a gold file that was read as zero-based seems to be one-based."""
         if self.one_based or self.gold_has_zero:
             return None
         return (

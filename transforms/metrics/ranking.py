@@ -1,4 +1,4 @@
-"""How well a score tells good from bad."""
+"""Metrics of how well a score separates good from bad."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ import numpy as np
 def area_under_curve(scores: np.ndarray, good: np.ndarray) -> float:
     """Return the area under the ROC curve.
 
-    That is the share of pairs of a good and a bad item of which the good one scores higher; equal
+    It is the share of pairs of a good and a bad item in which the good one scores higher; equal
     scores count half (Hanley and McNeil 1982).
 
     Args:
         scores: ``[item]``.
-        good: Which items are good, bool ``[item]``; some are, and some are not.
+        good: Whether each item is good, bool ``[item]``; both values must occur.
 
     >>> area_under_curve(np.array([0.1, 0.5, 0.5, 0.9]), np.array([False, False, True, True]))
     0.875

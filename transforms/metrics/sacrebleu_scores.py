@@ -13,7 +13,7 @@ from pairweave.transforms.metrics.significance import Significance, Tested
 TOKENIZERS = ("13a", "intl", "char", "zh")
 ORDERS = 4
 COUNTS = 2 * ORDERS + 2
-"""Numbers that a line adds to BLEU: hits and n-grams by order, words found, words wanted."""
+"""Counts of a line for BLEU: hits and n-grams by order, output words, reference words."""
 
 _SEED = "SACREBLEU_SEED"
 References = Sequence[Sequence[str | None]]
@@ -26,9 +26,9 @@ class SacreBleu:
     Attributes:
         score: In [0, 100].
         precisions: Of 1-grams to 4-grams, 0 to 100.
-        brevity_penalty: What too little text costs, in [0, 1].
+        brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the outputs.
-        reference_tokens: Tokens of the references; of several, of the one next in length.
+        reference_tokens: Tokens of the references; of several, those of the closest in length.
         signature: sacreBLEU's line that names everything that determines the score.
     """
 
@@ -43,7 +43,7 @@ class SacreBleu:
 def metric_of(**settings: Any) -> Any:  # noqa: ANN401 - as sacreBLEU names and types them
     """Return a ``sacrebleu.metrics.BLEU``.
 
-    sacreBLEU is imported here, when it is first needed: that takes longer than most commands.
+    sacreBLEU is imported on first use: this takes longer than most commands.
     """
     from sacrebleu.metrics import BLEU
 
@@ -51,11 +51,11 @@ def metric_of(**settings: Any) -> Any:  # noqa: ANN401 - as sacreBLEU names and 
 
 
 def count_ngrams(found: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
-    """Return what each line adds to BLEU.
+    """Return the counts of each line for BLEU.
 
     Args:
-        found: Lines whose words stand between white space ``[line]``.
-        wanted: Their references, likewise.
+        found: Outputs, with words separated by white space ``[line]``.
+        wanted: References, likewise.
 
     Returns:
         int64 ``[line, COUNTS]``.
@@ -94,7 +94,7 @@ def score_bleu(metric: Any, outputs: Sequence[str], references: References) -> S
     Args:
         metric: A ``sacrebleu.metrics.BLEU``.
         outputs: Outputs ``[line]``.
-        references: What is right ``[reference][line]``; None where a line has no such reference.
+        references: References ``[reference][line]``; None if a line has no such reference.
     """
     found = metric.corpus_score(outputs, references)
     return SacreBleu(
@@ -116,13 +116,13 @@ def compare_bleu(
 ) -> Tested:
     """Test BLEU of two systems by sacreBLEU's own tests.
 
-    Only where both have the same BLEU the result is ours: it is no sign of a difference.
+    If both have the same BLEU, the result is set here: there is no sign of a difference.
 
     Args:
         metric: A ``sacrebleu.metrics.BLEU``.
         outputs: Outputs ``[line]``.
-        baseline: Those of the other system.
-        references: What is right ``[reference][line]``.
+        baseline: Outputs of the other system.
+        references: References ``[reference][line]``.
         config: How the tests draw.
     """
     from sacrebleu.significance import PairedTest

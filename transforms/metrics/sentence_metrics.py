@@ -18,11 +18,11 @@ from pairweave.transforms.sentences.bead_lines import Bead, read_beads
 class SentenceScores:
     """Scores of beads against gold beads, summed over all documents.
 
-    A bead hits strictly if the gold holds exactly the same one. It hits laxly if it does, or if one
-    of its source sentences and one of its target sentences are in one gold bead. Precision is over
-    all beads; recall over the gold beads with both sides, looked for among the beads with both.
-    So a sentence that is rightly left alone counts for strict precision, and never for recall. A
-    bead that is given twice for a document counts once, one without any sentence not at all.
+    A bead is a strict hit if the gold contains the same bead. It is a lax hit if one of its source
+    sentences and one of its target sentences are in one gold bead, or if it is a strict hit.
+    Precision is over all beads; recall is over the gold beads with both sides, searched among the
+    beads with both. So a sentence that is correctly left alone counts for strict precision, and
+    never for recall. A repeated bead of a document counts once, an empty one not at all.
 
     Attributes:
         documents: Document pairs.
@@ -85,7 +85,7 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
     """Compare a file of beads with a file of gold beads, document by document.
 
     Args:
-        hypothesis: Beads; blank lines part documents.
+        hypothesis: Beads; blank lines separate documents.
         gold: Gold beads, of as many documents.
 
     Raises:
@@ -122,7 +122,7 @@ def score_beads(found: Iterable[Bead], gold: Iterable[Bead]) -> tuple[int, ...]:
 
 
 def _hits(beads: set[Bead], wanted: set[Bead]) -> tuple[int, int]:
-    """Return how many of some beads hit others strictly, and how many laxly."""
+    """Return the numbers of strict and of lax hits of beads among others."""
     partners: defaultdict[int, set[int]] = defaultdict(set)
     for bead in wanted:
         for sentence in bead.source:

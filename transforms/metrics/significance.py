@@ -1,8 +1,8 @@
-"""Tests whether one system is better than another, or only seems so on these lines.
+"""Significance tests for the difference of two systems on the same lines.
 
-Two tests for paired outputs, of any figure that is a function of sums over lines: paired bootstrap
-resampling (Koehn 2004) and approximate randomization (Riezler and Maxwell 2005). Both draw what
-sacreBLEU's tests draw (Post 2018), so our figures and its own can be compared.
+They apply to any figure that is a function of sums over lines: paired bootstrap resampling (Koehn
+2004) and approximate randomization (Riezler and Maxwell 2005). Both make the same draws as
+sacreBLEU's tests (Post 2018), so their figures can be compared.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ OfSums = Callable[[np.ndarray], np.ndarray]
 
 
 _ROUNDING = 1e-9
-"""Differences that only differ by this are the same one, summed in another order."""
+"""Differences within this are equal: they are summed in different orders."""
 
 
 class DrawnTestOptions(StepOptions):
@@ -36,13 +36,13 @@ class Significance(DrawnTestOptions, Config):
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return what a signature says of the tests, by sacreBLEU's names."""
+        """Return the settings of the tests for a signature, by sacreBLEU's names."""
         return {"bs": self.resamples, "ar": self.trials, "seed": self.seed}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LineSums:
-    """A figure as a function of what each line adds to it.
+    """A figure as a function of sums over lines.
 
     Attributes:
         lines: float64 ``[line, number]``.
@@ -59,14 +59,14 @@ class Tested:
 
     Attributes:
         score: The figure of the outputs.
-        baseline: That of the system they are compared with.
-        mean: Mean over the bootstrap's resamples, of the outputs.
-        ci: Half of what 95 % of these span.
-        baseline_mean: The same of the baseline.
+        baseline: The figure of the other system.
+        mean: Mean over the bootstrap's resamples of the outputs.
+        ci: Half of the width of their 95 % interval.
+        baseline_mean: The same for the baseline.
         baseline_ci: Likewise.
-        p_bootstrap: How likely the bootstrap finds such a difference by chance.
-        p_randomization: How likely the randomization does.
-        signature: The line that names all that decides it.
+        p_bootstrap: p-value of the bootstrap.
+        p_randomization: p-value of the randomization.
+        signature: The line that names everything that determines the result.
     """
 
     score: float
@@ -85,7 +85,7 @@ class Tested:
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
-    """Return the first of two sums over the second; 0 where that is 0.
+    """Return the first of two sums divided by the second; 0 if that is 0.
 
     >>> ratio(np.array([[1.0, 4.0], [0.0, 0.0]])).tolist()
     [0.25, 0.0]
@@ -100,7 +100,7 @@ def compare(output: LineSums, baseline: LineSums, config: Significance) -> Teste
 
     Args:
         output: The outputs ``[line]``.
-        baseline: Those of the other system, line by line.
+        baseline: Outputs of the other system, line by line.
         config: How the tests draw.
     """
     figure = output.figure
@@ -122,7 +122,7 @@ def compare(output: LineSums, baseline: LineSums, config: Significance) -> Teste
 
 
 def _resample(sides: list[np.ndarray], figure: OfSums, config: Significance) -> list[np.ndarray]:
-    """Return the figure of lines drawn with replacement, the same of each side ``[resample]``."""
+    """Return the figure of lines drawn with replacement, the same for each side ``[resample]``."""
     count = len(sides[0])
     generator = np.random.default_rng(config.seed)
     drawn = generator.choice(count, size=(config.resamples, count), replace=True)
@@ -134,7 +134,7 @@ def _exchange(output: LineSums, baseline: LineSums, config: Significance) -> np.
     """Return differences of the figure after the outputs of random lines are exchanged."""
     generator = np.random.default_rng(config.seed)
     moved = generator.integers(2, size=(config.trials, len(output.lines)), dtype=bool)
-    # Half of the sums is enough: what one side lacks, the other has.
+    # Half of the sums is enough: the other half is the rest.
     total = output.lines.sum(axis=0) + baseline.lines.sum(axis=0)
     first = moved @ baseline.lines + ~moved @ output.lines
     return np.abs(output.figure(first) - output.figure(total - first))
@@ -150,8 +150,8 @@ def _interval(scores: np.ndarray) -> tuple[float, float]:
 def _p_value(differences: np.ndarray, found: float) -> float:
     """Return the share of differences by chance that are larger than the one found.
 
-    One more of each is counted, or the level of the test would be too low (Noreen 1989). Figures
-    that are equal give 1; sacreBLEU gives the least there is where the outputs are equal, too.
+    Both counts are increased by one, or the p-value would be too low (Noreen 1989). Equal figures
+    give 1; for equal outputs sacreBLEU gives the minimum.
     """
     if found <= _ROUNDING:
         return 1.0
@@ -210,11 +210,11 @@ class Compared(Generic[AnyScores]):
     """Two systems against the same gold.
 
     Attributes:
-        scores: The figures of the first.
-        baseline: Those of the other.
-        name: The other's file.
-        tested: Whether they differ by more than chance, by figure.
-        config: How that was tested.
+        scores: The figures of the first system.
+        baseline: The figures of the other system.
+        name: The file of the other system.
+        tested: Results of the tests, by figure.
+        config: How the tests drew.
     """
 
     scores: AnyScores

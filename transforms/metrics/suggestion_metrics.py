@@ -27,12 +27,12 @@ class SuggestionScores:
 
     Attributes:
         lines: Suggestions.
-        exact: Suggestions that are a gold one, white space at the ends aside.
+        exact: Suggestions equal to a gold one, ignoring white space at the ends.
         bleu: Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it, 0 to 100.
         precisions: Of 1-grams to 4-grams, 0 to 100.
-        brevity_penalty: What too little text costs, in [0, 1].
+        brevity_penalty: Factor for output that is too short, in [0, 1].
         hypothesis_tokens: Tokens of the suggestions.
-        gold_tokens: Tokens of the gold; of several, of the one next in length.
+        gold_tokens: Tokens of the gold; of several, those of the closest in length.
         signature: sacreBLEU's line that names everything that determines BLEU (Post 2018).
     """
 
@@ -47,7 +47,7 @@ class SuggestionScores:
 
     @property
     def exact_match(self) -> float:
-        """Return the share of suggestions that are a gold one, in [0, 1]."""
+        """Return the share of suggestions that equal a gold one, in [0, 1]."""
         return self.exact / self.lines
 
     def as_dict(self) -> dict[str, Any]:
@@ -73,11 +73,11 @@ def evaluate_suggestions(
 ) -> SuggestionScores:
     """Compare a file of suggestions with files of gold ones, line by line.
 
-    With several files, as the test sets of WeTS have them (``.tgt1``, ``.tgt2``), a suggestion is
-    exact if it is one of the gold ones, and BLEU has several references. A line that is blank in
-    one file and not in another has no reference in the one.
+    With several files, as in the test sets of WeTS (``.tgt1``, ``.tgt2``), a suggestion is exact if
+    it equals one of the gold ones, and BLEU has several references. A line that is blank in one
+    file and not in another has no reference in the former.
 
-    The tokenizer is the one that sacreBLEU takes for the language: characters for Chinese, MeCab
+    The tokenizer is sacreBLEU's for the language: characters for Chinese, MeCab
     for Japanese and Korean, ``13a`` for all others.
 
     Args:
@@ -86,7 +86,7 @@ def evaluate_suggestions(
         target_lang: BCP 47 tag of all.
 
     Raises:
-        ConfigError: sacreBLEU, or what it needs for the language, is not installed.
+        ConfigError: sacreBLEU, or a package that it needs for the language, is not installed.
         InputError: A file cannot be read, is empty (``empty``), or has another number of lines
             (``line_count_mismatch``).
     """

@@ -2,26 +2,26 @@
 
 The paper gives three rules; ``s`` are source tokens, ``t`` target tokens, ``A`` links:
 
-1. A pair of tags round ``s_a .. s_b`` goes round ``t_min .. t_max`` of all that ``A`` links to
-   them.
-2. A self-closing tag before ``s_a`` goes before the first token that ``A`` links to ``s_a``.
-3. A pair without tokens or a self-closing tag before the first token goes before the first target
-   token; after the last token, after the last target token.
+1. A pair of tags round ``s_a .. s_b`` is placed round ``t_min .. t_max`` of all tokens that ``A``
+   links to them.
+2. A self-closing tag before ``s_a`` is placed before the first token that ``A`` links to ``s_a``.
+3. A pair without tokens or a self-closing tag before the first token is placed before the first
+   target token; after the last token, after the last target token.
 
-It says that more heuristics exist, not which. They are, here:
+It mentions further heuristics without naming them. Here they are:
 
-4. A self-closing tag before a token without links goes by the next token that has some, and after
-   the last target token if none has (as rule 3 does at the text's end).
-5. A pair without tokens goes where a self-closing tag would, both tags together; so does a pair
-   whose tokens have no links.
-6. An opening tag alone is placed as a self-closing one. A closing tag alone mirrors it: after the
-   last token linked to the token before it, or to the nearest one before that has links, or else
-   before the first target token.
-7. Malformed nesting of the source changes no placing: each pair goes by its own tokens. Elements
+4. A self-closing tag before a token without links is placed by the next token with links, or after
+   the last target token if there is none (as in rule 3 at the end of the text).
+5. A pair without tokens, or without links of its tokens, is placed like a self-closing tag, both
+   tags together.
+6. An opening tag alone is placed like a self-closing one. A closing tag alone is the mirror image:
+   after the last token linked to the token before it, or to the nearest earlier one with links, or
+   else before the first target token.
+7. Malformed nesting of the source does not matter: each pair is placed by its own tokens. Elements
    that nest in the source are made to nest in the target (`transforms.projection.tag_nesting`);
    those that cross may cross.
 
-Unlike the paper's, target tokens are whatever the links count, not BPE pieces.
+Unlike in the paper, target tokens are those of the links instead of BPE pieces.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def place_elements(
     link_source: np.ndarray,
     link_target: np.ndarray,
 ) -> list[tuple[int, int]]:
-    """Place each element of a source by itself.
+    """Place each element of a source independently.
 
     Args:
         elements: The elements; none starts or ends inside a source token.
@@ -77,7 +77,7 @@ def place_elements(
 
 
 def place_pair(inside: range, linked: Linked, target: Tokens) -> tuple[int, int] | None:
-    """Put a pair around all that its tokens are linked to (rule 1); None if there is nothing.
+    """Place a pair around all tokens linked to its tokens (rule 1); None if there are none.
 
     Args:
         inside: The source tokens between its tags.

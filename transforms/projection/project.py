@@ -41,20 +41,20 @@ def project_tags(
     links: SoftLinks,
     rules: str = "best",
 ) -> Marked:
-    """Put the tags of a source onto its translation.
+    """Project the tags of a source onto its translation.
 
     Args:
         source: The source with its tags.
         target_text: The translation, without tags.
-        source_tokens: Tokens of the source's text. `cut_tokens` first, where they are to be
-            aligned: then a tag inside a token is not guessed at.
+        source_tokens: Tokens of the source's text. Call `cut_tokens` before aligning them, so that
+            no tag is inside a token.
         target_tokens: Tokens of the translation.
         links: Links between them. ``paper`` ignores their probabilities.
         rules: ``best``: spans of the largest link mass (`transforms.kernels.links.projection`).
             ``paper``: `transforms.projection.hanneman_dinu`.
 
     Returns:
-        The translation with the source's tags, each once. What nests in the source nests here.
+        The translation with the source's tags, each once, nested as in the source.
 
     Raises:
         ConfigError: There are no such rules.
@@ -121,10 +121,10 @@ def cut_tokens(
 ) -> tuple[Tokens, Tokens]:
     """Split source tokens at the tags inside them, and target tokens where such tags may belong.
 
-    ``rate<x/>July`` is one word of the text without its tag, and so is ``KursJuli``. Aligned in
-    parts, they tell where the tag belongs. A target token is cut where it begins or ends with a
-    part, where a word may turn into the next (``sJ``, ``O2``), and in proportion if each side is
-    nothing but one token.
+    ``rate<x/>July`` is one word of the text without its tag, and so is ``KursJuli``. The links
+    of their parts show where the tag belongs. A target token is split where it begins or ends with
+    a part, where a new word may begin (``sJ``, ``O2``), and in proportion if each side is a single
+    token.
 
     Args:
         source: The source with its tags.
@@ -161,7 +161,7 @@ def cut_tokens(
 
 
 def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> set[int]:
-    """Return where a target token may hold the place between two parts of a source token."""
+    """Return the places in a target token that may correspond to a split of a source token."""
     start, end = token
     word = text[start:end]
     if word == left + right:
@@ -174,7 +174,7 @@ def _likely_cuts(text: str, token: tuple[int, int], left: str, right: str) -> se
 
 
 def _turns(text: str, start: int, end: int) -> set[int]:
-    """Return where a word may turn into the next inside a token."""
+    """Return the places inside a token at which a new word may begin."""
     return {at for at in range(start + 1, end) if _turns_at(text[at - 1], text[at])}
 
 
@@ -209,7 +209,7 @@ def _cut_at(tokens: Tokens, cuts: Sequence[int]) -> list[tuple[int, int]]:
 def _cut_links(
     links: SoftLinks, source: Tokens, target: Tokens, cut_source: Tokens, cut_target: Tokens
 ) -> SoftLinks:
-    """Give the links of tokens to their parts: part by part, in order, where both are cut."""
+    """Turn links of tokens into links of their parts: in order if both tokens are split."""
     firsts = _first_parts(source, cut_source), _first_parts(target, cut_target)
     rows = []
     for link, ends in enumerate(zip(links.source.tolist(), links.target.tolist(), strict=True)):
@@ -227,7 +227,7 @@ def _cut_links(
 
 
 def _matching_parts(one: int, other: int) -> list[tuple[int, int]]:
-    """Return which parts of a length overlap when it is divided in two ways.
+    """Return the pairs of parts that overlap if one length is divided in two ways.
 
     >>> _matching_parts(2, 3)
     [(0, 0), (0, 1), (1, 1), (1, 2)]

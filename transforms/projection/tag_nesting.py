@@ -1,8 +1,8 @@
 """Nesting of projected elements: elements that nest in the source nest in the target.
 
-Elements are placed one by one; here an outer one grows until it contains its inner ones,
-overlapping siblings are split where the least is lost, and tags at one offset are put in the order
-of the tree.
+Elements are placed independently; here an outer element is extended until it contains its inner
+ones, overlapping siblings are separated with the least loss, and tags at one offset are ordered by
+the tree.
 """
 
 import dataclasses
@@ -20,9 +20,9 @@ class Spans:
     Attributes:
         starts: Offset of each element's first tag.
         ends: Offset of its last tag.
-        places: Offsets where a tag may stand, ascending, int64 ``[place]``.
-        gains: For each element, what the words before each place are worth inside it, int64
-            ``[element, place]``.
+        places: Offsets at which a tag is allowed, ascending, int64 ``[place]``.
+        gains: For each element, the gain of the words before each place if they are inside it,
+            int64 ``[element, place]``.
     """
 
     starts: list[int]
@@ -32,7 +32,7 @@ class Spans:
 
 
 def find_parents(elements: Sequence[Element]) -> list[int | None]:
-    """Return for each element the innermost pair of tags round it, or None.
+    """Return the innermost pair of tags round each element, or None.
 
     >>> from pairweave.transforms.markup.markup import find_elements, parse_markup
     >>> find_parents(find_elements(parse_markup("<a>x<b>y<c/></b></a><d/>").tags))
@@ -51,14 +51,14 @@ def find_parents(elements: Sequence[Element]) -> list[int | None]:
 
 
 def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Spans) -> None:
-    """Move the ends of pairs until pairs that nest or are apart in the source do so here.
+    """Move the ends of pairs until pairs that are nested or disjoint in the source are so here.
 
-    Pairs that cross in the source stay as they are.
+    Pairs that cross in the source are not changed.
 
     Args:
         elements: The source's elements.
         parents: `find_parents` of them.
-        spans: Where each was put by itself; changed in place.
+        spans: Independent places of the elements; changed in place.
     """
     pairs = [number for number, element in enumerate(elements) if element.form is Form.PAIR]
     if len(pairs) == len(elements) == 1:
@@ -79,7 +79,7 @@ def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Sp
                 break
             if parents[sibling] == parent and _apart(elements[sibling], elements[number]):
                 _part(spans, sibling, number)
-    # A sibling that was cut last may have left its children behind.
+    # A sibling that was shortened last may no longer contain its children.
     for number in range(len(elements)):
         parent = parents[number]
         if parent is not None:
@@ -89,10 +89,10 @@ def settle(elements: Sequence[Element], parents: Sequence[int | None], spans: Sp
 def order_tags(
     elements: Sequence[Element], parents: Sequence[int | None], spans: Spans
 ) -> list[tuple[int, int]]:
-    """Return (number of the tag, offset) in the order in which the tags stand in the target.
+    """Return (number of the tag, offset) in the order of the tags in the target.
 
-    Siblings at one place keep the source's order; a tag without a partner that lands inside a
-    pair it stood beside becomes a part of that pair.
+    Siblings at one place keep the order of the source; a tag without a partner that is placed
+    inside a neighbouring pair becomes a part of that pair.
     """
     if _any_cross(elements):
         return _by_offset(elements, spans)
@@ -167,7 +167,7 @@ def _by_offset(elements: Sequence[Element], spans: Spans) -> list[tuple[int, int
 def _deepest(
     elements: Sequence[Element], parents: Sequence[int | None], spans: Spans, number: int
 ) -> int | None:
-    """Return the innermost pair round a lone tag: its own parent, or one that it fell into."""
+    """Return the innermost pair round a lone tag: its own parent, or one that it moved into."""
     at, parent = spans.starts[number], parents[number]
     for other, element in enumerate(elements):
         if (
@@ -185,7 +185,7 @@ def _clamp(spans: Spans, number: int, start: int, end: int) -> None:
 
 
 def _part(spans: Spans, one: int, other: int) -> None:
-    """Separate two overlapping spans so that they keep the most."""
+    """Separate two overlapping spans with the least loss."""
     start = max(spans.starts[one], spans.starts[other])
     end = min(spans.ends[one], spans.ends[other])
     if start > end:

@@ -1,1 +1,1 @@
-"""What formats share: the pass before the plan, lines, XML events; from texts to rows."""
+"""Code that formats share: the pass before the plan, lines, XML events, and rows from texts."""

@@ -1,8 +1,8 @@
-"""Characters that went wrong on the way: HTML entities in plain text, and C1 controls.
+"""Damaged characters: HTML entities in plain text, and C1 controls.
 
-A machine translation that came through a web page holds ``&#39;`` for an apostrophe; a text that
-was read in the wrong encoding holds U+0093 for a quotation mark. A unit says whether such texts are
-kept, made into what they stand for, or rejected.
+A machine translation from a web page may contain ``&#39;`` for an apostrophe; a text that was read
+in the wrong encoding may contain U+0093 for a quotation mark. The options of a unit decide whether
+such texts are kept, repaired or rejected.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-
 _LIKE_ENTITY = r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,31});"
 _C1 = re.compile("[\x80-\x9f]")
 _UNDEFINED = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
-"""Bytes that windows-1252 gives no character."""
+"""Bytes without a character in windows-1252."""
 
 _WINDOWS = {
     code: bytes([code]).decode("windows-1252")
@@ -57,7 +57,7 @@ def decode_entities(text: str) -> str:
     """Replace HTML entities by their characters, once: ``&amp;quot;`` becomes ``&quot;``.
 
     A number from 128 to 159 means a byte of windows-1252, as in HTML (its standard, section
-    13.2.5.80). Unlike there, an entity must end in a semicolon, and a number that is no character's
+    13.2.5.80). Unlike in HTML, an entity must end in a semicolon. A number that is no character
     is left to the check for control characters.
 
     >>> decode_entities("don&#39;t &lt;b&gt; R&D &copy;2 &#x93;")
@@ -70,7 +70,7 @@ def _character(match: re.Match[str]) -> str:
     if match[3] is not None:
         return _name(match) or match.group()
     code = int(match[1]) if match[1] else int(match[2], 16)
-    # What is beyond Unicode is made a surrogate, which is no text either.
+    # A number beyond Unicode becomes a surrogate, which is rejected.
     return _WINDOWS.get(code) or chr(code if code <= 0x10FFFF else 0xD800)
 
 
@@ -85,9 +85,9 @@ class CharacterRules:
     Attributes:
         entities: ``keep``, ``decode`` or ``reject``.
         controls: ``keep``, ``mend`` or ``reject``.
-        in_line: Whether a text may not hold a line break.
-        syntax: What is a tag in texts that hold their tags as characters: none may come into being.
-            None where tags are taken apart before.
+        in_line: Whether line breaks are forbidden in texts.
+        syntax: Syntax of tags in texts that contain their tags as characters: decoding must not
+            create any. None if tags are parsed before.
     """
 
     entities: str
@@ -97,7 +97,7 @@ class CharacterRules:
 
     @classmethod
     def of(cls, unit: Unit, *, in_line: bool) -> "CharacterRules":
-        """Return the rules of a unit, by whether its texts are lines or parts of lines."""
+        """Return the rules of a unit; ``in_line`` if its texts are lines or parts of lines."""
         return cls(
             unit.html_entities,
             unit.c1_controls,
@@ -110,10 +110,10 @@ class CharacterRules:
         return self.entities != "keep" or self.controls != "keep"
 
     def apply(self, text: str, side: str) -> str | Problem:
-        """Return a text as it is kept, or why it is rejected.
+        """Return a text after the rules, or the reason to reject it.
 
         Args:
-            text: The text, without tags that are taken apart.
+            text: The text, without parsed tags.
             side: ``source``, ``target`` or ``translation``, for the message.
         """
         if self.entities == "reject" and (found := first_entity(text)):
@@ -159,7 +159,7 @@ class CharacterRules:
         return Problem(Reject.CONTROL_CHAR, f"{side}: {what}{more}")
 
     def apply_marked(self, marked: Marked, side: str) -> Marked | Problem:
-        """Return a text with its tags in the form kept; characters between tags form no tags."""
+        """Apply the rules to a text between its tags; no new tags are created."""
         parts: list[str] = []
         tags: list[Tag] = []
         done = length = 0
@@ -181,13 +181,13 @@ def apply_rules(
     problems: MutableMapping[int, Problem],
     skip: Callable[[str, int], bool],
 ) -> None:
-    """Change the texts of a batch in place, and add the problems that come up.
+    """Change the texts of a batch in place, and add problems.
 
     Args:
-        columns: Texts by side; null where there is none.
-        rules: What to do.
-        problems: By row; a row that has one keeps it, and its texts.
-        skip: Tells of a side and a row whether somebody else has done it.
+        columns: Texts by side; null if there is none.
+        rules: The rules.
+        problems: By row; rows with a problem keep it, and their texts are not changed.
+        skip: Returns whether the text of a side and row was handled elsewhere.
     """
     for side, texts in columns.items():
         column = pa.array(texts, pa.string())

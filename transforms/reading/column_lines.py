@@ -22,17 +22,17 @@ class LongLine:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Lines:
-    """Some lines that follow each other, less terminators.
+    """Consecutive lines, without line terminators.
 
     Attributes:
-        data: Bytes that hold the lines.
-        offset: Where ``data`` begins in the (decompressed) text.
+        data: Bytes that contain the lines.
+        offset: Offset of ``data`` in the (decompressed) text.
         starts: First byte of each line in ``data``, int64 ``[line]``.
-        ends: One past its last byte, int64 ``[line]``; a line feed and one carriage return before
-            it are left out.
-        controls: Ascending positions of C0 controls inside lines, tab excepted, int64.
+        ends: End of each line, exclusive, int64 ``[line]``; a line feed and one carriage return
+            before it are left out.
+        controls: Ascending positions of C0 controls inside lines, except tabs, int64.
         tabs: Ascending positions of tabs, int64.
-        long: By line: those over the limit. Their text may be missing from ``data``.
+        long: Lines over the limit, by number. Their text may be missing from ``data``.
     """
 
     data: bytes
@@ -54,14 +54,14 @@ class Lines:
 
 
 def line_blocks(chunks: Iterable[bytes], max_line_bytes: int, offset: int = 0) -> Iterator[Lines]:
-    """Cut a text into lines.
+    """Split a text into lines.
 
     A byte order mark is skipped at the text's first byte only. An unterminated last line counts.
 
     Args:
         chunks: The text in pieces of any size.
-        max_line_bytes: Longest line kept; of a longer one only its start and length are.
-        offset: Where the pieces begin in the text.
+        max_line_bytes: Maximum length; only the start and length of longer lines are kept.
+        offset: Offset of the first piece in the text.
     """
     rest = b""
     unseen_mark = offset == 0
@@ -89,7 +89,7 @@ def line_blocks(chunks: Iterable[bytes], max_line_bytes: int, offset: int = 0) -
             yield _lines(data, end, offset, max_line_bytes)
             offset += end
         rest = data[end:]
-        # One byte more than the limit may still be a carriage return.
+        # The byte after the limit may be a carriage return.
         if len(rest) > max_line_bytes + 1:
             skipped = _Skipped(offset)
             skipped.take(rest)
@@ -101,7 +101,7 @@ def line_blocks(chunks: Iterable[bytes], max_line_bytes: int, offset: int = 0) -
 
 
 class _Skipped:
-    """A line too long to hold, of which only the start is kept."""
+    """A line over the limit, of which only the start is kept."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
@@ -110,7 +110,7 @@ class _Skipped:
         self._last = b""
 
     def take(self, data: bytes) -> tuple[bytes, bool]:
-        """Take the line's share of some bytes; return the others, and whether it has ended."""
+        """Consume the line's part of some bytes; return the rest, and whether the line ended."""
         end = data.find(b"\n")
         share = data if end < 0 else data[:end]
         if len(self._head) < RAW_BYTES:
@@ -155,14 +155,14 @@ def _lines(data: bytes, stop: int, offset: int, max_line_bytes: int) -> Lines:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stretch:
-    """The location of one side in some lines of a block.
+    """The location of one side in lines of a block.
 
     Attributes:
         lines: The block.
         first: First line.
-        stop: One past the last line.
+        stop: Line after the last.
         starts: First byte of the side in each line, int64 ``[line - first]``.
-        ends: One past its last byte.
+        ends: End of the side in each line, exclusive.
     """
 
     lines: Lines
@@ -184,14 +184,14 @@ def decode(
     problems: dict[int, Problem],
     absent: Collection[int] = (),
 ) -> pa.StringArray:
-    """Return the texts of one side; null where the line is no text.
+    """Return the texts of one side; null if the line cannot be read.
 
     Args:
         stretch: The location of the side.
         side: ``source``, ``target`` or ``translation``.
-        max_line_bytes: The limit that the block was cut with, for the message.
-        problems: By row of the stretch, from 0; rows that cannot be read are added, a row that
-            is there already keeps its first problem.
+        max_line_bytes: The limit of the block's lines, for the message.
+        problems: By row of the stretch, from 0; rows that cannot be read are added; a row
+            keeps its first problem.
         absent: Rows of the stretch that do not have this side.
     """
     lines = stretch.lines
@@ -200,7 +200,7 @@ def decode(
         try:
             return _texts(lines.data, stretch.starts, stretch.ends)
         except pa.ArrowInvalid:
-            pass  # some line is not UTF-8: look at each
+            pass  # a line is not UTF-8: decode each line
     texts: list[str | None] = []
     bounds = zip(stretch.starts.tolist(), stretch.ends.tolist(), strict=True)
     for row, (start, end) in enumerate(bounds):
@@ -239,9 +239,9 @@ def _has_controls(stretch: Stretch) -> bool:
 
 
 def _texts(data: bytes, starts: np.ndarray, ends: np.ndarray) -> pa.StringArray:
-    """Copy ranges of bytes, ascending and apart, into an array; raise if one is not UTF-8."""
+    """Copy ascending, disjoint ranges of bytes to an array; raise if one is not UTF-8."""
     count = len(starts)
-    # Every second string of an array whose offsets are all starts and ends is a wanted one.
+    # With all starts and ends as offsets, every second string is a wanted one.
     borders = np.empty(2 * count, dtype=np.int32)
     borders[0::2] = starts
     borders[1::2] = ends

@@ -1,4 +1,4 @@
-"""A score that comes with a pair: a number in a column beside its texts."""
+"""Scores given with pairs: numbers in a column of the input."""
 
 import math
 
@@ -15,15 +15,14 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 def read_scores(texts: pa.StringArray, problems: dict[int, Problem]) -> pa.FloatArray:
-    """Read numbers as they stand in their cells.
+    """Parse the numbers in cells.
 
     Args:
-        texts: Cells ``[row]``; null or blank where a pair has no score.
-        problems: By row; those whose cell is no number are added, a row that is there
-            already keeps its first problem.
+        texts: Cells ``[row]``; null or blank if a pair has no score.
+        problems: By row; rows whose cell is no number are added; a row keeps its first problem.
 
     Returns:
-        float32 ``[row]``, null where there is no score.
+        float32 ``[row]``, null if there is no score.
     """
     scores = np.full(len(texts), np.nan)
     for row, text in enumerate(texts.to_pylist()):

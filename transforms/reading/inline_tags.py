@@ -1,4 +1,4 @@
-"""Treatment of inline tags in texts: left, removed, kept, or a reason to reject."""
+"""Treatment of inline tags in texts: left as text, removed, kept, or rejected."""
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, MutableMapping
@@ -17,13 +17,13 @@ from pairweave.transforms.units import Unit
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InlinePair:
-    """A pair of texts with tags on a side or both.
+    """A pair of texts with tags on one side or both.
 
     Attributes:
-        source: The source, taken apart.
-        target: The target.
+        source: The parsed source.
+        target: The parsed target.
         raw_source: The source as written in the file.
-        raw_target: The target.
+        raw_target: The target as written in the file.
     """
 
     source: Marked
@@ -39,9 +39,9 @@ class Treated:
     Attributes:
         source: The source to keep.
         target: The target.
-        id_texts: What the pair's id is made of: with its tags, where they are kept.
+        id_texts: The texts that the pair's id is computed from: with tags if they are kept.
         markup: Its tags as JSON (`transforms.markup.pair_markup`).
-        problem: Why it is rejected.
+        problem: The reason to reject it.
     """
 
     source: str
@@ -52,7 +52,7 @@ class Treated:
 
 
 def treat(pair: InlinePair, unit: Unit) -> Treated:
-    """Do with the tags of a pair what the unit says (`CorpusInput.inline_tags`)."""
+    """Treat the tags of a pair as its unit requires (`CorpusInput.inline_tags`)."""
     raw = (pair.raw_source, pair.raw_target)
     plain = (pair.source.text, pair.target.text)
     if unit.inline_tags == "strip":
@@ -78,11 +78,11 @@ def _rejected(raw: tuple[str, str], reason: Reject, detail: str) -> Treated:
 
 @dataclasses.dataclass(slots=True)
 class TextColumns:
-    """The texts of a batch once their tags are treated.
+    """The texts of a batch after their tags were treated.
 
     Attributes:
         texts: Column by side.
-        id_texts: What ids are made of, by side.
+        id_texts: The texts that ids are computed from, by side.
         markup: Column of JSON; None if no row has any.
         problems: By row.
     """
@@ -99,9 +99,9 @@ def treat_texts(
     unit: Unit,
     rules: CharacterRules,
 ) -> TextColumns:
-    """Treat the tags of texts that hold them as characters, in the unit's syntax.
+    """Treat the tags of texts that contain them as characters, in the unit's syntax.
 
-    A translation has its tags taken out wherever those of the pair are not left as they are.
+    Unless the tags of a pair are left as text, those of its translation are removed.
     """
     columns: dict[str, list[str | None]] = {
         side: column.to_pylist() for side, column in texts.items()
@@ -134,14 +134,14 @@ def treat_pairs(
     unit: Unit,
     rules: CharacterRules,
 ) -> TextColumns:
-    """Treat the tags of rows whose reader has taken them apart already.
+    """Treat the tags of rows whose reader has parsed them.
 
     Args:
         texts: Column by side; texts in rows with tags are ignored.
         pairs: The rows with tags.
         problems: By row; such rows keep their reason.
-        unit: Says what to do.
-        rules: What becomes of entities and C1 controls.
+        unit: The unit, with its options.
+        rules: Treatment of entities and C1 controls.
     """
     columns: dict[str, list[str | None]] = {
         side: column.to_pylist() for side, column in texts.items()
@@ -190,13 +190,13 @@ def _mended(
     problems: dict[int, Problem],
     str_of: Callable[[Marked], str],
 ) -> dict[int, InlinePair]:
-    """Return pairs with tags, their texts as the rules have them; add the problems of others.
+    """Return pairs with tags after the rules for their texts; add the problems of others.
 
     Args:
         pairs: By row.
-        rules: What becomes of entities and C1 controls.
-        problems: By row; such rows stay as they are.
-        str_of: Writes a text with its tags as the file does.
+        rules: Treatment of entities and C1 controls.
+        problems: By row; such rows are not changed.
+        str_of: Returns a text with its tags as in the file.
     """
     mended = dict(pairs)
     for row, pair in pairs.items():
@@ -228,7 +228,7 @@ def _rows_with_tags(texts: Mapping[str, pa.StringArray]) -> list[int]:
 
 
 def xml_of(marked: Marked) -> str:
-    """Return a text with its tags as XML content: what is text has its special characters escaped.
+    """Return a text with its tags as XML content, with special characters escaped.
 
     >>> from pairweave.transforms.markup.markup import Kind, Tag
     >>> xml_of(Marked("a < b", (Tag(Kind.EMPTY, "x", "1", '<x id="1"/>', 4),)))

@@ -14,21 +14,21 @@ class InputFormat:
     """The properties of one input format.
 
     Attributes:
-        name: What options, plans and units call it.
-        scan: Passes over a file before the job: its digest, its rows and where units begin; it may
+        name: Its name in options, plans and units.
+        scan: Scans a file before the job: its digest, its rows and the starts of units; it may
             raise an `InputError`.
         read: Yields the rows of a unit in ROWS batches of at most so many rows; it may raise a
             `WorkerError`.
-        extensions: What its files' names end in, in lower case, compression left out. Without any
-            only the options say that a file has the format.
+        extensions: Suffixes of its files' names, in lower case and without compression. If there
+            are none, the format has to be named in the options.
         compressed: Whether its files may be compressed.
         sides: Whether a corpus has a file for each side.
-        named_rows: Whether rows of both sides belong together by name; else they do by order.
-        columns: Whether rows have columns or fields, of which one may hold links.
-        elements: Whether tags are elements of the file; else they are characters of its texts.
-        inline_tags: What becomes of tags inside texts unless the corpus says otherwise.
-        inline_syntax: What is a tag inside texts, likewise.
-        source_lang: The source language, likewise; None where it must be given.
+        named_rows: Whether rows of both sides are matched by name instead of by order.
+        columns: Whether rows have columns or fields, one of which may contain links.
+        elements: Whether tags are elements of the file instead of characters of its texts.
+        inline_tags: Default treatment of tags inside texts.
+        inline_syntax: Default syntax of tags inside texts.
+        source_lang: Default source language; None if it must be given.
     """
 
     name: str

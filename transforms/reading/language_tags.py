@@ -21,14 +21,14 @@ def matches(wanted: str, found: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def normal(language: str) -> str:
-    """Return a tag as it is compared: case does not count, and old files write ``en_us``."""
+    """Return a tag in the form used for comparison: ``en_US`` becomes ``en-us``."""
     return language.strip().replace("_", "-").lower()
 
 
 def select(wanted: str, languages: Iterable[str]) -> list[int]:
-    """Return the places of the wanted language: equal tags if there are any, else varieties.
+    """Return the indices of the wanted language: equal tags if there are any, else varieties.
 
-    More than one place is for the caller to refuse: nothing says which is meant.
+    If there are several, the language is ambiguous, and the caller must refuse it.
 
     >>> select("en", ["de", "en-US", "en-GB"]), select("en", ["en-US", "en"])
     ([1, 2], [1])
@@ -39,10 +39,10 @@ def select(wanted: str, languages: Iterable[str]) -> list[int]:
 
 
 def require_languages(found: Sequence[str], wanted: Sequence[str], name: str) -> None:
-    """Refuse a file that has not a wanted language, or that leaves open which ones are wanted.
+    """Refuse a file without the wanted languages, or one with an ambiguous choice.
 
     Args:
-        found: The file's languages; none if it says nothing of them.
+        found: The file's languages; empty if it states none.
         wanted: The requested language; `ANY` if none is given.
         name: The file's name.
 

@@ -1,4 +1,4 @@
-"""Links that come with a pair: Pharaoh text in a file or a column beside its texts."""
+"""Links given with pairs: Pharaoh format in a file or a column of the input."""
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ LINK_SIDES = ("forward_links", "reverse_links")
 """Names of the columns among the texts of a reader."""
 
 LINKS = LINK_SIDES[0]
-"""The column of links that have no direction."""
+"""The column of links without a direction."""
 
 _TYPE = schemas.ROWS.field(LINK_SIDES[0]).type
 
@@ -21,16 +21,15 @@ _TYPE = schemas.ROWS.field(LINK_SIDES[0]).type
 def read_given_links(
     texts: pa.StringArray, side: str, problems: dict[int, Problem]
 ) -> pa.ListArray:
-    """Read links from their lines or cells: ``i-j``, separated by blanks.
+    """Parse links in lines or cells: ``i-j``, separated by blanks.
 
     Args:
-        texts: Lines ``[row]``; an empty one has no links, null marks one with a problem.
+        texts: Lines ``[row]``; an empty one has no links; null has a problem.
         side: ``forward_links`` or ``reverse_links``, for messages.
-        problems: By row; those that hold what is no link are added, a row that is there already
-            keeps its first problem.
+        problems: By row; rows with an invalid link are added; a row keeps its first problem.
 
     Returns:
-        ``list<struct<source, target>>`` ``[row]``, as written: in any order, perhaps repeated.
+        ``list<struct<source, target>>`` ``[row]``, in the order of the input, with repetitions.
     """
     lines = [text or "" for text in texts.to_pylist()]
     parsed = kernel.parse(_joined(lines), 0)

@@ -1,4 +1,4 @@
-"""From texts and problems to ROWS: every row that was planned comes out, kept or with a reason."""
+"""ROWS from texts and problems: every planned row is in the output, kept or with a reason."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,10 +45,9 @@ BATCH_BYTES = 64 << 20
 """Approximate size of a batch's text; far below the 2 GiB limit of 32-bit offsets."""
 _MAX_BYTES_PER_CHARACTER = 4
 
-# What XML 1.0 cannot carry is no text here either: NUL and the C0 controls, with tab as the only
-# one in line-based text, where a line feed ends the line and a carriage return inside one is a
-# stray. DEL, U+2028 and U+2029 are text like any other; of C1 (U+0085 among them) the unit says
-# what becomes of them (`transforms.reading.characters`).
+# Characters that XML 1.0 forbids are rejected in every format: NUL and the C0 controls. Tab is
+# allowed; line feed and carriage return only in formats whose texts can have several lines. DEL,
+# U+2028 and U+2029 are allowed; for C1 (with U+0085) see `transforms.reading.characters`.
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
 _CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -62,16 +61,16 @@ def read_text(
     file_offset: int | None = None,
     multiline: bool = False,
 ) -> str | Problem:
-    """Decode the text of one side, or say why it is none.
+    """Decode the text of one side, or return its problem.
 
     Args:
         raw: The line, or the cell.
         side: ``source``, ``target`` or ``translation``, for the message.
-        start: Where the side begins in the line.
-        stop: Where it ends; None is the line's end.
-        file_offset: Where the line begins in the file (decompressed, if it is compressed); None
-            if not known.
-        multiline: The format can carry line feeds and carriage returns inside a text.
+        start: Start of the side in the line.
+        stop: End of the side, exclusive; None for the line's end.
+        file_offset: Offset of the line in the file (decompressed, if it is compressed); None if
+            unknown.
+        multiline: Whether the format allows line feeds and carriage returns inside a text.
     """
     try:
         text = raw[start:stop].decode()
@@ -112,7 +111,7 @@ def too_long(side: str, length: int, limit: int, head: bytes) -> Problem:
 def in_batches(
     rows: Iterable[_Row], characters: Callable[[_Row], int], batch_rows: int
 ) -> Iterator[list[_Row]]:
-    """Gather rows until they are enough for a batch, by their number or their text.
+    """Group rows into batches, limited by their number and by their text.
 
     Args:
         rows: The rows.
@@ -135,11 +134,11 @@ class RowMaker:
     """Makes ROWS batches of one unit."""
 
     def __init__(self, unit: Unit, *, in_line: bool = False) -> None:
-        """Take what is the same in every row from the unit.
+        """Prepare the columns that are equal in every row of a unit.
 
         Args:
             unit: The unit.
-            in_line: Texts are lines or parts of lines, so that none may hold a line break.
+            in_line: Whether texts are (parts of) lines, so that none may contain a line break.
         """
         self._unit = unit
         self._rules = CharacterRules.of(unit, in_line=in_line)
@@ -159,10 +158,10 @@ class RowMaker:
 
         Args:
             lines: Line numbers from 1, int64 ``[row]``.
-            texts: Column by side ``[row]``; null where a side could not be read. Without
-                ``translation`` or ``score`` no row has one, without ``forward_links`` no links.
-            problems: By row of the batch, from 0; these rows are rejected, and those that hold no
-                number as a score or no links as links.
+            texts: Column by side ``[row]``; null if a side could not be read. If ``translation``,
+                ``score`` or ``forward_links`` is missing, no row has any.
+            problems: By row of the batch, from 0; these rows are rejected, as are rows with an
+                invalid score or invalid links.
             inline: The rows with tags, for a format whose tags are elements, not characters.
         """
         count = len(lines)

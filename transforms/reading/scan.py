@@ -1,7 +1,7 @@
-"""One pass over an input file, before anything is read from it: what every format's pass shares.
+"""The scan of an input file before the job: the parts that all formats share.
 
-The pass reads every byte once, in constant memory, and decompresses to the end of the stream, so
-that what is wrong with a file as a whole is known before any row leaves it.
+It reads every byte once, in constant memory, and decompresses to the end of the stream, so that
+problems with a file as a whole are found before any row is read.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from pairweave.transforms.storage.byte_streams import (
 )
 from pairweave.transforms.units import Columns, CorpusInput, ReadLimits
 
-# First bytes of files that are not UTF-8 text, of which every line would be rejected.
+# First bytes of files other than UTF-8 text, in which every line would be rejected.
 NOT_TEXT = (
     (b"\xff\xfe", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
     (b"\xfe\xff", "unsupported_charset", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"),
@@ -39,7 +39,7 @@ class ScanRequest:
     Attributes:
         path: The file.
         name: Its name, for messages.
-        role: What it holds, as of `transforms.units.InputFile`.
+        role: Its content, as in `transforms.units.InputFile`.
         compression: ``none``, ``gzip`` or ``zstd``.
         corpus: The corpus that it belongs to.
         langs: Source and target language.
@@ -59,13 +59,13 @@ class ScanRequest:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cut:
-    """Rows of one file that a unit can take.
+    """Rows of one file that a unit can consist of.
 
     Attributes:
         ranges: Half-open byte ranges of the file as stored.
         digest: xxh3-128 of those bytes, hex.
-        rows: Rows in them.
-        row_group: Parquet's row group, else None.
+        rows: Number of rows in them.
+        row_group: Number of the Parquet row group; None for other formats.
     """
 
     ranges: tuple[tuple[int, int], ...]
@@ -80,19 +80,19 @@ class Scan:
 
     Attributes:
         bytes: Size as stored.
-        sha256: Of the file as stored, hex.
-        rows: Rows in all.
+        sha256: SHA-256 of the file as stored, hex.
+        rows: Number of rows.
         cuts: The rows in order, without empty cuts.
         digest: xxh3-128 of the whole file, hex.
-        text_bytes: Size decompressed; of Parquet, of the wanted columns.
-        header_lines: Lines before the first row.
-        columns: Where the texts are.
-        carriage_returns: Lines that end in a carriage return, which readers drop.
-        byte_order_mark: The text begins with one, which readers drop.
+        text_bytes: Decompressed size; for Parquet, that of the wanted columns.
+        header_lines: Number of lines before the first row.
+        columns: Locations of the texts.
+        carriage_returns: Number of lines that end in a carriage return, which readers drop.
+        byte_order_mark: Whether the text begins with one, which readers drop.
         langs: The languages stated in the file itself, if not given otherwise.
-        rows_with_tags: Rows with inline tags, in formats that have them.
-        names: What tells rows of files that run in parallel which belong together; none where
-            their order does.
+        rows_with_tags: Number of rows with inline tags, in formats that have them.
+        names: Names by which rows of parallel files are matched; empty if their order matches
+            them.
     """
 
     bytes: int
@@ -115,7 +115,7 @@ class Scan:
 
 
 class Digests:
-    """Size and digests of a file that passes, and the size of the text in it."""
+    """Size and digests of a file that is read, and the size of its text."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -132,7 +132,7 @@ class Digests:
             yield chunk
 
     def text_of(self, file: ScanRequest) -> Iterator[bytes]:
-        """Yield the text of a file, decompressed; count and digest what passes.
+        """Yield the text of a file, decompressed; count and digest its bytes.
 
         Raises:
             InputError: The file as a whole cannot be used.
@@ -143,7 +143,7 @@ class Digests:
             yield chunk
 
     def plain_text_of(self, file: ScanRequest) -> Iterator[bytes]:
-        """Yield the text of a file as `text_of` does, unless it begins as no text does.
+        """Yield the text of a file like `text_of`, unless its first bytes are no text.
 
         Raises:
             InputError: Likewise; ``unsupported_charset`` or ``unsupported_format``.
@@ -155,7 +155,7 @@ class Digests:
         return (Cut(((0, self.size),), self.whole.hexdigest(), rows),) if rows else ()
 
     def scan(self, rows: int, cuts: tuple[Cut, ...] | None = None) -> Scan:
-        """Return what is known at the end of the pass; without cuts the file is one."""
+        """Return the result of the scan; without cuts the file is a single one."""
         return Scan(
             self.size,
             self.sha256.hexdigest(),
@@ -167,7 +167,7 @@ class Digests:
 
 
 def _refuse_what_is_no_text(text: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """Pass a text on, unless its first bytes show that it is something else.
+    """Yield a text unchanged, unless its first bytes show another format.
 
     Raises:
         InputError: ``unsupported_charset`` or ``unsupported_format``.

@@ -1,4 +1,4 @@
-"""One pass over a text: its lines, and where the units of one whose rows are lines begin."""
+"""The scan of a text: its lines, and the starts of units of texts whose rows are lines."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
@@ -13,11 +13,11 @@ from pairweave.transforms.units import Columns
 _LINE_FEED = 0x0A
 
 FindColumns = Callable[[bytes, ScanRequest], tuple[Columns | None, int]]
-"""Finds, in the first line of a file, where the texts are and how many header lines there are."""
+"""Returns the locations of the texts and the number of header lines, by a file's first line."""
 
 
 class LineCounter:
-    """Counts the lines of a text that comes in pieces."""
+    """Counts the lines of a text that is read in pieces."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -62,7 +62,7 @@ class LineCounter:
         self.finish()
 
     def scan(self, digests: Digests, rows: int, cuts: tuple[Cut, ...] | None = None) -> Scan:
-        """Return what is known at the end of the pass, as `Digests.scan`."""
+        """Return the result of the scan, like `Digests.scan`."""
         return dataclasses.replace(
             digests.scan(rows, cuts),
             carriage_returns=self.carriage_returns,
@@ -71,12 +71,11 @@ class LineCounter:
 
 
 def scan_lines(file: ScanRequest, find_columns: FindColumns | None = None) -> Scan:
-    """Pass over a text whose rows are lines; a compressed one is one unit whatever its size.
+    """Scan a text whose rows are lines; a compressed one is a single unit of any size.
 
     Args:
         file: The file.
-        find_columns: Not called for an empty file; without it lines have no columns, nor is there a
-            header.
+        find_columns: Not called for an empty file. Without it there are no columns and no header.
 
     Raises:
         InputError: The file as a whole cannot be used.
@@ -103,9 +102,9 @@ def scan_lines(file: ScanRequest, find_columns: FindColumns | None = None) -> Sc
 
 
 def _first_line(text: Iterator[bytes], max_line_bytes: int) -> tuple[bytes | None, Iterator[bytes]]:
-    """Return the start of a text up to its first line's end, and the text again.
+    """Return the first line of a text, and the whole text.
 
-    The line is None for an empty text, and cut off beyond the limit.
+    The line is None for an empty text, and truncated at the limit.
     """
     held: list[bytes] = []
     size = 0
@@ -128,7 +127,7 @@ def _first_line(text: Iterator[bytes], max_line_bytes: int) -> tuple[bytes | Non
 
 
 class _Cutter:
-    """Cuts a plain text after every so many lines."""
+    """Cuts a plain text after a fixed number of lines."""
 
     def __init__(self, unit_rows: int, header_lines: int) -> None:
         self._unit_rows = unit_rows
@@ -140,7 +139,7 @@ class _Cutter:
         self._cuts: list[Cut] = []
 
     def scan_chunk(self, chunk: bytes, feeds: np.ndarray) -> None:
-        """Take a piece of the text, and where its line feeds are."""
+        """Take a piece of the text, and the positions of its line feeds."""
         view = memoryview(chunk)
         done = 0
         while self._next <= self._lines + len(feeds):
@@ -154,7 +153,7 @@ class _Cutter:
         self._position += len(chunk)
 
     def finish(self, lines: int) -> tuple[Cut, ...]:
-        """Return the cuts, given how many lines there are in all."""
+        """Return the cuts, given the total number of lines."""
         self._cut(self._position, lines)
         return tuple(self._cuts)
 

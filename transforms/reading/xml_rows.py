@@ -1,4 +1,4 @@
-"""Rows from the segments of an XML file: what TMX and XLIFF readers share."""
+"""Rows from the segments of an XML file, for the readers of TMX and XLIFF."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ class XmlRow:
     Attributes:
         source: The source; None if it is missing or too long.
         target: The target.
-        problem: Why the row is rejected.
+        problem: The reason to reject the row.
     """
 
     source: Marked | None
@@ -39,24 +39,24 @@ class XmlRow:
         return any(side is not None and side.tags for side in (self.source, self.target))
 
     def characters(self) -> int:
-        """Return the code points of both sides, tags among them."""
+        """Return the number of code points of both sides, including tags."""
         sides = [side for side in (self.source, self.target) if side is not None]
         return sum(len(side.text) + sum(len(tag.raw) for tag in side.tags) for side in sides)
 
 
 class RowHandler(Handler, Protocol):
-    """A handler that gathers rows, and counts those with inline tags."""
+    """A handler that collects rows, and counts those with inline tags."""
 
     rows_with_tags: int
 
     def pop_rows(self) -> list[XmlRow]:
-        """Hand over the rows that are complete."""
+        """Return the complete rows, and forget them."""
 
 
 def content(
     segment: Segment | None, side: str, limits: ReadLimits
 ) -> tuple[Marked | None, Problem | None]:
-    """Return what a segment holds, or why it cannot be kept."""
+    """Return the content of a segment, or the reason to reject it."""
     if segment is None:
         return None, None
     marked = segment.finish()
@@ -72,14 +72,14 @@ def parse_rows(
     """Yield the rows that a handler finds in a document.
 
     Raises:
-        InputError: The document cannot be used; then the rows before are void.
+        InputError: The document cannot be used; the rows yielded before are invalid.
     """
     for _ in parse_xml(chunks, name, limits, handler):
         yield from handler.pop_rows()
 
 
 def scan_xml(file: ScanRequest, handler: RowHandler) -> Scan:
-    """Pass over an XML file.
+    """Scan an XML file.
 
     Raises:
         InputError: The document cannot be used.
@@ -91,7 +91,7 @@ def scan_xml(file: ScanRequest, handler: RowHandler) -> Scan:
 
 
 def require_document(found: object, name: str, what: str, kind: str) -> None:
-    """Refuse a document that is not of a kind, for it has not what all of them have.
+    """Refuse a document that lacks what every document of its kind has.
 
     Raises:
         InputError: ``unsupported_format``.

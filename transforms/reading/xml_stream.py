@@ -1,9 +1,9 @@
-"""XML in a stream: events of a document that is parsed in pieces and never trusted.
+"""Streaming XML: events of an untrusted document that is parsed in pieces.
 
-A document may have a DOCTYPE that names a DTD, as TMX has; the DTD is not loaded and nothing in
-the document can define anything: no entity, no attribute. So an entity that is not one of XML's
-five is an error, where parsers that merely skip the DTD drop it without a word. Memory is
-constant: elements may not nest without end, nor a tag or comment go on without end.
+A document may have a DOCTYPE that names a DTD, as in TMX; the DTD is not loaded, and the document
+cannot define entities or attributes. An entity other than XML's five is an error; parsers that only
+skip the DTD drop such entities silently. Memory is constant: the nesting of elements and the length
+of tags and comments are limited.
 """
 
 import codecs
@@ -16,12 +16,12 @@ from pairweave.transforms.errors import InputError
 from pairweave.transforms.units import ReadLimits
 
 MAX_DEPTH = 64
-"""Deepest nesting of elements; 1 is the document element."""
+"""Maximum depth of elements; the document element has depth 1."""
 
 _HEAD_BYTES = 1024
 _MAX_NAMES = 4096
 _SLICE_BYTES = 1 << 18
-"""Bytes decoded and parsed at a time, whatever the size of the chunks that a file is read in."""
+"""Bytes decoded and parsed at a time, independent of the chunks in which a file is read."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -40,7 +40,7 @@ _DECLARATION = re.compile(r"<\?xml([ \t\r\n][^<>]*?)\?>")
 _SETTING = re.compile(
     r"""[ \t\r\n]+(version|encoding|standalone)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')"""
 )
-# A document that is complete in itself may use no entity that it does not declare.
+# A standalone document must declare all entities that it uses.
 _OWN_DECLARATION = '<?xml version="1.0" standalone="yes"?>'
 _NO_XML = (
     (b"\x1f\x8b\x08", "gzip data without the extension .gz"),
@@ -66,24 +66,24 @@ class Handler(Protocol):
         """Take an opening tag.
 
         Args:
-            local: The element's name without a prefix if it is of the document element's
+            local: The element's name without a prefix if it is in the document element's
                 namespace, else empty.
             name: Its name as written.
-            attributes: Its attributes as they stand, in order.
-            line: Where it is, from 1.
+            attributes: Its attributes as written, in order.
+            line: Its line, from 1.
         """
 
     def end(self, local: str, name: str) -> None:
-        """Take a closing tag; of an empty element as well."""
+        """Take a closing tag, also of an empty element."""
 
     def text(self, data: str) -> None:
-        """Take text, whose entities are resolved; it may come in pieces."""
+        """Take text with resolved entities; one text may come in several pieces."""
 
 
 def parse_xml(
     chunks: Iterable[bytes], name: str, limits: ReadLimits, handler: Handler
 ) -> Iterator[None]:
-    """Hand the events of a document to a handler; a pause after every piece of it.
+    """Pass the events of a document to a handler, and yield after every piece.
 
     Args:
         chunks: The document as stored, decompressed.
@@ -95,7 +95,7 @@ def parse_xml(
         InputError: ``empty_file``, ``unsupported_format``, ``unsupported_charset``,
             ``wrong_encoding``, ``invalid_encoding``, ``xml_truncated``, ``xml_syntax``,
             ``entities_forbidden``, ``internal_subset``, ``undefined_entity``, ``xml_too_deep`` or
-            ``xml_token_too_long``; with the line. What the handler has got before is then void.
+            ``xml_token_too_long``; with the line. The events before it are then invalid.
     """
     document = _Document(name, handler)
     longest = 2 * (limits.max_line_bytes + _SLICE_BYTES)
@@ -114,7 +114,7 @@ def parse_xml(
 
 
 class _Document:
-    """Expat, with everything forbidden that a corpus does not need."""
+    """Expat, without all features that a corpus does not need."""
 
     def __init__(self, name: str, handler: Handler) -> None:
         self._name = name
@@ -217,10 +217,10 @@ class _Document:
 
 
 def utf8_document(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """Yield a document in UTF-8, in small pieces, its XML declaration replaced by our own.
+    """Yield a document in UTF-8, in small pieces, with its XML declaration replaced.
 
-    The encoding is that of the byte order mark, or the declared one, or UTF-8; two that
-    contradict each other are an error. Line numbers stay.
+    The encoding is that of the byte order mark, or the declared one, or UTF-8; a contradiction
+    between the first two is an error. Line numbers do not change.
 
     Raises:
         InputError: ``empty_file``, ``unsupported_format``, ``unsupported_charset``,

@@ -1,7 +1,7 @@
-"""Representations of tags by name, and text kept apart from their symbols.
+"""Representations of tags by name, and text that looks like their symbols.
 
-Text that could be taken for a symbol of a representation first becomes an empty tag (`shield`),
-from which its table restores it; so any text is read back exactly as it was.
+Text that looks like a symbol of a representation is first turned into an empty tag (`shield`), from
+which the table restores it; so any text is read back unchanged.
 """
 
 import dataclasses
@@ -30,10 +30,10 @@ from pairweave.transforms.symbols.tag_template import Template
 from pairweave.transforms.symbols.tag_xliff import Xliff
 
 NAMES = ("indexed", "xliff", "masked", "html", "raw")
-"""The representations that have a name; a user's template is another one."""
+"""The named representations; a user's template is another one."""
 
 SELF_TRANSLATED = 20
-"""Numbers whose symbols are translated by themselves (Hanneman and Dinu 2020, section 6.3)."""
+"""Number of symbols that are translated by themselves (Hanneman and Dinu 2020, section 6.3)."""
 
 _NEVER = re.compile(r"(?!)")
 
@@ -43,14 +43,14 @@ class Raw(Representation):
     """Tags unchanged; identical ones differ only by their order.
 
     Attributes:
-        syntax: What is a tag.
+        syntax: Syntax of tags.
     """
 
     syntax: Syntax = XML
     name = "raw"
 
     def symbols(self, numbers: int) -> list[str]:
-        """Raise: any tag may stand in a text."""
+        """Raise an error: any tag may occur in a text."""
         del numbers
         raise ConfigError("raw tags have no list of symbols; choose another representation")
 
@@ -79,7 +79,7 @@ def find_representation(name: str | Sequence[str], syntax: Syntax = XML) -> Repr
 
     Args:
         name: One of `NAMES`, or the three forms of a template: of opening, closing and empty tags.
-        syntax: What is a raw tag.
+        syntax: Syntax of raw tags.
 
     Raises:
         ConfigError: There is none, or the template cannot be read back.
@@ -104,7 +104,7 @@ def _templated(forms: tuple[str, ...]) -> Templated:
 
 
 def symbols(representation: Representation | str, numbers: int) -> list[str]:
-    """Return the symbols of this many tags: what a subword model must not split.
+    """Return the symbols of this many tags, which a subword model must not split.
 
     >>> symbols("masked", 2)[:3]
     ['XLF_OPENG,1', 'XLF_OPENG,2', 'XLF_CLOSEG,1']
@@ -129,7 +129,7 @@ def self_translations(
 
 
 def shield(marked: Marked, representation: Representation) -> Marked:
-    """Turn all text that a representation would take for its own symbol into empty tags.
+    """Turn all text that a representation would read as a symbol into empty tags.
 
     >>> shield(Marked("of <a_1>", ()), find_representation("indexed")).tags[0].raw
     '<a_1>'

@@ -1,8 +1,8 @@
-"""Real tags to symbols before translation, and back after it.
+"""Encode tags as symbols before translation, and decode them afterwards.
 
-The text goes to the model with symbols for its tags; a table records what they were. The model's
-output is returned with each tag once, nested as in the source. Text that no model has changed is
-restored exactly.
+The model gets the text with symbols for its tags; a table records the original tags. The model's
+output is decoded with each tag once, nested as in the source. Text that was not changed is restored
+exactly.
 """
 
 import dataclasses
@@ -22,9 +22,9 @@ class Coding:
     """Settings of encoding tags.
 
     Attributes:
-        representation: What they become.
-        syntax: What is a tag.
-        whitespace_shift: Move the white space before tags behind them, and back
+        representation: How tags are encoded.
+        syntax: Syntax of tags.
+        whitespace_shift: Whether white space before tags is moved after them, and back
             (`transforms.symbols.whitespace`).
     """
 
@@ -35,7 +35,7 @@ class Coding:
     whitespace_shift: bool = False
 
     def encode(self, string: str) -> tuple[str, TagTable]:
-        """Return a text with symbols for its tags, and what they were.
+        """Return a text with symbols for its tags, and the table of its tags.
 
         >>> Coding().encode('see <b id="k">page 9</b>')[0]
         'see <a_0>page 9</a_0>'
@@ -74,7 +74,7 @@ class Coding:
         return shield(parse_markup(string, self.syntax), self.representation)
 
     def _encode(self, string: str, numbered: Marked, table: TagTable) -> tuple[str, TagTable]:
-        """Write a numbered text; the table keeps it if its white space could not be restored."""
+        """Write a numbered text; the table contains it if its white space cannot be restored."""
         if not self.whitespace_shift:
             return str(self.representation.write(numbered, table)), table
         shifted, led = shift_tags(numbered)
@@ -86,11 +86,10 @@ class Coding:
 
 
 def shift_tags(marked: Marked) -> tuple[Marked, frozenset[int]]:
-    """Move the white space before tags behind them, whatever the tags look like.
+    """Move white space before tags after them, for tags of any form.
 
     Returns:
-        The text, and the numbers of its tags that `transforms.symbols.whitespace.Shifted.led` tells
-        of.
+        The text, and the numbers of its tags in `transforms.symbols.whitespace.Shifted.led`.
     """
     shifted = shift_between(_texts(marked), [tag.kind is Kind.OPEN for tag in marked.tags])
     led = frozenset(int(marked.tags[place].key) for place in shifted.led if marked.tags[place].key)
@@ -101,11 +100,11 @@ def unshift_tags(marked: Marked, led: Container[int]) -> tuple[Marked, int]:
     """Undo `shift_tags`, wherever a model followed it.
 
     Args:
-        marked: A text with numbered tags; those without a key are not known.
-        led: What `shift_tags` returned for the source.
+        marked: A text with numbered tags; those without a key are unknown.
+        led: The numbers that `shift_tags` returned for the source.
 
     Returns:
-        The text, and how many runs of tags were not shifted
+        The text, and the number of runs of tags that were not shifted
         (`transforms.symbols.whitespace.Unshifted`).
     """
     leads = [

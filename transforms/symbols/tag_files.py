@@ -1,4 +1,4 @@
-"""Files of tagged lines to files with symbols, and back, with a table of one line for each line."""
+"""Encode files of tagged lines with symbols, and decode them, with a table for each line."""
 
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ class EncodeFiles:
     Attributes:
         input: Tagged lines.
         output: Lines with symbols.
-        table: What the symbols stand for, JSON, one line for each.
+        table: Tables of the original tags, JSON, one per line.
         target_input: The other side of the pairs; None if there is none.
         target_output: Its lines with symbols.
         target_table: Its table.
@@ -50,18 +50,17 @@ def encode_files(paths: EncodeFiles, coding: Coding, symbols: int) -> dict[str, 
     """Encode the tags of a file, or of both files of a line-parallel pair together.
 
     Args:
-        paths: What to read and to write.
+        paths: The files to read and to write.
         coding: How tags are encoded.
-        symbols: How many elements of a line a model has symbols for.
+        symbols: Number of elements of a line for which the model has symbols.
 
     Returns:
         Counts: lines; those with tags; tags (of both sides); among them text that looks like a
-        symbol and is kept as a tag; the most elements of a line, for all of which a model must have
-        symbols; and lines with more of them than
-        ``symbols``.
+        symbol and is kept as a tag; the maximum number of elements of a line, for which
+        a model must have symbols; and lines with more elements than ``symbols``.
 
     Raises:
-        InputError: A file cannot be read, or the sides have unlike numbers of lines.
+        InputError: A file cannot be read, or the sides have different numbers of lines.
     """
     facts = _facts(coding)
     names = ("lines", "tagged_lines", "tags", "literals", "most_elements", "lines_beyond_symbols")
@@ -112,13 +111,13 @@ def _facts(coding: Coding) -> dict[str, Any]:
 def decode_files(
     path: str, output: str, *, table: str | None = None, source: str | None = None, coding: Coding
 ) -> dict[str, int]:
-    """Decode lines with symbols, which a model may have damaged.
+    """Decode lines with symbols, which a model may have changed.
 
     Args:
         path: Lines with symbols.
-        output: Where lines with real tags go.
-        table: The table that encoding made; it also records how the tags were encoded.
-        source: Instead of the table, the tagged lines that were encoded.
+        output: File for the lines with real tags.
+        table: The tables from encoding, which also record how the tags were encoded.
+        source: Instead of the tables, the tagged lines that were encoded.
         coding: With ``source``, how they were encoded.
 
     Returns:
@@ -127,8 +126,7 @@ def decode_files(
         and lines with any of these repairs.
 
     Raises:
-        InputError: A file cannot be read, the files have unlike numbers of lines, or a line is no
-            table.
+        InputError: A file cannot be read, the numbers of lines differ, or a line is no table.
     """
     other = table or source
     if other is None or (table is not None and source is not None):

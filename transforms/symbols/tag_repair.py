@@ -1,4 +1,4 @@
-"""Tags that a translation model dropped, made up, or put in an impossible order."""
+"""Repair of tags that a translation model dropped, invented, or put in an invalid order."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ class Repairs:
     Attributes:
         dropped: Tags that were missing.
         spurious: Tags that are not in the table, or that occurred before.
-        moved: Tags moved for the sake of order and nesting.
-        spaces: Places where the model did not keep to the white-space shift that it was given
+        moved: Tags moved to restore order and nesting.
+        spaces: Places where the model did not follow the white-space shift of its input
             (`transforms.symbols.whitespace.Unshifted`).
     """
 
@@ -30,27 +30,27 @@ class Repairs:
 
 
 def repair_tags(numbered: Marked, table: TagTable) -> tuple[Marked, Repairs]:
-    """Return a text with every tag of its table once, nested as the source's are.
+    """Return a text with every tag of its table once, nested as in the source.
 
-    A text whose tags are already so is left unchanged. Otherwise, in this order:
+    A text with valid tags is left unchanged. Otherwise, in this order:
 
-    1. Tags that the table does not know are removed, and all but the first of each other; of
-       closing tags the first that follows its opening one is kept.
-    2. Dropped tags are put back at the end of the text, in their order in the source (Hanneman and
-       Dinu 2020, section 4.2). Where half of a pair is there, unlike the paper: an opening tag
-       comes directly before its closing one, so that no text is marked that was not; a closing tag
-       stays inside of the pairs that hold it in the source.
-    3. A pair that closes before it opens swaps its tags. 4. A pair grows to hold what it holds in
-    the source, where the two cross or hold each other the other way round. 5. Of two other pairs
-    that cross, though they do not in the source, the one that has less text of its own keeps what
-    both have.
+    1. Tags that are not in the table are removed, and all repetitions; of repeated closing tags,
+       the first one after the opening tag is kept.
+    2. Missing tags are added at the end of the text, in their order in the source (Hanneman and
+       Dinu 2020, section 4.2). If half of a pair is present, unlike in the paper, an opening tag
+       is added directly before its closing one, so that no further text is marked; a closing tag
+       is added inside the pairs that contain it in the source.
+    3. A pair that closes before it opens swaps its tags. 4. A pair is extended over the pairs
+    that it contains in the source, if the two cross or contain each other the other way round.
+    5. If two other pairs cross that do not cross in the source, the one with less text of its own
+    keeps their overlap.
 
-    Pairs that contain each other in the source may be apart in the text, and vice versa, as in
-    human translations. Empty tags and halves may be anywhere.
+    Nested pairs of the source may be disjoint in the text, and vice versa, as in human
+    translations. Empty tags and halves may be anywhere.
 
     Args:
-        numbered: The text with numbered tags; those without a key are not known.
-        table: What is to be there.
+        numbered: The text with numbered tags; those without a key are unknown.
+        table: The table of the tags that the text must have.
     """
     if [mark_of(tag) if tag.key else None for tag in numbered.tags] == [*table.marks]:
         return numbered, Repairs()
@@ -89,8 +89,7 @@ class _Sequence:
         self._number_places()
         self._moved = 0
         there = {mark.number for mark in self._marks}
-        # By their opening tags in the source. The place of a pair that was dropped completely does
-        # not count.
+        # By their opening tags in the source. Pairs that were dropped completely do not count.
         self._spans = find_spans(table.marks)
         self._pairs = list(self._spans)
         self._there = [number for number in self._pairs if number in there]
@@ -100,7 +99,7 @@ class _Sequence:
         return tuple(numbered_tag(*mark, self._offsets[mark]) for mark in self._marks)
 
     def put_back(self) -> int:
-        """Put back what is missing; return how much that is."""
+        """Add the missing tags; return their number."""
         there = frozenset(self._marks)
         missing = [mark for mark in self._wanted if mark not in there]
         partners = [Mark(_PARTNER[mark.kind], mark.number) for mark in missing]
@@ -115,7 +114,7 @@ class _Sequence:
         return len(missing)
 
     def nest(self) -> int:
-        """Order the tags of pairs; return how many were moved."""
+        """Order the tags of pairs; return the number of moved tags."""
         for number in self._pairs:
             self._order(number)
         for number in reversed(self._there):
@@ -125,7 +124,7 @@ class _Sequence:
         return self._moved
 
     def _close(self, mark: Mark, there: frozenset[Mark]) -> None:
-        """Put a closing tag at the end of the innermost pair that holds it in the source."""
+        """Insert a closing tag at the end of the innermost pair that contains it in the source."""
         at = self._places[Mark(Kind.OPEN, mark.number)]
         for outer in reversed(self._there):
             opening, closing = Mark(Kind.OPEN, outer), Mark(Kind.CLOSE, outer)
@@ -149,10 +148,10 @@ class _Sequence:
     def _hold_others(self, number: int) -> None:
         inside = [inner for inner in self._there if self._holds(number, inner)]
         while sum(self._grow(number, inner) for inner in inside):
-            pass  # what has grown may have come to overlap another
+            pass  # an extended pair may overlap another one
 
     def _grow(self, outer: int, inner: int) -> bool:
-        """Let a pair hold another if they overlap; tell whether it had to grow."""
+        """Extend a pair over another if they overlap; return whether it was extended."""
         start, end = self._span(outer)
         inner_start, inner_end = self._span(inner)
         if inner_end < start or end < inner_start:
@@ -164,7 +163,7 @@ class _Sequence:
         return inner_start < start or inner_end > end
 
     def _find_crossing(self) -> tuple[int, int] | None:
-        """Return two pairs that cross, the left one first, though they do not in the source."""
+        """Return two pairs that cross here and not in the source, the left one first."""
         opened: list[int] = []
         for mark in self._marks:
             if mark.number not in self._spans:

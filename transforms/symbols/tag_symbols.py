@@ -1,7 +1,7 @@
-"""Symbols of numbered tags for a translation model, and reading them.
+"""Write numbered tags as symbols for a translation model, and read them back.
 
 Each representation turns the numbered tags of a text (`transforms.markup.tag_table`) into symbols,
-and finds the symbols again in a text, with the table of the tags kept.
+and finds the symbols in a text again, by the table of the tags.
 """
 
 import abc
@@ -23,9 +23,9 @@ class Representation(abc.ABC):
     """A way of writing tags.
 
     Attributes:
-        name: What a user calls it.
-        way: How its tags are named by the order of all tags of a pair
-            (`transforms.kernels.tags.tag_names`); None if by their own numbers.
+        name: Its name in options.
+        way: Naming scheme of its tags, by the order of all tags of a pair
+            (`transforms.kernels.tags.tag_names`); None if tags are named by their numbers.
         parted_from: Characters that must be separated from a symbol by an underscore.
     """
 
@@ -38,9 +38,9 @@ class Representation(abc.ABC):
         """Return the symbols of this many elements of each form, each symbol once."""
 
     def symbol(self, use: int, number: int) -> str:
-        """Return a symbol by what `transforms.kernels.tags.tag_names.name_tags` says of it.
+        """Return the symbol of a use and number from `transforms.kernels.tags.tag_names.name_tags`.
 
-        Where there is no `way`, ``use`` is a kind and ``number`` the tag's own.
+        Without a `way`, ``use`` is a kind and ``number`` the tag's own.
         """
         raise NotImplementedError
 
@@ -56,16 +56,16 @@ class Representation(abc.ABC):
     def read(self, string: str, table: TagTable) -> Marked:
         """Return a text with numbered tags of the symbols in it.
 
-        A symbol that is not in the table stays a tag, with an empty key.
+        A symbol that is not in the table becomes a tag with an empty key.
         """
 
     def to_json(self) -> str | list[str]:
-        """Return what `representations.find_representation` makes the representation from."""
+        """Return the argument with which `representations.find_representation` returns this."""
         return self.name
 
 
 class Symbolic(Representation):
-    """Symbols that each stand for one tag by themselves.
+    """A representation in which each symbol identifies its tag by itself.
 
     The pattern has a group ``close`` that matches in closing tags, and one ``empty`` in empty ones.
     """
@@ -97,7 +97,7 @@ class Indexed(Symbolic):
         return [indexed_tag(kind, number) for kind in _ALL_KINDS for number in range(numbers)]
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every symbol."""
+        """Return a pattern that matches every symbol."""
         return WRITTEN_TAG
 
     def symbol(self, use: int, number: int) -> str:
@@ -127,7 +127,7 @@ class Templated(Symbolic):
         ]
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every symbol."""
+        """Return a pattern that matches every symbol."""
         return self.template.pattern
 
     def symbol(self, use: int, number: int) -> str:
@@ -146,8 +146,8 @@ class Templated(Symbolic):
 class Masked(Symbolic):
     """A placeholder for each kind of tag, with its own sequence (``XLF_OPENG,1``).
 
-    Hanneman and Dinu (2020), section 4.2 and figure 2: five names, of which the opening and the
-    closing tag of a pair have one each; sequences count from 1, left to right in the source. If a
+    Hanneman and Dinu (2020), section 4.2 and figure 2: five names, with separate ones for the
+    opening and the closing tag of a pair; sequences count from 1, left to right in the source. If a
     digit or an underscore follows, an underscore separates it from the placeholder; the paper
     leaves this to its tokenizer.
     """
@@ -213,9 +213,9 @@ class Masked(Symbolic):
 class Html(Symbolic):
     """Elements of HTML: the first pair is ``<b>``, the first empty tag ``<br>``, and so on.
 
-    There is no ``<s>``: in subword models it marks the start of a sentence. Where names run out, a
-    pair is a custom element ``<x-20>`` and an empty tag ``<br id="4">``, by how many pairs or empty
-    tags stand before it. Half a pair is one tag of a pair.
+    ``<s>`` is not used: in subword models it marks the start of a sentence. After the last name, a
+    pair is a custom element ``<x-20>`` and an empty tag ``<br id="4">``, numbered by the pairs or
+    empty tags before it. Half a pair is one tag of a pair.
     """
 
     name = "html"
@@ -235,15 +235,15 @@ class Html(Symbolic):
         return [self._tag(kind, number) for kind in _ALL_KINDS for number in range(numbers)]
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every tag."""
+        """Return a pattern that matches every tag."""
         return self._PATTERN
 
     def symbol(self, use: int, number: int) -> str:
-        """Return the tag of a kind, by how many stand before its element."""
+        """Return the tag of a kind, by the number of such elements before it."""
         return self._tag(_ALL_KINDS[use], number)
 
     def symbols_of(self, table: TagTable) -> dict[Mark, str]:
-        """Return the tags that stand for all tags."""
+        """Return the symbols of all tags."""
         counts: dict[int, int] = {}
         following = {True: 0, False: 0}
         for mark in table.written:
@@ -261,7 +261,7 @@ class Html(Symbolic):
 
 
 def with_symbols(marked: Marked, symbols: Sequence[str]) -> Marked:
-    """Return a text whose tags look different."""
+    """Return a text with its tags replaced by symbols."""
     pairs = zip(marked.tags, symbols, strict=True)
     return Marked(marked.text, tuple(dataclasses.replace(tag, raw=symbol) for tag, symbol in pairs))
 
@@ -275,9 +275,9 @@ def read_symbols(
 
     Args:
         string: The text with symbols.
-        pattern: What finds symbols.
-        facts: Tells the kind of each, and which tag it stands for, if there is one; is asked for
-            every symbol, left to right.
+        pattern: Matches symbols.
+        facts: Returns the kind of a symbol, and its tag if there is one; called for every symbol,
+            left to right.
     """
     texts, tags, done, offset = [], [], 0, 0
     for match in pattern.finditer(string):

@@ -1,4 +1,4 @@
-"""Symbols of tags in a form that the user defines, which must be distinct from any text."""
+"""Symbols of tags in a user-defined form, which must be unambiguous in any text."""
 
 import dataclasses
 import functools
@@ -19,12 +19,12 @@ class Template:
     """The forms of three kinds of symbols, such as ``⟦{index}⟧``, ``⟦/{index}⟧``, ``⟦{index}/⟧``.
 
     They are unambiguous in any text and next to any other symbol, because each begins with a
-    character that occurs nowhere else in any of them, contains no digit besides its number, ends
-    with something after the number, and is not the beginning of another. So no symbol can begin
-    inside another, and none can begin in text and end in a symbol.
+    character that occurs nowhere else in any of them, contains no digit besides its number, does
+    not end with the number, and is not the beginning of another. So no symbol can begin inside
+    another, and none can begin in text and end in a symbol.
 
     Attributes:
-        opening: Form of an opening tag, which holds ``{index}`` once.
+        opening: Form of an opening tag, with ``{index}`` once.
         closing: Form of a closing tag.
         empty: Form of an empty tag.
     """
@@ -63,7 +63,7 @@ class Template:
 
     @functools.cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every symbol, with the groups ``close`` and ``empty``."""
+        """Return a pattern that matches every symbol, with the groups ``close`` and ``empty``."""
         parts = [re.escape(form).replace(re.escape(INDEX), NUMBER) for form in self.forms]
         return re.compile(f"{parts[0]}|(?P<close>{parts[1]})|(?P<empty>{parts[2]})")
 

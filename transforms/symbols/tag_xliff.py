@@ -14,8 +14,8 @@ class Xliff(Representation):
     """The inline elements of XLIFF 1.2, with ids from 1, left to right in the source.
 
     ``<g>`` for a pair, ``<x/>`` for an empty tag, ``<bx/>`` and ``<ex/>`` for halves (Hanneman and
-    Dinu 2020, section 3.1). A pair that crosses another is ``<bx/>`` and ``<ex/>`` of one id, since
-    ``</g>`` says nothing but that the last ``<g>`` ends.
+    Dinu 2020, section 3.1). A pair that crosses another is ``<bx/>`` and ``<ex/>`` with one id,
+    since ``</g>`` always closes the last ``<g>``.
     """
 
     name = "xliff"
@@ -41,7 +41,7 @@ class Xliff(Representation):
         return f'<{names[use]} id="{number + 1}"/>'
 
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds every symbol."""
+        """Return a pattern that matches every symbol."""
         return self._PATTERN
 
     def write(self, marked: Marked, table: TagTable) -> Marked:
@@ -61,8 +61,8 @@ class Xliff(Representation):
     def read(self, string: str, table: TagTable) -> Marked:
         """Return a text with numbered tags of the inline elements in it.
 
-        ``</g>`` closes the last ``<g>`` that is open; where none is, the first pair of the table
-        whose ``<g>`` is missing.
+        ``</g>`` closes the last open ``<g>``; if there is none, the first pair of the table whose
+        ``<g>`` is missing.
         """
         matches = list(self._PATTERN.finditer(string))
         there = {int(match["pair"]) for match in matches if match["pair"]}
@@ -95,7 +95,7 @@ class Xliff(Representation):
 
 
 def _nested_pairs(tags: Sequence[Tag], halved: frozenset[int]) -> frozenset[int]:
-    """Return the places of the tags of pairs of which none crosses another."""
+    """Return the places of the tags of pairs that cross no other."""
     waiting: dict[int, list[int]] = {}
     pairs = []
     for place, tag in enumerate(tags):

@@ -17,7 +17,7 @@ WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-"""Unicode's White_Space property, whole."""
+"""All characters with Unicode's White_Space property."""
 
 _DUMMY_PREFIX = " "
 """The prefix that SentencePiece adds, so that the first word has a mark like any other."""
@@ -28,9 +28,9 @@ class Shifted:
     """Texts between tags after the shift.
 
     Attributes:
-        texts: As `shift_between` was given them.
-        led: Tags that do not open and stand before white space now that stood before them; where
-            they were, the text alone does not tell.
+        texts: As in the argument of `shift_between`.
+        led: Tags other than opening ones after which white space was moved from before them, which
+            the text alone does not show.
     """
 
     texts: list[str]
@@ -42,7 +42,7 @@ class Unshifted:
     """Texts between tags with the shift undone.
 
     Attributes:
-        texts: As `unshift_between` was given them.
+        texts: As in the argument of `unshift_between`.
         mended: Runs of tags that were not in the form of the shift.
     """
 
@@ -53,10 +53,10 @@ class Unshifted:
 def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
     """Move white space to after the tags that are between it and a word.
 
-    Of a run of tags (with nothing but white space between them) before a word, the last white space
-    goes behind the last tag. At the start of the text a space comes there too, which SentencePiece
-    would put before the tags. Where white space stands between the last tag and the word, or no
-    word follows, the run stays as it is.
+    For a run of tags (with only white space between them) before a word, the last white space is
+    moved after the last tag. At the start of the text a space is added there, which SentencePiece
+    would put before the tags. A run with white space before the word, or without a word after it,
+    is not changed.
 
     Args:
         texts: The text before the first tag, between every two, and after the last.
@@ -80,12 +80,12 @@ def shift_between(texts: Sequence[str], opens: Sequence[bool]) -> Shifted:
 def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
     """Move white space back to before the tags that belong to the word after it.
 
-    A model may have written either form, or both: white space that is already before the tags stays
-    there, and any that is also after them is removed. White space before closing tags stays.
+    A model may have written either form, or both: white space before the tags is kept, and any
+    additional white space after them is removed. White space before closing tags is kept.
 
     Args:
         texts: As for `shift_between`.
-        leads: Whether each tag belongs to what follows: it opens, or `Shifted.led` had it.
+        leads: Whether each tag belongs to the text after it: it opens, or is in `Shifted.led`.
     """
     made, mended = list(texts), 0
     for first, last in _runs(made):
@@ -111,12 +111,12 @@ def unshift_between(texts: Sequence[str], leads: Sequence[bool]) -> Unshifted:
 
 
 def shift_whitespace(text: str, tag: str = JOB_TAG) -> str:
-    """Move the white space before tags behind them, where a word follows (`shift_between`).
+    """Move white space before tags after them, if a word follows (`shift_between`).
 
     Args:
         text: Tagged text.
         tag: Regular expression of a tag, with a group ``close`` that matches in closing tags alone
-            and one ``empty`` in self-closing ones. It holds no white space.
+            and one ``empty`` in self-closing ones. It must not match white space.
 
     >>> shift_whitespace("The <a_3>green witch</a_3> .")
     'The<a_3> green witch</a_3> .'
@@ -128,11 +128,11 @@ def shift_whitespace(text: str, tag: str = JOB_TAG) -> str:
 
 
 def unshift_whitespace(text: str, tag: str = JOB_TAG) -> str:
-    """Undo `shift_whitespace`, also in a text that is not or not everywhere shifted.
+    """Undo `shift_whitespace`, also in a text that is only partly shifted or not at all.
 
-    Text comes back as it was if no white space stood behind an opening tag or between those of a
-    run, and none before its closing and self-closing tags alone: these do not tell the space of
-    the word before from that of the word behind, and keep it behind them.
+    The original text is restored if it had no white space after an opening tag or between the tags
+    of a run, and none before closing and self-closing tags alone: for these, the space of the word
+    before and that of the word after are the same, so it is left after them.
 
     >>> unshift_whitespace("The<a_3> green witch</a_3> .")
     'The <a_3>green witch</a_3> .'

@@ -3,7 +3,8 @@
 A box of words is a phrase pair if no link leaves it (Och, Tillmann and Ney 1999). If links were
 independent, the probability of this would be ``prod(1 - p)`` over all links that leave the box. Its
 words should also be linked inside it, so the product is multiplied by the probability of its least
-certain word. ``p`` is the mean of both directions' posteriors.
+certain word. ``p`` is the mean of both directions' posteriors; a direction without the link counts
+as 0.
 """
 
 from typing import NamedTuple

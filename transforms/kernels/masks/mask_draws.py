@@ -1,4 +1,7 @@
-"""Random masks of a text: draws of their places and lengths."""
+"""Random masks of a text: draws of their places and lengths.
+
+A draw that would split a tag or a word is extended to its ends.
+"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,7 @@
-"""Masks of the differences between a translation and its reference."""
+"""Masks of the differences between a translation and its reference.
+
+A mask never contains only half of a tag if the other half can be included.
+"""
 
 from typing import NamedTuple
 

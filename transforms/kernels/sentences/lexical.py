@@ -8,6 +8,8 @@ word; here the null word generates words with their frequency in the text, so th
 with ``q`` the probability of the null word, ``n`` source words and ``u`` the frequency of the word
 in its own text. A word with a translation scores above 0, one without at least ``log q``, and the
 words of a bead with an empty side score 0. The same is done with the sides exchanged.
+
+The sentences of each side that a bead may contain are consecutive, so their sums are shared.
 """
 
 import math

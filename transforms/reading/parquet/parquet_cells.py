@@ -1,8 +1,8 @@
 """Cells of a Parquet column, measured before they are decoded.
 
-A column whose rows share their texts holds each text once. Copied into every row they can be
-millions of times as large, beyond what 32-bit offsets reach, so only a bounded part is decoded at
-a time, and a text over the limit never.
+A dictionary-encoded column stores repeated texts once. Copied to every row they can be millions of
+times as large, more than 32-bit offsets allow, so only a bounded part is decoded at a time, and a
+text over the limit never.
 """
 
 import numpy as np
@@ -25,13 +25,13 @@ def byte_lengths(column: pa.Array) -> np.ndarray:
 
 
 class Cells:
-    """Some cells of a column, decoded; of those over the limit only a problem is kept.
+    """Decoded cells of a column; cells over the limit have a problem instead.
 
     Attributes:
-        side: What the column holds.
+        side: Content of the column.
         texts: The texts ``[row]``, not checked; null for a cell over the limit.
-        null: Which cells hold nothing, bool ``[row]``.
-        long: By row: what to say of a cell over the limit.
+        null: Whether each cell is null, bool ``[row]``.
+        long: Problems of cells over the limit, by row.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Cells:
         Args:
             column: Strings, or a dictionary of strings ``[row]``.
             lengths: Their bytes, int64 ``[row]``.
-            side: What the column holds, for messages.
+            side: Content of the column, for messages.
             limits: Limits on what is read.
         """
         over = lengths > limits.max_line_bytes

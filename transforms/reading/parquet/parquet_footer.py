@@ -1,8 +1,8 @@
 """Find encryption in a Parquet footer without decoding column metadata.
 
-Arrow's C++ ends the process where it is asked for the metadata of an encrypted column. The footer
-is a ``FileMetaData`` of the Parquet format in Thrift's compact protocol, which this module walks;
-both are specified by their projects (parquet-format, ``parquet.thrift``; Thrift,
+Arrow's C++ code aborts the process when the metadata of an encrypted column is requested. The
+footer is a ``FileMetaData`` of the Parquet format in Thrift's compact protocol, which this module
+walks; both are specified by their projects (parquet-format, ``parquet.thrift``; Thrift,
 ``thrift-compact-protocol.md``).
 """
 
@@ -95,7 +95,7 @@ class _File:
                 raise ValueError("the footer holds a number of more than 64 bits")
 
     def _list(self, wanted: int) -> int:
-        """Read the head of a list whose items are of a type; return how many there are."""
+        """Read the head of a list of items of one type; return their number."""
         size, kind = self._list_head()
         if kind != wanted:
             raise ValueError(f"the footer holds a list of type {kind}, expected {wanted}")

@@ -1,4 +1,4 @@
-"""One pass over a Parquet file: its schema, its digest, and the bytes each row group needs."""
+"""The scan of a Parquet file: its schema, its digest, and the bytes of each row group."""
 
 import hashlib
 import io
@@ -28,7 +28,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def scan_parquet(file: ScanRequest) -> Scan:
-    """Pass over a Parquet file; a unit is a row group.
+    """Scan a Parquet file; a unit is a row group.
 
     Raises:
         InputError: ``empty_file``, ``parquet_corrupt``, ``missing_column`` or ``expansion_limit``.
@@ -145,7 +145,7 @@ def _read_footer(path: str, name: str) -> tuple[pq.FileMetaData, tuple[int, int]
 
 
 def field_paths(columns: Columns, source_lang: str, target_lang: str) -> dict[str, tuple[str, ...]]:
-    """Return where each side's text, and the score, is: a column, or a field of a column."""
+    """Return the locations of each side's text and the score: columns, or fields of columns."""
     others = {} if columns.score is None else {SCORE: (columns.score,)}
     if columns.links is not None:
         others[LINKS] = (columns.links,)
@@ -202,7 +202,7 @@ def _find_columns(
     """Find the wanted columns, or a struct with a text for each language.
 
     Raises:
-        InputError: ``missing_column``, listing what was wanted and what is there.
+        InputError: ``missing_column``, with the wanted and the existing columns.
     """
     source, target = corpus.source_field or "source", corpus.target_field or "target"
     score = corpus.score_field
