@@ -1,4 +1,8 @@
-"""Parallel text damaged in known ways: what the weights of the default score are fitted on."""
+"""Parallel text damaged in known ways: what the weights of the default score are fitted on.
+
+A row is a source, its target, the target in a third language and a machine translation; the last
+two are None where there is none, and are then not drawn.
+"""
 
 import re
 
@@ -13,6 +17,10 @@ BOILERPLATE = (
 """Lines of web pages that are the same but for their numbers; the sides are rarely aligned."""
 
 
+FAMILIAR = {"Sie": "du", "Ihnen": "dir", "Ihr": "dein", "Ihre": "deine", "Ihren": "deinen"}
+"""German forms of address; verbs stay as they are."""
+
+
 def neighbour(rows, row, _draw):
     """The target of the next line."""
     return rows[row][0], rows[(row + 1) % len(rows)][1]
@@ -24,8 +32,16 @@ def shuffled(rows, row, draw):
 
 
 def wrong_language(rows, row, _draw):
-    """A target in a third language; see `damage`."""
+    """The translation in a third language."""
     return rows[row][0], rows[row][2]
+
+
+def machine(rows, row, _draw):
+    """The output of a weak system, with the familiar form where it has the polite one."""
+    text = rows[row][3]
+    for polite, familiar in FAMILIAR.items():
+        text = re.sub(rf"\b{polite}\b", familiar, text)
+    return rows[row][0], text
 
 
 def copy(rows, row, _draw):
@@ -96,6 +112,7 @@ KINDS = {
     "neighbour": neighbour,
     "shuffled": shuffled,
     "wrong_language": wrong_language,
+    "machine": machine,
     "copy": copy,
     "truncated": truncated,
     "number": number,
@@ -104,6 +121,13 @@ KINDS = {
     "dropped": dropped,
     "grafted": grafted,
 }
+
+
+NEEDS = {"wrong_language": 2, "machine": 3}
+"""The place in a row of what a kind needs."""
+
+NO_TRANSLATION = tuple(kind for kind in KINDS if kind != "machine")
+"""Kinds that are no translation, or not of all; a machine's may well be one."""
 
 
 def spared(rows, row, draw):
@@ -115,24 +139,25 @@ def spared(rows, row, draw):
     return tuple(sides)
 
 
-def damage(rows, share=0.5, seed=1):
-    """Damage a share of pairs, each in one way, all ways equally often.
+def damage(rows, share=0.5, seed=1, kinds=tuple(KINDS)):
+    """Damage a share of pairs, each in one way, all ways that the row allows equally often.
 
     Args:
-        rows: Source, target, and a sentence in a third language.
+        rows: Source, target, target in a third language or None, machine translation or None.
         share: Share of the pairs that are damaged.
         seed: Another seed draws others.
+        kinds: The ways.
 
     Returns:
         Rows of source, target and kind; ``good`` for a pair that is still a translation.
     """
     draw = np.random.default_rng(seed)
-    kinds = list(KINDS)
     made = []
     for row in range(len(rows)):
         if draw.random() >= share:
             made.append((*spared(rows, row, draw), "good"))
             continue
-        kind = kinds[draw.integers(len(kinds))]
+        able = [kind for kind in kinds if rows[row][NEEDS.get(kind, 0)] is not None]
+        kind = able[draw.integers(len(able))]
         made.append((*KINDS[kind](rows, row, draw), kind))
     return made

@@ -10,7 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.links import agreement
-from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples, rejected_samples
+from pairweave.transforms.report.report_samples import (
+    TAG_COLOURS,
+    border_rows,
+    kept_samples,
+    rejected_samples,
+)
 from pairweave.transforms.report.run_samples import Samples
 from pairweave.transforms.report.shown_counts import split_counts
 from pairweave.transforms.report.templating import number, percent, render_html
@@ -60,6 +65,7 @@ def render(
         profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
         kept=kept_samples(samples.kept),
         rejected=rejected_samples(manifest["rejected"], samples.rejected),
+        borders=border_rows(samples.borders),
         tag_colours=TAG_COLOURS,
         run=_settings(run or {}, "what"),
         inputs=_inputs(manifest["inputs"]),

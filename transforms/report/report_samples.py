@@ -50,6 +50,33 @@ def rejected_samples(counts: Mapping[str, int], rows: Mapping[str, Sequence[Row]
     ]
 
 
+def border_rows(borders: Sequence[Row]) -> list[Shown]:
+    """Return what the page shows of pairs at the border of each rule."""
+    return [
+        {
+            "rule": border["rule"],
+            "limit": _limit(border),
+            **{name: [_at_border(row) for row in border[name]] for name in ("kept", "rejected")},
+        }
+        for border in borders
+    ]
+
+
+def _limit(border: Row) -> str:
+    if border["limit"] is None:
+        return "by the selection"
+    return f"{'at least' if border['least'] else 'at most'} {border['limit']}"
+
+
+def _at_border(row: Row) -> Shown:
+    return {
+        "sides": _sides(row, MAX_REJECTED_CHARS, tagged=False),
+        "raw": "",
+        "said": f"{row['value']:.3g}",
+        **{name: row[name] for name in ("corpus", "file", "line")},
+    }
+
+
 def _rejected(row: Row) -> Shown:
     has_texts = row["source"] is not None or row["target"] is not None
     raw = (row["raw"] or b"").decode("utf-8", "backslashreplace")

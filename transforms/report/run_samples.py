@@ -18,10 +18,13 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
 from pairweave.transforms.output.run_files import data_name, rejects_name
+from pairweave.transforms.report.border_samples import border_samples
 from pairweave.transforms.storage import files
 
 MAX_SHARDS = 3
 BATCH_ROWS = 1_024
+FILTER = "filter"
+"""The job whose rules have borders."""
 
 Row = dict[str, Any]
 Json = Mapping[str, Any]
@@ -34,10 +37,12 @@ class Samples:
     Attributes:
         kept: Rows of the shards.
         rejected: Rows of the rejects, by reason.
+        borders: Rows at the border of each rule of ``filter`` (`border_samples`).
     """
 
     kept: list[Row]
     rejected: dict[str, list[Row]]
+    borders: Sequence[Json] = ()
 
 
 def gather(
@@ -56,7 +61,15 @@ def gather(
         WorkerError: A shard cannot be read.
     """
     rejected = _rejected(output, manifest["shards"], receipts, each_reason)
-    return Samples(first_kept(output, manifest, kept), rejected)
+    borders = _borders(output, manifest, receipts) if manifest["job"] == FILTER else ()
+    return Samples(first_kept(output, manifest, kept), rejected, borders)
+
+
+def _borders(output: str, manifest: Json, receipts: Sequence[Json]) -> Sequence[Json]:
+    data = [_read(output, name, None) for name in _filled_shards(manifest)[:MAX_SHARDS]]
+    names = [rejects_name(n, manifest["shards"]) for n in sorted(_covering_shards(receipts))]
+    rejects = [_read(output, name, None) for name in names]
+    return border_samples(manifest["configuration"], data, rejects)
 
 
 def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
