@@ -88,3 +88,4 @@ def test_a_million_pairs_are_selected_as_if_all_were_sorted():
         )
     ]
     assert choose(rows, 16, Aim(words=5_000_000)) == slow(rows, words=5_000_000)
+    assert choose(rows, 16, Aim(share=0.123456)) == slow(rows, share=0.123456)
