@@ -1,12 +1,13 @@
-"""The recipe of the NRC's order, as it ships, on small made documents."""
+"""The recipes of the NRC's order, as they ship, on small made documents."""
 
 import json
+import re
 
 import pytest
 
 from tests.makers import corpora, documents, runs
 
-SHIPPED = runs.ROOT / "deploy/recipes/nrc_wmt20.yaml"
+SHIPPED = runs.ROOT / "deploy/recipes"
 WORDS = 500
 STEPS = ("baseline", *(f"{name}-{n}" for n in (1, 2) for name in ("model", "sentences", "best")))
 
@@ -17,9 +18,9 @@ def write_lines(path, lines):
     path.write_text("".join(f"{line}\n" for line in lines))
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """Return a directory with the recipe's input and its output."""
+@pytest.fixture(scope="module", params=["nrc_wmt20", "nrc_wmt20_yisi2"])
+def finished(request, tmp_path_factory):
+    """Return a directory with a recipe's input and its output."""
     directory = tmp_path_factory.mktemp("nrc")
     for name in ("clean", "documents"):
         (directory / name).mkdir()
@@ -31,18 +32,35 @@ def finished(tmp_path_factory):
     for side, name in enumerate(("en", "de")):
         write_lines(directory / f"crawl.{name}", [pair[side] for pair in crawl])
         clean = [corpora.sentence(number)[side] for number in range(500, 800)]
-        write_lines(directory / f"clean/toy.{name}", clean)
-    recipe = SHIPPED.read_text().replace("5_000_000", str(WORDS)).replace(".km", ".en")
-    recipe = recipe.replace(
-        "crawl.en\n  target_input: crawl.en", "crawl.en\n  target_input: crawl.de"
-    )
-    recipe = recipe.replace("target_input: clean/*.en", "target_input: clean/*.de")
-    recipe = recipe.replace("target_input: documents/*.en", "target_input: documents/*.de")
-    recipe = recipe.replace("source_lang: km\ntarget_lang: en", "source_lang: en\ntarget_lang: de")
-    (directory / "recipe.yaml").write_text(recipe)
+        write_lines(directory / f"clean/all.{name}", clean)
+    text = (SHIPPED / f"{request.param}.yaml").read_text()
+    if "yisi2" in request.param:
+        text = with_small_encoder(directory, text)
+    (directory / "recipe.yaml").write_text(in_toy_languages(text))
     words = ("run", "--config", "recipe.yaml", "--workers", "2", "--output", "out")
     runs.run_well(*words, cwd=directory)
     return directory
+
+
+def in_toy_languages(text):
+    """Return a recipe from Khmer to English as one from English to German."""
+    renamed = {".km": ".en", ".en": ".de", "_lang: km": "_lang: en", "_lang: en": "_lang: de"}
+    text = text.replace("5_000_000", str(WORDS)).replace("detector: cld2\n", "")
+    return re.sub("|".join(map(re.escape, renamed)), lambda found: renamed[found[0]], text)
+
+
+def with_small_encoder(directory, text):
+    """Write an encoder and a projection; return a recipe that names them."""
+    pytest.importorskip("torch")
+    from tests.makers.encoders import write_xlmr
+
+    texts = [text for number in range(60) for text in corpora.sentence(number)]
+    write_xlmr(directory / "encoder", texts, masked=True, vocabulary=300)
+    sides = ("--source_input", "clean/all.en", "--target_input", "clean/all.de")
+    fit = ("projection_fit", "--encoder", "encoder", "--layer", "-2", *sides)
+    runs.run_well(*fit, "--pairs", "50", "--output", "projection", cwd=directory)
+    text = text.replace("FacebookAI/xlm-roberta-large", "encoder").replace("layer: -8", "layer: -2")
+    return text.replace("precision: bf16", "precision: fp32")
 
 
 def manifests(directory):
@@ -67,10 +85,12 @@ def test_every_round_has_its_own_runs_and_fits_on_what_the_round_before_selected
         best = found[f"best-{number}"]
         assert best["rows"]["read"] == found[f"sentences-{number}"]["rows"]["kept"]
         assert WORDS - 12 < best["counts"]["target words kept"] <= WORDS
-        digests = {
-            found[f"{step}-{number}"]["configuration"]["model"] for step in ("sentences", "best")
-        }
-        assert len(digests) == 1
+        settings = [found[f"{step}-{number}"]["configuration"] for step in ("sentences", "best")]
+        if "encoder" in settings[1]:
+            assert settings[1]["lm_weight"] == 0.1
+            assert settings[1]["projection"] is not None
+        else:
+            assert settings[0]["model"] == settings[1]["model"]
     assert (
         found["sentences-1"]["configuration"]["model"]
         != found["sentences-2"]["configuration"]["model"]
@@ -80,11 +100,10 @@ def test_every_round_has_its_own_runs_and_fits_on_what_the_round_before_selected
 def test_the_summary_counts_every_round(finished):
     steps = json.loads((finished / "out/_recipe.json").read_text())["steps"]
     assert [step["name"] for step in steps] == list(STEPS)
-    assert [step["reads"] for step in steps][1:4] == [
-        ["baseline"],
-        ["model-1"],
-        ["sentences-1", "model-1"],
-    ]
+    reads = [step["reads"] for step in steps]
+    assert reads[:3] == [[], ["baseline"], ["model-1"]]
+    assert reads[3][0] == "sentences-1"
+    assert reads[4] == ["best-1"]
     for step in steps:
         assert step["rows"]["read"] == step["rows"]["kept"] + step["rows"]["rejected"] > 0
 

@@ -4,6 +4,7 @@ import pytest
 
 from pairweave.pipelines.recipes import recipe
 from pairweave.transforms.errors import ConfigError
+from tests.makers import runs
 
 LANGS = "source_lang: en\ntarget_lang: de\n"
 FIT = "- {job: fit, source_input: a.en, target_input: a.de}\n"
@@ -156,3 +157,19 @@ def test_rounds_read_what_the_round_before_made(read):
 def test_a_recipe_that_cannot_run_is_refused_with_file_step_and_key(read, steps, message):
     with pytest.raises(ConfigError, match=f"r.yaml: .*{message}"):
         read(LANGS + steps)
+
+
+@pytest.mark.parametrize("name", ["nrc_wmt20", "nrc_wmt20_yisi2"])
+def test_the_recipes_that_ship_can_run(name, tmp_path, monkeypatch):
+    shipped = runs.ROOT / f"deploy/recipes/{name}.yaml"
+    monkeypatch.chdir(tmp_path)
+    for folder in ("clean", "documents"):
+        (tmp_path / folder).mkdir()
+    for side in ("km", "en"):
+        for file in ("crawl", "clean/all", "documents/one"):
+            (tmp_path / f"{file}.{side}").write_text("a b\n")
+    steps = {step.name: step for step in recipe.read_recipe(str(shipped), "out", {})}
+    assert len(steps) == 7
+    assert steps["best-2"].options.select_words == 5_000_000
+    assert steps["baseline"].options.detector == "cld2"
+    assert steps["sentences-1"].options.paragraphs == "first"
