@@ -1,9 +1,10 @@
 """The interface of word aligners (tokens in, directed links out) and their references."""
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 import pyarrow as pa
 
+from pairweave.models.model_store import ModelReference
 from pairweave.transforms.arrow import flat_columns
 from pairweave.transforms.errors import WorkerError
 
@@ -57,21 +58,8 @@ class LoadedAligner(Protocol):
         ...
 
 
-class AlignerReference:
-    """The aligner of a job, as sent to workers.
-
-    This is a class, not a protocol, because Beam checks arguments of steps against annotations.
-    """
-
-    if TYPE_CHECKING:
-
-        @property
-        def digest(self) -> str | None:
-            """Return the digest that the loaded aligner must have; None where it may change."""
-
-    def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - for those that have several
-        """Return a reference to the same aligner that works on so many batches at once."""
-        return self
+class AlignerReference(ModelReference):
+    """The aligner of a job, as sent to workers."""
 
 
 class LoadableReference(AlignerReference):

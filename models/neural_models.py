@@ -1,4 +1,4 @@
-"""Code shared by the stores of neural models: locating a model and its libraries."""
+"""What neural models share: where a model is, its libraries, and its threads."""
 
 import importlib
 from pathlib import Path
@@ -34,3 +34,13 @@ def import_neural(module: str, option: str) -> ModuleType:
             f"{option} needs {error.name}, which is not installed; "
             "install it with: pip install 'pairweave[neural]'"
         ) from error
+
+
+def one_thread() -> None:
+    """Let torch compute every sum in one thread: one for each batch, however many cores there are.
+
+    Sums that several threads share are rounded in another order.
+    """
+    import torch
+
+    torch.set_num_threads(1)

@@ -9,14 +9,12 @@ from pairweave.models.aligner import Aligned, LoadableReference
 from pairweave.models.external.external import ExternalAligner, find_digest
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_process import identity
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 
 FORMAT = 1
 ALIGNER = "external"
-
-_ready: LoadedOnce[ExternalAligner] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +105,7 @@ def load(reference: ExternalReference) -> ExternalAligner:
     Raises:
         ConfigError: The program is not there, or is not the one that the run was planned with.
     """
-    return _ready.load((reference.digest, reference.directory), lambda: _load(reference))
+    return STORE.load(reference)
 
 
 def align(reference: ExternalReference, table: pa.Table) -> Aligned:
@@ -127,15 +125,21 @@ def align(reference: ExternalReference, table: pa.Table) -> Aligned:
     return load(reference).align_or_reject(table)
 
 
-def _load(reference: ExternalReference) -> ExternalAligner:
+def _open(reference: ExternalReference) -> tuple[ExternalAligner, str]:
     learned: dict[str, bytes] = {}
     if reference.directory is not None:
         learned = hashed_files.read(reference.directory)
         del learned[hashed_files.ABOUT]
     aligner = ExternalAligner(reference.config, learned)
-    if aligner.digest != reference.digest:
-        raise ConfigError(
-            f"--program {reference.config.program}: not the program that the run was planned "
-            "with; another version is installed here, or its files changed"
-        )
-    return aligner
+    return aligner, aligner.digest
+
+
+def _changed(reference: ExternalReference) -> str:
+    return (
+        f"--program {reference.config.program}: not the program that the run was planned with; "
+        "another version is installed here, or its files changed"
+    )
+
+
+STORE: ModelStore[ExternalReference, ExternalAligner] = ModelStore(_open, _changed)
+"""The programs that a process has made ready."""

@@ -10,8 +10,8 @@ from pairweave.models.aligner import LoadableReference, LoadedAligner
 from pairweave.models.hmm import phrase_table
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.phrase_table import PhraseTable
-from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.model_directory import require_regular
+from pairweave.models.model_store import ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 from pairweave.transforms.text.tokens import TokenConfig
@@ -20,8 +20,6 @@ ABOUT = hashed_files.ABOUT
 SENTENCEPIECE = "sentencepiece.model"
 FORMAT = 1
 ALIGNER = "hmm"
-
-_loaded: LoadedOnce["FittedAligner"] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +42,7 @@ class FittedAligner:
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelReference(LoadableReference):
+class HmmReference(LoadableReference):
     """A reference to a fitted aligner with its digest, which is sent to workers."""
 
     directory: str
@@ -83,21 +81,21 @@ def pack(
     return hashed_files.with_hashes(packed, about)
 
 
-def save(directory: str, packed: Mapping[str, bytes]) -> ModelReference:
+def save(directory: str, packed: Mapping[str, bytes]) -> HmmReference:
     """Write a model directory, ``about.json`` last."""
     hashed_files.write(directory, packed)
-    return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
+    return HmmReference(files.absolute(directory), _digest(packed[ABOUT]))
 
 
-def find(directory: str) -> ModelReference | None:
+def find(directory: str) -> HmmReference | None:
     """Return the model in a directory, or None if there is no complete one."""
     path = files.join(directory, ABOUT)
     if not files.exists(path):
         return None
-    return ModelReference(files.absolute(directory), _digest(files.read_bytes(path)))
+    return HmmReference(files.absolute(directory), _digest(files.read_bytes(path)))
 
 
-def find_whole(directory: str) -> ModelReference | None:
+def find_whole(directory: str) -> HmmReference | None:
     """Return the model in a directory if it can be used as it lies.
 
     Returns:
@@ -111,16 +109,16 @@ def find_whole(directory: str) -> ModelReference | None:
     about = hashed_files.parse_about(packed[ABOUT])
     if about.get("format") != FORMAT or about.get("aligner") != ALIGNER or "tokens" not in about:
         return None
-    return ModelReference(files.absolute(directory), _digest(packed[ABOUT]))
+    return HmmReference(files.absolute(directory), _digest(packed[ABOUT]))
 
 
-def load(reference: ModelReference) -> FittedAligner:
+def load(reference: HmmReference) -> FittedAligner:
     """Load a model, once in a process.
 
     Raises:
         ConfigError: The directory holds no model, or not the one that is meant.
     """
-    return _loaded.load(reference.digest, lambda: _load(reference))
+    return STORE.load(reference)
 
 
 def read(directory: str) -> FittedAligner:
@@ -144,11 +142,10 @@ def _digest(about: bytes) -> str:
     return hashlib.sha256(about).hexdigest()
 
 
-def _load(reference: ModelReference) -> FittedAligner:
+def _open(reference: HmmReference) -> tuple[FittedAligner, str]:
     directory = reference.directory
     about_bytes = _read(directory, ABOUT)
-    if _digest(about_bytes) != reference.digest:
-        raise ConfigError(f"{directory}/{ABOUT}: changed while the run was using it")
+    STORE.check(reference, _digest(about_bytes))  # before the rest is read
     try:
         about = hashed_files.parse_about(about_bytes)
     except ValueError as error:
@@ -176,7 +173,7 @@ def _load(reference: ModelReference) -> FittedAligner:
         table = None if phrases is None else phrase_table.unpack(phrases, model)
     except ConfigError as error:
         raise ConfigError(f"{directory}: {error}") from error
-    return FittedAligner(model, tokens, reference.digest, about, table)
+    return FittedAligner(model, tokens, reference.digest, about, table), reference.digest
 
 
 def _read(directory: str, name: str) -> bytes:
@@ -184,3 +181,9 @@ def _read(directory: str, name: str) -> bytes:
         return files.read_bytes(files.join(directory, name))
     except OSError as error:
         raise ConfigError(f"{directory}/{name}: cannot be read: {error}") from error
+
+
+STORE: ModelStore[HmmReference, FittedAligner] = ModelStore(
+    _open, lambda reference: f"{reference.directory}/{ABOUT}: changed while the run was using it"
+)
+"""The fitted aligners of a process."""

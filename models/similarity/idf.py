@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pairweave.models.encoder.pieces import Pieces
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import ModelReference, ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 
@@ -19,7 +19,6 @@ DIRECTORY = "models/idf"
 """Where a run keeps its counts, relative to its output."""
 
 _SIDES = ("source", "target")
-_loaded: LoadedOnce["Idf"] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Idf:
 
 
 @dataclasses.dataclass(frozen=True)
-class IdfReference:
+class IdfReference(ModelReference):
     """A reference to counts with their digest, which is sent to workers."""
 
     directory: str
@@ -62,7 +61,7 @@ class IdfReference:
         Raises:
             ConfigError: They are damaged, or not those that are meant.
         """
-        return _loaded.load(self.digest, lambda: read(self))
+        return STORE.load(self)
 
 
 def digest_of(tokenizer: Any) -> str:  # noqa: ANN401 - a tokenizers.Tokenizer
@@ -133,21 +132,15 @@ def find(directory: str) -> IdfReference:
     return found
 
 
-def read(reference: IdfReference) -> Idf:
-    """Read counts.
-
-    Raises:
-        ConfigError: They are damaged, or not those that are meant.
-    """
+def _open(reference: IdfReference) -> tuple[Idf, str]:
     try:
         packed = hashed_files.read(reference.directory)
-        if _digest(packed) != reference.digest:
-            raise ConfigError(f"{reference.directory}: changed while the run was using it")
+        STORE.check(reference, _digest(packed))
         about = hashed_files.parse_about(packed[hashed_files.ABOUT])
         source, target = (
             np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES
         )
-        return Idf(int(about["pairs"]), source, target, str(about["pieces"]))
+        return Idf(int(about["pairs"]), source, target, str(about["pieces"])), reference.digest
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(
             f"{reference.directory}: is no directory of counts ({error}); let filter count again"
@@ -156,3 +149,9 @@ def read(reference: IdfReference) -> Idf:
 
 def _digest(packed: Mapping[str, bytes]) -> str:
     return hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()
+
+
+STORE: ModelStore[IdfReference, Idf] = ModelStore(
+    _open, lambda reference: f"{reference.directory}: changed while the run was using it"
+)
+"""The counts of a process."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import ModelReference, ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.storage import files, hashed_files
 
@@ -20,7 +20,6 @@ FORMAT = 1
 KIND = "projection"
 KINDS = ("orthogonal", "least_squares")
 _FILE = "projection.npy"
-_loaded: LoadedOnce["Projection"] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Projection:
 
 
 @dataclasses.dataclass(frozen=True)
-class ProjectionReference:
+class ProjectionReference(ModelReference):
     """A reference to a map with its digest, which is sent to workers."""
 
     directory: str
@@ -54,7 +53,7 @@ class ProjectionReference:
         Raises:
             ConfigError: It is damaged, or not the one that is meant.
         """
-        return _loaded.load(self.digest, lambda: read(self))
+        return STORE.load(self)
 
 
 class Moments:
@@ -134,30 +133,31 @@ def find(directory: str) -> ProjectionReference:
     return reference
 
 
-def read(reference: ProjectionReference) -> Projection:
-    """Read a map.
-
-    Raises:
-        ConfigError: It is damaged, or not the one that is meant.
-    """
+def _open(reference: ProjectionReference) -> tuple[Projection, str]:
     directory = reference.directory
     try:
         packed = hashed_files.read(directory)
-        if hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest() != reference.digest:
-            raise ConfigError(f"{directory}: changed while the run was using it")
+        STORE.check(reference, hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest())
         about = hashed_files.parse_about(packed[hashed_files.ABOUT])
         if about.get("format") != FORMAT or about.get("kind") != KIND:
             raise ValueError(f"kind {about.get('kind')}, format {about.get('format')}")
         matrix = np.load(io.BytesIO(packed[_FILE]), allow_pickle=False)
         if matrix.ndim != 2 or len(matrix) != matrix.shape[1] or not np.isfinite(matrix).all():
             raise ValueError(f"{_FILE} is no square matrix of finite numbers")
-        return Projection(
+        projection = Projection(
             matrix.astype(np.float32),
             str(about["method"]),
             str(about["encoder"]),
             int(about["layer"]),
         )
+        return projection, reference.digest
     except (WorkerError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
             f"{directory}: is no projection ({error}); make one with pairweave projection_fit"
         ) from error
+
+
+STORE: ModelStore[ProjectionReference, Projection] = ModelStore(
+    _open, lambda reference: f"{reference.directory}: changed while the run was using it"
+)
+"""The maps of a process."""

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.hosting import encoder_store
 from pairweave.models.encoder.hosting.failing_pairs import Align, Rejected, align_isolated
 from pairweave.models.loaded_once import LoadedOnce
-from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.projection import ProjectionReference
@@ -105,10 +106,7 @@ class LoadedScorer:
 
         pieces = load_pieces(reference.encoder, reference.threads)
         if pieces.encoder.digest != reference.digest:
-            raise ConfigError(
-                f"{reference.encoder.model}: not the encoder that the run was planned with; its "
-                "files changed, or a hub model's branch moved (give a commit with --revision)"
-            )
+            raise ConfigError(encoder_store.changed(reference.encoder))
         self._score: Align
         if reference.scorer == "margin":
             self._score = SentenceEncoder(reference.config.pooling, pieces).encode_or_reject
@@ -222,13 +220,10 @@ def load_pieces(config: EncoderConfig, threads: int = 1) -> Any:  # noqa: ANN401
         ConfigError: It cannot be loaded.
     """
     _neural()
-    import torch
-
     from pairweave.models.encoder.encoder import load_encoder
     from pairweave.models.encoder.piece_encoder import PieceEncoder
 
-    # Sums that several threads share are rounded in another order: one thread for each batch.
-    torch.set_num_threads(1)
+    one_thread()
     return PieceEncoder(config, load_encoder(config), allowed_threads(threads))
 
 

@@ -10,16 +10,13 @@ from types import ModuleType
 import numpy as np
 
 from pairweave.models.encoder.batching import allowed_threads
-from pairweave.models.loaded_once import LoadedOnce
-from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.model_store import ModelReference, ModelStore
+from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.translators.translator import Rejection, Translator, TranslatorConfig
-from pairweave.transforms.errors import ConfigError
-
-_loaded: LoadedOnce[Translator] = LoadedOnce()
 
 
 @dataclasses.dataclass(frozen=True)
-class TranslatorReference:
+class TranslatorReference(ModelReference):
     """A reference to a translation model, with its digest.
 
     Attributes:
@@ -63,8 +60,8 @@ def translate(
     Raises:
         ConfigError: The model cannot be loaded, or is not the one that is meant.
     """
-    with _loaded.lock:
-        return _ready(reference).translate(texts, source_lang, target_lang)
+    with STORE.use(reference) as translator:
+        return translator.translate(texts, source_lang, target_lang)
 
 
 def score(
@@ -79,8 +76,8 @@ def score(
     Raises:
         ConfigError: The model cannot be loaded, or is not the one that is meant.
     """
-    with _loaded.lock:
-        return _ready(reference).score(sources, targets, source_lang, target_lang)
+    with STORE.use(reference) as translator:
+        return translator.score(sources, targets, source_lang, target_lang)
 
 
 def packages(reference: TranslatorReference) -> tuple[str, ...]:
@@ -90,26 +87,20 @@ def packages(reference: TranslatorReference) -> tuple[str, ...]:
     return ("torch", "transformers", "sentencepiece")
 
 
-def _ready(reference: TranslatorReference) -> Translator:
-    return _loaded.load(reference.digest, lambda: _load(reference))
-
-
-def _load(reference: TranslatorReference) -> Translator:
+def _open(reference: TranslatorReference) -> tuple[Translator, str]:
     config = reference.config
     backend = _backend(config)
     if config.backend == "transformers":
-        import torch
-
-        # Sums that several threads share are rounded in another order
-        # (`models.encoder.hosting.encoder_store`).
-        torch.set_num_threads(1)
+        one_thread()
     translator: Translator = backend.load(config, allowed_threads(reference.threads))
-    if translator.digest != reference.digest:
-        raise ConfigError(
-            f"{config.model}: not the translator that the run was planned with; its files "
-            "changed, or a hub model's branch moved (give a commit with --translator_revision)"
-        )
-    return translator
+    return translator, translator.digest
+
+
+def _changed(reference: TranslatorReference) -> str:
+    return (
+        f"{reference.config.model}: not the translator that the run was planned with; its files "
+        "changed, or a hub model's branch moved (give a commit with --translator_revision)"
+    )
 
 
 def _backend(config: TranslatorConfig) -> ModuleType:
@@ -124,3 +115,7 @@ def _backend(config: TranslatorConfig) -> ModuleType:
         return translator_ctranslate2
     module = "pairweave.models.translators.translator_transformers"
     return import_neural(module, "--translator transformers")
+
+
+STORE: ModelStore[TranslatorReference, Translator] = ModelStore(_open, _changed)
+"""The translators of a process."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
-    from pairweave.models.hmm.hmm_store import ModelReference
+    from pairweave.models.hmm.hmm_store import HmmReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Batches
@@ -118,7 +118,7 @@ class Hmm(JobAligner):
         name: AlignerName,
         options: WordAlignerOptions,
         tokens: "TokenConfig",
-    ) -> "ModelReference":
+    ) -> "HmmReference":
         """Return a fitted model as the second aligner."""
         from pairweave.models.hmm import hmm_store
 
@@ -160,10 +160,10 @@ class Hmm(JobAligner):
         return name.model is None
 
 
-def _fitted(reference: "AlignerReference") -> "ModelReference":
-    from pairweave.models.hmm.hmm_store import ModelReference
+def _fitted(reference: "AlignerReference") -> "HmmReference":
+    from pairweave.models.hmm.hmm_store import HmmReference
 
-    assert isinstance(reference, ModelReference)
+    assert isinstance(reference, HmmReference)
     return reference
 
 

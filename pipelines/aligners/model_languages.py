@@ -24,7 +24,7 @@ def check_languages(run: "Run", subject: str) -> None:
     """
     if run.model is None:
         return
-    assert isinstance(run.model, hmm_store.ModelReference)
+    assert isinstance(run.model, hmm_store.HmmReference)
     about = hmm_store.load(run.model).about
     for side, wanted in run.language_facts().items():
         known, ours = (_languages(names) for names in (about.get(side), wanted))

@@ -219,7 +219,7 @@ def finish_terms(
 
 def finish_fragments(
     shard: Shard,
-    reference: hmm_store.ModelReference,
+    reference: hmm_store.HmmReference,
     tags: TagConfig,
     fragments: FragmentConfig,
     translator: TranslatorReference | None,

@@ -68,7 +68,7 @@ def finish(shard: Shard) -> ShardOutput:
 def commit(
     output: str,
     _receipts: list[str] | None = None,
-    _model: hmm_store.ModelReference | None = None,
+    _model: hmm_store.HmmReference | None = None,
 ) -> str:
     """Check that no pair was lost, then write the manifest of a fitted model.
 

@@ -43,7 +43,7 @@ and its document is not unrelated."""
 
 
 Units = beam.PCollection[Unit | None]
-Model = hmm_store.ModelReference | beam.pvalue.AsSingleton
+Model = hmm_store.HmmReference | beam.pvalue.AsSingleton
 
 
 class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
@@ -92,7 +92,7 @@ def _each(
 def _each_with_model(
     unit: Unit | None,
     function: Callable[..., Iterator[pa.RecordBatch]],
-    model: hmm_store.ModelReference,
+    model: hmm_store.HmmReference,
 ) -> Iterator[pa.RecordBatch]:
     yield from _each(unit, functools.partial(function, model=model))
 
@@ -114,7 +114,7 @@ def sure_pairs(unit: Unit, *, settings: DocumentSettings) -> Iterator[pa.RecordB
 
 def found_pairs(
     unit: Unit,
-    model: hmm_store.ModelReference,
+    model: hmm_store.HmmReference,
     *,
     settings: DocumentSettings,
 ) -> Iterator[pa.RecordBatch]:
@@ -127,7 +127,7 @@ def found_pairs(
 
 def aligned_rows(
     unit: Unit,
-    model: hmm_store.ModelReference,
+    model: hmm_store.HmmReference,
     *,
     settings: DocumentSettings,
     least: LeastScores,
@@ -170,7 +170,7 @@ def aligned_rows(
 
 
 def align_document(
-    words: DocumentWords, model: hmm_store.ModelReference, order: ParagraphOrder
+    words: DocumentWords, model: hmm_store.HmmReference, order: ParagraphOrder
 ) -> Path:
     """Align a document pair in both passes; without a model or a side nothing is aligned."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):

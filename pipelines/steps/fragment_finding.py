@@ -77,7 +77,7 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
 
 def find(
     table: pa.Table,
-    reference: hmm_store.ModelReference,
+    reference: hmm_store.HmmReference,
     config: FragmentConfig,
     translator: TranslatorReference | None,
 ) -> tuple[pa.Table, dict[str, int]]:
@@ -97,7 +97,7 @@ def find(
 
 @functools.lru_cache(maxsize=2)
 def translator_of(
-    reference: hmm_store.ModelReference, translator: TranslatorReference | None = None
+    reference: hmm_store.HmmReference, translator: TranslatorReference | None = None
 ) -> FragmentTranslator:
     """Return the translator of fragments, loaded once per process."""
     fitted = hmm_store.load(reference)

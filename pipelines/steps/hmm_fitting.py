@@ -23,10 +23,10 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
-Model = beam.PCollection[hmm_store.ModelReference]
+Model = beam.PCollection[hmm_store.HmmReference]
 View = Callable[[pa.Table], pa.Table]
 
-NO_MODEL = hmm_store.ModelReference("", NOTHING)
+NO_MODEL = hmm_store.HmmReference("", NOTHING)
 """Replaces the model if no pair passed the screen (in ``filter``, the rules)."""
 
 _NOTHING_TO_FIT = (
@@ -137,7 +137,7 @@ def fit_aligner(
     pieces: bytes = b"",
     nothing: str = _NOTHING_SCREENED,
     _after: list[str] | None = None,
-) -> hmm_store.ModelReference:
+) -> hmm_store.HmmReference:
     """Fit an aligner on the parts of a sample and save it.
 
     Args:
@@ -182,7 +182,7 @@ def fit_aligner(
 
 
 def tokenize(
-    table: pa.Table, reference: hmm_store.ModelReference, tokens: TokenConfig | None
+    table: pa.Table, reference: hmm_store.HmmReference, tokens: TokenConfig | None
 ) -> pa.Table:
     """Cut pairs into tokens; None means the tokens that the aligner was fitted on."""
     if reference == NO_MODEL:

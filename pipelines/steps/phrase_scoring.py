@@ -37,7 +37,7 @@ def check_confidence(run: Run[AugmentOptions]) -> None:
 
 def aligned_phrases(
     table: pa.Table,
-    reference: hmm_store.ModelReference,
+    reference: hmm_store.HmmReference,
     links: SymmetrizeConfig,
     phrases: PhraseConfig,
     confidence: ConfidenceConfig,

@@ -24,7 +24,7 @@ from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 
 Numbers = beam.PCollection[int]
-Cut = Callable[[pa.Table, hmm_store.ModelReference], pa.Table]
+Cut = Callable[[pa.Table, hmm_store.HmmReference], pa.Table]
 
 
 class RejectByRules(beam.PTransform[Batches, Batches]):
@@ -56,14 +56,14 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
     return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
 
 
-def tokenize(table: pa.Table, reference: hmm_store.ModelReference, cut: Cut) -> pa.Table:
+def tokenize(table: pa.Table, reference: hmm_store.HmmReference, cut: Cut) -> pa.Table:
     """Cut pairs into tokens; where no aligner could be fitted, they stay as they are."""
     return table if reference.digest == NOTHING else cut(table, reference)
 
 
 def judge_and_score(
     table: pa.Table,
-    reference: hmm_store.ModelReference,
+    reference: hmm_store.HmmReference,
     config: RuleConfig,
     copies: DuplicateConfig,
     weights: Weights,

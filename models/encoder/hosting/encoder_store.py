@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pairweave.models.aligner import LoadableReference
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.loaded_once import LoadedOnce
-from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.models.model_store import ModelStore
+from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.transforms.errors import ConfigError
 
 if TYPE_CHECKING:
     from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
 
 Stamp = tuple[tuple[str, int, int, int], ...]
-
-_loaded: LoadedOnce["LoadedEncoder"] = LoadedOnce()
-"""The encoders of a process that no step of its own holds (`models.encoder.hosting.handler`)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,9 +45,7 @@ class EncoderReference(LoadableReference):
             ConfigError: It cannot be loaded, or is not the one that is meant.
             WorkerError: It fails on whatever it is given.
         """
-        from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
-
-        return _loaded.load(self, lambda: LoadedEncoder(self))
+        return STORE.load(self)
 
     def with_threads(self, threads: int) -> "EncoderReference":
         """Return a reference to the same encoder that works on so many batches at once."""
@@ -108,18 +103,30 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder
         ConfigError: It cannot be loaded, or is not the intended one.
     """
     neural = _neural()
-    import torch
-
-    # Sums that several threads share are rounded in another order: one thread for each batch,
-    # whatever the number of cores or workers.
-    torch.set_num_threads(1)
+    one_thread()
     aligner = neural.load_aligner(reference.config, allowed_threads(reference.threads))
-    if aligner.digest != reference.digest:
-        raise ConfigError(
-            f"{reference.config.model}: not the encoder that the run was planned with; its "
-            "files changed, or a hub model's branch moved (give a commit with --revision)"
-        )
+    STORE.check(reference, aligner.digest)
     return aligner
+
+
+def _open(reference: EncoderReference) -> tuple["LoadedEncoder", str | None]:
+    from pairweave.models.encoder.hosting.loaded_encoder import LoadedEncoder
+
+    return LoadedEncoder(reference), reference.digest  # which `load` has checked
+
+
+def changed(config: EncoderConfig) -> str:
+    """Return the message for an encoder that is not the planned one."""
+    return (
+        f"{config.model}: not the encoder that the run was planned with; its files changed, or a "
+        "hub model's branch moved (give a commit with --revision)"
+    )
+
+
+STORE: ModelStore[EncoderReference, "LoadedEncoder"] = ModelStore(
+    _open, lambda reference: changed(reference.config)
+)
+"""The encoders of a process that no step of its own holds (`models.encoder.hosting.handler`)."""
 
 
 def load_tokenizer(reference: EncoderReference) -> Any:  # noqa: ANN401 - a tokenizers.Tokenizer

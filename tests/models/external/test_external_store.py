@@ -3,7 +3,7 @@
 from pairweave.models.external import external_store
 from pairweave.models.external.external_config import ExternalConfig
 from pairweave.models.external.external_store import ExternalReference
-from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.model_store import ModelStore
 
 
 def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
@@ -11,10 +11,9 @@ def test_a_program_is_looked_for_once_and_another_one_again(monkeypatch):
 
     def load(reference):
         made.append(reference)
-        return object()
+        return object(), reference.digest
 
-    monkeypatch.setattr(external_store, "_load", load)
-    monkeypatch.setattr(external_store, "_ready", LoadedOnce())
+    monkeypatch.setattr(external_store, "STORE", ModelStore(load, str))
     one = ExternalReference(ExternalConfig("fast_align"), "digest", "directory")
     other = ExternalReference(ExternalConfig("fast_align"), "another", "directory")
     aligner = external_store.load(one)

@@ -172,7 +172,7 @@ def test_a_model_directory_keeps_its_phrases_and_can_lack_them(model, table, tmp
     with pytest.raises(
         ConfigError, match=r"phrases\.arrow: its hash differs from the one in about\.json"
     ):
-        hmm_store._load(full)
+        hmm_store.STORE.open(full)
 
 
 def test_no_phrases_are_a_table_all_the_same():

@@ -381,15 +381,15 @@ def test_weights_that_do_not_fit_are_refused(directory, tmp_path):
 
 
 def test_a_translator_is_loaded_once_and_must_be_the_planned_one(directory, monkeypatch):
-    monkeypatch.setattr(translator_store, "_loaded", LoadedOnce())
+    monkeypatch.setattr(translator_store.STORE, "held", LoadedOnce())
     path = directory / "marian-ctranslate2"
     reference = translator_store.find(TranslatorConfig("ctranslate2", str(path)), [("en", "de")])
     first = translator_store.translate(reference, SOURCES[:2], "en", "de")
-    (loaded,) = translator_store._loaded.values()
+    (loaded,) = translator_store.STORE.held.values()
     assert loaded.digest == reference.digest
     assert translator_store.translate(reference, SOURCES[:2], "en", "de") == first
     assert translator_store.score(reference, SOURCES[:2], first, "en", "de").shape == (2,)
-    assert list(translator_store._loaded.values()) == [loaded]
+    assert list(translator_store.STORE.held.values()) == [loaded]
     other = translator_store.TranslatorReference(reference.config, "0" * 64)
     with pytest.raises(ConfigError, match="not the translator that the run was planned with"):
         translator_store.translate(other, SOURCES[:2], "en", "de")

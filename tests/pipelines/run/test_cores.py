@@ -4,7 +4,7 @@ import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.hosting.encoder_store import EncoderReference
-from pairweave.models.hmm.hmm_store import ModelReference
+from pairweave.models.hmm.hmm_store import HmmReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_store import TranslatorReference
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
@@ -62,6 +62,6 @@ def test_no_core_is_idle_or_used_twice(options, shards, first, others):
 
 
 def test_what_is_no_neural_model_stays():
-    fitted = ModelReference("x", "0")
+    fitted = HmmReference("x", "0")
     assert shared(1, kind=FitOptions, model=fitted, workers=4).model == fitted
     assert shared(1, kind=FitOptions, model=None).model is None

@@ -175,7 +175,7 @@ def test_a_model_of_two_languages_is_refused(tmp_path):
         run.aligner.check_translations(run.model)
 
 
-def beside(number: int, _: hmm_store.ModelReference) -> int:
+def beside(number: int, _: hmm_store.HmmReference) -> int:
     return number
 
 

@@ -54,7 +54,7 @@ class Capitals:
 @pytest.fixture
 def capitals(monkeypatch):
     found = Capitals()
-    monkeypatch.setattr(translator_store, "_loaded", LoadedOnce({REFERENCE.digest: found}))
+    monkeypatch.setattr(translator_store.STORE, "held", LoadedOnce({REFERENCE.digest: found}))
     return found
 
 

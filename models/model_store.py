@@ -1,0 +1,87 @@
+"""The models of a job: what travels to workers in their place, and what a process has loaded.
+
+Fitted aligners, programs, encoders, translators, counts and maps are all found when a job is
+planned, which gives a reference with the model's digest, and loaded by workers, once in a process.
+Each kind has a class of references and a `ModelStore`; only how one is found and read is its own.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+
+from pairweave.models.loaded_once import LoadedOnce
+from pairweave.transforms.errors import ConfigError
+
+
+class ModelReference:
+    """Where a model is, and the digest that it must have: small, hashable, sent to workers.
+
+    This is a class, not a protocol, because Beam checks arguments of steps against annotations.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def digest(self) -> str | None:
+            """Return the digest that the loaded model must have; None where it may change."""
+
+    def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - for those that have several
+        """Return a reference to the same model that works on so many batches at once."""
+        return self
+
+
+Reference = TypeVar("Reference", bound=ModelReference)
+Model = TypeVar("Model")
+
+
+class ModelStore(Generic[Reference, Model]):
+    """The models of one kind that a process has loaded, each once.
+
+    Attributes:
+        held: The models, by the digest of their references.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Reference], tuple[Model, str | None]],
+        changed: Callable[[Reference], str],
+    ) -> None:
+        """Set how a model is loaded.
+
+        Args:
+            read: Loads a model; returns it with its digest, None where it may change.
+            changed: Returns the message for a model that is not the planned one: which one, why
+                that may be, and what to do.
+        """
+        self._read = read
+        self._changed = changed
+        self.held: LoadedOnce[Model] = LoadedOnce()
+
+    def load(self, reference: Reference) -> Model:
+        """Return a model, loaded once in a process, whatever its directory and its threads.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that the run was planned with.
+        """
+        return self.held.load(reference.digest or reference, lambda: self.open(reference))
+
+    def open(self, reference: Reference) -> Model:
+        """Load a model for a caller that holds it; errors are those of `load`."""
+        model, digest = self._read(reference)
+        self.check(reference, digest)
+        return model
+
+    def check(self, reference: Reference, digest: str | None) -> None:
+        """Check that a model is the one that the run was planned with.
+
+        Raises:
+            ConfigError: It is another one.
+        """
+        if reference.digest is not None and digest != reference.digest:
+            raise ConfigError(self._changed(reference))
+
+    @contextlib.contextmanager
+    def use(self, reference: Reference) -> Iterator[Model]:
+        """Lend a model that serves one caller at a time; errors are those of `load`."""
+        with self.held.lock:
+            yield self.load(reference)
