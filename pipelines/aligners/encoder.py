@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import AlignerReference
-    from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Model
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Shards
@@ -163,7 +163,7 @@ class Encoder(JobAligner):
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the encoder; its weights are hashed, not loaded."""
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import known_tokens
 
         assert isinstance(options, EncoderOptions)
@@ -185,13 +185,13 @@ class Encoder(JobAligner):
             revision=options.revision,
             tokens="pieces" if tokens.kind == "pieces" else "given",
         )
-        return encoder_store.find(config, watch=options.watch_model), tokens
+        return encoder_reference.find(config, watch=options.watch_model), tokens
 
     def check_machine(self, reference: "AlignerReference") -> None:
         """Check that this machine can run the configured encoder."""
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
 
-        encoder_store.check_device(_encoder(reference))
+        encoder_reference.check_device(_encoder(reference))
 
     def copies(self, options: WordAlignerOptions) -> int | None:
         """Return the number of copies that the workers of a machine share, if they do."""
@@ -227,12 +227,12 @@ class Encoder(JobAligner):
     ) -> "pa.Table":
         """Renumber tokens as the encoder's tokenizer does, if they are its pieces."""
         from pairweave.models.encoder import pieces
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.transforms.text.piece_numbers import in_pieces
 
         if tokens.kind != "pieces":
             return super().in_pieces(links, reference, tokens)
-        tokenizer = encoder_store.load_tokenizer(_encoder(reference))
+        tokenizer = encoder_reference.load_tokenizer(_encoder(reference))
         return in_pieces(links, *pieces.number_sides(links, tokenizer))
 
     def second(
@@ -242,16 +242,16 @@ class Encoder(JobAligner):
         tokens: "TokenConfig",
     ) -> "EncoderReference":
         """Return the encoder as the second aligner."""
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
 
-        return encoder_store.find(config_of(name))
+        return encoder_reference.find(config_of(name))
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
         """Return a function that loads the encoder."""
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
 
-        reference = encoder_store.find(config_of(name))
-        return lambda _gold, _training: encoder_store.load(reference)
+        reference = encoder_reference.find(config_of(name))
+        return lambda _gold, _training: encoder_reference.load(reference)
 
 
 class StartingEncoder(Encoder):
@@ -261,12 +261,12 @@ class StartingEncoder(Encoder):
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the encoder, and the tokens that training links."""
-        from pairweave.models.encoder.hosting import encoder_store
+        from pairweave.models.encoder.hosting import encoder_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         given: Any = options  # `FinetuneOptions`, in which this aligner's options are others
         config = EncoderConfig(given.model, layer=given.layer, revision=given.revision)
-        return encoder_store.find(config), read_tokens(given.tokens)
+        return encoder_reference.find(config), read_tokens(given.tokens)
 
     def known(self, options: WordAlignerOptions) -> set[str]:
         """Return all options of the job."""
@@ -300,7 +300,7 @@ def config_of(name: AlignerName) -> EncoderConfig:
 
 
 def _encoder(reference: "AlignerReference | None") -> "EncoderReference":
-    from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+    from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 
     assert isinstance(reference, EncoderReference)
     return reference

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
-    from pairweave.models.external.external_store import ExternalReference
+    from pairweave.models.external.external_reference import ExternalReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Batches
@@ -73,7 +73,7 @@ class External(JobAligner):
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the program, None if it must be trained first, and the tokens."""
-        from pairweave.models.external import external_store
+        from pairweave.models.external import external_reference
         from pairweave.models.external.external_process import identity
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
@@ -91,11 +91,11 @@ class External(JobAligner):
                 "give sentencepiece:MODEL, words or whitespace"
             )
         if config.about.way == "pair by pair":
-            return external_store.find(config), tokens
+            return external_reference.find(config), tokens
         identity(config)
         if options.given_model is None:
             return None, tokens
-        return external_store.find_learned(config, options.given_model), tokens
+        return external_reference.find_learned(config, options.given_model), tokens
 
     def settings(self, options: WordAlignerOptions) -> dict[str, object]:
         """Return the program's version, and its head."""
@@ -113,9 +113,9 @@ class External(JobAligner):
 
     def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that the program learned in an earlier attempt of a run."""
-        from pairweave.models.external import external_store
+        from pairweave.models.external import external_reference
 
-        return external_store.find_whole(config_of_options(options), directory)
+        return external_reference.find_whole(config_of_options(options), directory)
 
     def fit(
         self,
@@ -151,7 +151,7 @@ class External(JobAligner):
         tokens: "TokenConfig",
     ) -> "ExternalReference":
         """Return a program as the second aligner."""
-        from pairweave.models.external import external_store
+        from pairweave.models.external import external_reference
 
         about = ABOUT[name.aligner]
         if about.way == "whole corpus":
@@ -162,13 +162,13 @@ class External(JobAligner):
         assert isinstance(options, ProgramOptions)
         config = config_of(name, options.program_timeout)
         if about.way == "pair by pair":
-            return external_store.find(config)
+            return external_reference.find(config)
         if name.model is None:
             raise ConfigError(
                 f"{name.option} {name.aligner}: needs what it learned in an earlier run, as in "
                 f"{name.aligner}:OUTPUT/models/{name.aligner}; or let it be the first aligner"
             )
-        return external_store.find_learned(config, name.model)
+        return external_reference.find_learned(config, name.model)
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
         """Return a function that trains the program."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pairweave.models.aligner import Aligner, AlignerReference, LoadedAligner
-    from pairweave.models.hmm.hmm_store import HmmReference
+    from pairweave.models.hmm.hmm_reference import HmmReference
     from pairweave.pipelines.aligners.job_aligner import Chosen, Make, Pairs
     from pairweave.pipelines.run.run import Run
     from pairweave.transforms.shards.shard import Batches
@@ -41,35 +41,35 @@ class Hmm(JobAligner):
 
     def find(self, options: WordAlignerOptions) -> "Chosen":
         """Return the given model, if any, and the tokens that it was fitted on."""
-        from pairweave.models.hmm import hmm_store
+        from pairweave.models.hmm import hmm_reference
         from pairweave.pipelines.aligners.token_choice import read_tokens
 
         directory, given = options.given_model, options.tokens
         if directory is None:
             return None, read_tokens(given or "words")
-        fitted = hmm_store.read(directory)
+        fitted = hmm_reference.read(directory)
         tokens = fitted.tokens if given is None else read_tokens(given)
         if not _agree(tokens, fitted.tokens):
             raise ConfigError(
                 f"--tokens {given}: the model in {directory} was fitted on "
                 f"{fitted.tokens.kind}; leave --tokens out, or fit a model on {given}"
             )
-        return hmm_store.find(directory), tokens
+        return hmm_reference.find(directory), tokens
 
     def find_fitted(self, options: WordAlignerOptions, directory: str) -> "AlignerReference | None":
         """Return the model that an earlier attempt of a run fitted, if it is complete."""
-        from pairweave.models.hmm import hmm_store
+        from pairweave.models.hmm import hmm_reference
 
-        return hmm_store.find_whole(directory)
+        return hmm_reference.find_whole(directory)
 
     def check_translations(self, reference: "AlignerReference | None") -> None:
         """Refuse a model fitted on pairs of two languages."""
-        from pairweave.models.hmm import hmm_store
+        from pairweave.models.hmm import hmm_reference
 
         if reference is None:
             return
         given = _fitted(reference)
-        about = hmm_store.load(given).about
+        about = hmm_reference.load(given).about
         languages = [about.get(name) for name in ("source_lang", "target_lang")]
         if languages[0] != languages[1]:
             shown = " to ".join(",".join(each or ["unknown"]) for each in languages)
@@ -120,7 +120,7 @@ class Hmm(JobAligner):
         tokens: "TokenConfig",
     ) -> "HmmReference":
         """Return a fitted model as the second aligner."""
-        from pairweave.models.hmm import hmm_store
+        from pairweave.models.hmm import hmm_reference
 
         name.require_settings()
         if name.model is None:
@@ -128,25 +128,25 @@ class Hmm(JobAligner):
                 f"{name.option} hmm: needs a fitted model, as in hmm:DIRECTORY; make one by "
                 "pairweave fit, or let hmm be the first aligner, which is fitted on the input"
             )
-        fitted = hmm_store.read(name.model)
+        fitted = hmm_reference.read(name.model)
         if tokens != fitted.tokens and (tokens.model or fitted.tokens.model):
             raise ConfigError(
                 f"{name.option} {name.text}: was fitted on {fitted.tokens.kind}, but the first "
                 f"aligner gets {tokens.kind}; give --tokens that both know"
             )
-        reference = hmm_store.find(name.model)
+        reference = hmm_reference.find(name.model)
         assert reference is not None
         return reference
 
     def make(self, name: AlignerName, seconds: int) -> "Make":
         """Return a function that returns the fitted model, or fits one."""
-        from pairweave.models.hmm import hmm_store
+        from pairweave.models.hmm import hmm_reference
         from pairweave.models.hmm.hmm import HmmConfig, fit
 
         name.require_settings("decode")
         if name.model is not None:
             name.require_settings()
-            fitted = hmm_store.read(name.model).model
+            fitted = hmm_reference.read(name.model).model
             return lambda _gold, _training: fitted
         config = HmmConfig(decode=name.settings.get("decode", "posterior"))
 
@@ -161,7 +161,7 @@ class Hmm(JobAligner):
 
 
 def _fitted(reference: "AlignerReference") -> "HmmReference":
-    from pairweave.models.hmm.hmm_store import HmmReference
+    from pairweave.models.hmm.hmm_reference import HmmReference
 
     assert isinstance(reference, HmmReference)
     return reference

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.errors import ConfigError
 
@@ -24,8 +24,8 @@ def check_languages(run: "Run", subject: str) -> None:
     """
     if run.model is None:
         return
-    assert isinstance(run.model, hmm_store.HmmReference)
-    about = hmm_store.load(run.model).about
+    assert isinstance(run.model, hmm_reference.HmmReference)
+    about = hmm_reference.load(run.model).about
     for side, wanted in run.language_facts().items():
         known, ours = (_languages(names) for names in (about.get(side), wanted))
         if known and not ours <= known:

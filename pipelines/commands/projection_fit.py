@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from pairweave.models.similarity import projection, scorer_store
+from pairweave.models.similarity import projection, scorer_reference
 from pairweave.models.similarity.projection import Projection
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
@@ -26,9 +26,9 @@ def main(name: str, arguments: Sequence[str]) -> int:
         raise ConfigError("--encoder DIRECTORY, or --encoder OWNER/NAME: give the encoder")
     if files.list_names(options.output):
         raise ConfigError(f"--output {options.output}: is not empty; give a new directory")
-    config = scorer_store.encoder_config(options)
+    config = scorer_reference.encoder_config(options)
     pairs = sample_pairs(read_pairs(options), options.pairs, options.seed)
-    pieces = scorer_store.load_pieces(config)
+    pieces = scorer_reference.load_pieces(config)
     # It needs torch, which `load_pieces` has found.
     from pairweave.models.similarity.projection_fit import fit_moments
 

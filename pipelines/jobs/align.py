@@ -7,7 +7,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import AlignerReference
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
@@ -90,9 +90,9 @@ def finish(
     """
     links = shard.table
     if tokens is None:
-        found = hmm_store.find(fitted)
+        found = hmm_reference.find(fitted)
         # Without a model, there was no pair to train on.
-        tokens = None if found is None else hmm_store.load(found).tokens
+        tokens = None if found is None else hmm_reference.load(found).tokens
     if tokens is not None:
         links = aligner.in_pieces(links, reference, tokens)
     data = links.select(schemas.ALIGNED.names).cast(schemas.ALIGNED)

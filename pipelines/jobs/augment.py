@@ -6,8 +6,8 @@ from typing import Any
 
 import apache_beam as beam
 
-from pairweave.models.hmm import hmm_store
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.hmm import hmm_reference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import TranslatorOptions
@@ -219,7 +219,7 @@ def finish_terms(
 
 def finish_fragments(
     shard: Shard,
-    reference: hmm_store.HmmReference,
+    reference: hmm_reference.HmmReference,
     tags: TagConfig,
     fragments: FragmentConfig,
     translator: TranslatorReference | None,

@@ -8,7 +8,7 @@ import apache_beam as beam
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
@@ -194,7 +194,7 @@ def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | 
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
         name = "" if last else f"-{iteration}"
-        reference = hmm_store.find_whole(run.model_directory + name)
+        reference = hmm_reference.find_whole(run.model_directory + name)
         if reference is not None:
             model = reference
             continue

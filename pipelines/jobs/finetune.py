@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags

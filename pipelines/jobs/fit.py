@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import FitOptions
@@ -68,7 +68,7 @@ def finish(shard: Shard) -> ShardOutput:
 def commit(
     output: str,
     _receipts: list[str] | None = None,
-    _model: hmm_store.HmmReference | None = None,
+    _model: hmm_reference.HmmReference | None = None,
 ) -> str:
     """Check that no pair was lost, then write the manifest of a fitted model.
 
@@ -88,8 +88,8 @@ def commit(
     files.delete_temporary(output)
     document, _ = summarize(output)
     model = hashed_files.read(output)
-    about = files.join(output, hmm_store.ABOUT)
-    fitted = hashed_files.parse_about(model[hmm_store.ABOUT]).get("pairs")
+    about = files.join(output, hmm_reference.ABOUT)
+    fitted = hashed_files.parse_about(model[hmm_reference.ABOUT]).get("pairs")
     if type(fitted) is not int:
         raise ConfigError(
             f"{about}: does not say how many pairs the model was fitted on; was it edited? "

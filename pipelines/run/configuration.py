@@ -3,7 +3,7 @@
 import math
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners import second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.registry import aligner_of

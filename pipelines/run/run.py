@@ -10,8 +10,8 @@ from typing_extensions import TypeVar
 from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.translators import translator_store
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators import translator_reference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
@@ -116,7 +116,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         """Return the distributions that run its models."""
         scorers = () if self.scorer is None else (self.scorer.forward, self.scorer.reverse)
         translators = filter(None, (self.translator, *scorers))
-        own = (name for each in translators for name in translator_store.packages(each))
+        own = (name for each in translators for name in translator_reference.packages(each))
         neural = () if self.similarity is None else ("torch", "transformers")
         return (*super().packages, *own, *neural)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.suggest_options import ScorerOptions
 from pairweave.transforms.errors import ConfigError
@@ -34,7 +34,7 @@ class PairScorer:
         self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return mean log-probabilities; see `transforms.suggestions.suggestion_scores.Scorer`."""
-        score = translator_store.score
+        score = translator_reference.score
         return (
             score(self.forward, sources, targets, source_lang, target_lang),
             score(self.reverse, targets, sources, target_lang, source_lang),
@@ -76,4 +76,4 @@ def _have_scores(units: Sequence[Unit]) -> bool:
 
 def _find(text: str, languages: Sequence[tuple[str, str]]) -> TranslatorReference:
     backend, model = parse_translator(text)
-    return translator_store.find(TranslatorConfig(backend=backend, model=model), languages)
+    return translator_reference.find(TranslatorConfig(backend=backend, model=model), languages)

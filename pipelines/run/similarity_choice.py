@@ -3,9 +3,9 @@
 import dataclasses
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.similarity import idf, projection, scorer_store
+from pairweave.models.similarity import idf, projection, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import (
     MarginOptions,
@@ -91,9 +91,9 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else projection.find(options.projection)
     config = pick(SimilarityConfig, options)
-    reference = scorer_store.find(options, config, options.long_pairs, fitted, options.scorer)
+    reference = scorer_reference.find(options, config, options.long_pairs, fitted, options.scorer)
     if counted is not None:
-        scorer_store.check_idf(reference, counted)
+        scorer_reference.check_idf(reference, counted)
     return Similarity(reference, counted, options.idf_pairs)
 
 

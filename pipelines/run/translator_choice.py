@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig, parse_translator
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options.base import PlannedOptions, TranslatorOptions
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
@@ -33,7 +33,7 @@ def choose_translator(options: PlannedOptions, units: Iterable[Unit]) -> Transla
     backend, model = parse_translator(options.translator)
     config = pick(TranslatorConfig, options, backend=backend, model=model)
     languages = {(unit.source_lang, unit.target_lang) for unit in units}
-    return translator_store.find(config, sorted(languages))
+    return translator_reference.find(config, sorted(languages))
 
 
 def unused_translator_options(options: PlannedOptions) -> set[str]:

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.pieces import cut_pieces
-from pairweave.models.similarity import idf, scorer_store
+from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
 from pairweave.transforms.filtering import filtered, rules
@@ -74,7 +74,7 @@ def count_pieces(
         facts: Further metadata of them.
     """
     sample = gather_sample(list(element[1]))
-    tokenizer = scorer_store.load_tokenizer(encoder)
+    tokenizer = scorer_reference.load_tokenizer(encoder)
     source, target = (
         cut_pieces(tokenizer, sample.column(side).to_pylist()) for side in ("source", "target")
     )

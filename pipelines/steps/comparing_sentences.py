@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from pairweave.models.similarity.scorer_store import SimilarityReference
+from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.transforms.filtering import filtered, vector_files
 from pairweave.transforms.filtering import rules as filter_rules
 from pairweave.transforms.filtering.filtered import DuplicateConfig

@@ -8,7 +8,7 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.sentences.paragraph_order import ParagraphOrder, align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
@@ -43,7 +43,7 @@ and its document is not unrelated."""
 
 
 Units = beam.PCollection[Unit | None]
-Model = hmm_store.HmmReference | beam.pvalue.AsSingleton
+Model = hmm_reference.HmmReference | beam.pvalue.AsSingleton
 
 
 class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
@@ -92,7 +92,7 @@ def _each(
 def _each_with_model(
     unit: Unit | None,
     function: Callable[..., Iterator[pa.RecordBatch]],
-    model: hmm_store.HmmReference,
+    model: hmm_reference.HmmReference,
 ) -> Iterator[pa.RecordBatch]:
     yield from _each(unit, functools.partial(function, model=model))
 
@@ -114,7 +114,7 @@ def sure_pairs(unit: Unit, *, settings: DocumentSettings) -> Iterator[pa.RecordB
 
 def found_pairs(
     unit: Unit,
-    model: hmm_store.HmmReference,
+    model: hmm_reference.HmmReference,
     *,
     settings: DocumentSettings,
 ) -> Iterator[pa.RecordBatch]:
@@ -127,7 +127,7 @@ def found_pairs(
 
 def aligned_rows(
     unit: Unit,
-    model: hmm_store.HmmReference,
+    model: hmm_reference.HmmReference,
     *,
     settings: DocumentSettings,
     least: LeastScores,
@@ -170,12 +170,12 @@ def aligned_rows(
 
 
 def align_document(
-    words: DocumentWords, model: hmm_store.HmmReference, order: ParagraphOrder
+    words: DocumentWords, model: hmm_reference.HmmReference, order: ParagraphOrder
 ) -> Path:
     """Align a document pair in both passes; without a model or a side nothing is aligned."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
-    fitted = hmm_store.load(model).model
+    fitted = hmm_reference.load(model).model
 
     def search(part: DocumentWords) -> Path:
         return align_by_words(part, align_by_length(part), fitted)

@@ -7,10 +7,10 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING
-from pairweave.models.external import external_store
+from pairweave.models.external import external_reference
 from pairweave.models.external.external import learn
 from pairweave.models.external.external_config import ExternalConfig
-from pairweave.models.external.external_store import ExternalReference
+from pairweave.models.external.external_reference import ExternalReference
 from pairweave.pipelines.options.base import JobOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample
@@ -105,4 +105,4 @@ def learn_from_sample(
             + (f"; {why}" if why else "")
         )
     learned = learn(config, add_tokens(sample, tokens))
-    return external_store.save(config, directory, learned, {**facts, "pairs": sample.num_rows})
+    return external_reference.save(config, directory, learned, {**facts, "pairs": sample.num_rows})

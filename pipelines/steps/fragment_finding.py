@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from pairweave.models.hmm import hmm_store
-from pairweave.models.translators import translator_store
+from pairweave.models.hmm import hmm_reference
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.lexical_translator import LexicalTranslator
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
@@ -77,7 +77,7 @@ def check_fragments(run: Run[AugmentOptions]) -> None:
 
 def find(
     table: pa.Table,
-    reference: hmm_store.HmmReference,
+    reference: hmm_reference.HmmReference,
     config: FragmentConfig,
     translator: TranslatorReference | None,
 ) -> tuple[pa.Table, dict[str, int]]:
@@ -97,10 +97,10 @@ def find(
 
 @functools.lru_cache(maxsize=2)
 def translator_of(
-    reference: hmm_store.HmmReference, translator: TranslatorReference | None = None
+    reference: hmm_reference.HmmReference, translator: TranslatorReference | None = None
 ) -> FragmentTranslator:
     """Return the translator of fragments, loaded once per process."""
-    fitted = hmm_store.load(reference)
+    fitted = hmm_reference.load(reference)
     if translator is not None:
         return TextFragments(_Loaded(translator), fitted.tokens)
     return LexicalTranslator(fitted.model.parts, fitted.tokens, fitted.phrases)
@@ -116,4 +116,4 @@ class _Loaded:
         self, texts: Sequence[str], source_lang: str, target_lang: str
     ) -> Sequence[object]:
         """Translate texts; a rejection is not a string."""
-        return translator_store.translate(self.reference, texts, source_lang, target_lang)
+        return translator_reference.translate(self.reference, texts, source_lang, target_lang)

@@ -7,7 +7,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
 from pairweave.pipelines.options.base import FitSettings, JobOptions
@@ -23,10 +23,10 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 
-Model = beam.PCollection[hmm_store.HmmReference]
+Model = beam.PCollection[hmm_reference.HmmReference]
 View = Callable[[pa.Table], pa.Table]
 
-NO_MODEL = hmm_store.HmmReference("", NOTHING)
+NO_MODEL = hmm_reference.HmmReference("", NOTHING)
 """Replaces the model if no pair passed the screen (in ``filter``, the rules)."""
 
 _NOTHING_TO_FIT = (
@@ -137,7 +137,7 @@ def fit_aligner(
     pieces: bytes = b"",
     nothing: str = _NOTHING_SCREENED,
     _after: list[str] | None = None,
-) -> hmm_store.HmmReference:
+) -> hmm_reference.HmmReference:
     """Fit an aligner on the parts of a sample and save it.
 
     Args:
@@ -177,18 +177,18 @@ def fit_aligner(
     # Phrases serve to translate fragments, between two languages and by words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
-    packed = hmm_store.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
-    return hmm_store.save(directory, packed)
+    packed = hmm_reference.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
+    return hmm_reference.save(directory, packed)
 
 
 def tokenize(
-    table: pa.Table, reference: hmm_store.HmmReference, tokens: TokenConfig | None
+    table: pa.Table, reference: hmm_reference.HmmReference, tokens: TokenConfig | None
 ) -> pa.Table:
     """Cut pairs into tokens; None means the tokens that the aligner was fitted on."""
     if reference == NO_MODEL:
         _require_empty(table)
         return schemas.TOKENS.empty_table()
-    return add_tokens(table, tokens or hmm_store.load(reference).tokens)
+    return add_tokens(table, tokens or hmm_reference.load(reference).tokens)
 
 
 def _require_empty(table: pa.Table) -> None:

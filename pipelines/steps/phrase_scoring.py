@@ -6,7 +6,7 @@ the links, and needed only if the options ask for scores.
 
 import pyarrow as pa
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.config import pick
@@ -37,7 +37,7 @@ def check_confidence(run: Run[AugmentOptions]) -> None:
 
 def aligned_phrases(
     table: pa.Table,
-    reference: hmm_store.HmmReference,
+    reference: hmm_reference.HmmReference,
     links: SymmetrizeConfig,
     phrases: PhraseConfig,
     confidence: ConfidenceConfig,
@@ -46,7 +46,7 @@ def aligned_phrases(
 
     The phrase pairs come from its links; scores use links from `SOFT_LINK_THRESHOLD` up.
     """
-    model = hmm_store.load(reference).model
+    model = hmm_reference.load(reference).model
     config = model.config
     if config.decode == "posterior" and config.threshold <= SOFT_LINK_THRESHOLD:
         return scored_phrases(model.align(table), links, phrases, confidence)

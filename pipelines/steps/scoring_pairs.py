@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.pair_scores import score_pairs
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
@@ -24,7 +24,7 @@ from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.shards.shard import Batches, Shard, Shards
 
 Numbers = beam.PCollection[int]
-Cut = Callable[[pa.Table, hmm_store.HmmReference], pa.Table]
+Cut = Callable[[pa.Table, hmm_reference.HmmReference], pa.Table]
 
 
 class RejectByRules(beam.PTransform[Batches, Batches]):
@@ -56,14 +56,14 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
     return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
 
 
-def tokenize(table: pa.Table, reference: hmm_store.HmmReference, cut: Cut) -> pa.Table:
+def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:
     """Cut pairs into tokens; where no aligner could be fitted, they stay as they are."""
     return table if reference.digest == NOTHING else cut(table, reference)
 
 
 def judge_and_score(
     table: pa.Table,
-    reference: hmm_store.HmmReference,
+    reference: hmm_reference.HmmReference,
     config: RuleConfig,
     copies: DuplicateConfig,
     weights: Weights,
@@ -90,7 +90,7 @@ def judge_and_score(
         if (judged.first() < 0).any():
             raise ConfigError(nothing)
         return filtered.unscored(table, judged)
-    hmm = score_pairs(hmm_store.load(reference).model, table)
+    hmm = score_pairs(hmm_reference.load(reference).model, table)
     return filtered.reject_copies(filtered.scored(table, judged, hmm, weights), copies)
 
 

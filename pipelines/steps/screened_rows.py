@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apache_beam as beam
 import pyarrow as pa
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
@@ -80,9 +80,9 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     """
     if run.tokens is not None:
         return None
-    reference = hmm_store.find_whole(run.model_directory)
+    reference = hmm_reference.find_whole(run.model_directory)
     if reference is not None:
-        model = hmm_store.load(reference).tokens.model or NO_PIECES
+        model = hmm_reference.load(reference).tokens.model or NO_PIECES
         return beam.pvalue.AsSingleton(pipeline | "Pieces" >> beam.Create([model]))
     options = run.options
     assert isinstance(options, TrainedTokenOptions)

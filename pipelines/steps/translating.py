@@ -8,9 +8,9 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms import schemas
 from pairweave.transforms.rejects import Reason, Stage
@@ -118,7 +118,7 @@ def _translations(
             groups.setdefault(pair, []).append(row)
     for pair in sorted(groups):
         texts = [sources[row] for row in groups[pair]]
-        made = translator_store.translate(reference, texts, *pair)
+        made = translator_reference.translate(reference, texts, *pair)
         for row, one in zip(groups[pair], made, strict=True):
             found[row] = one
     return found

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AugmentOptions
@@ -80,7 +80,7 @@ def plain_loop(arguments):
     )
     start = time.perf_counter()
     run = prepare("augment", options)
-    fitted = hmm_store.load(run.model)
+    fitted = hmm_reference.load(run.model)
     config = run.write_config
     parts = {shard: [] for shard in range(run.shards)}
     for unit in run.plan.units:

@@ -19,7 +19,7 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.similarity import idf, projection, scorer_store
+from pairweave.models.similarity import idf, projection, scorer_reference
 from pairweave.models.similarity.projection import Projection
 from pairweave.models.similarity.projection_fit import fit_moments
 from pairweave.models.similarity.similarity_config import SimilarityConfig
@@ -42,7 +42,7 @@ needs_encoder = pytest.mark.skipif(not ENCODER, reason="BENCH_ENCODER names no e
 
 
 def load(layer):
-    return scorer_store.load_pieces(EncoderConfig(ENCODER, layer=layer, device="cpu"))
+    return scorer_reference.load_pieces(EncoderConfig(ENCODER, layer=layer, device="cpu"))
 
 
 def pair_table(pairs):

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig  # noqa: E402
-from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
+from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner  # noqa: E402
 from pairweave.pipelines.options.base import left_out_options  # noqa: E402
@@ -218,10 +218,12 @@ def test_an_encoder_that_lacks_a_file_is_refused_before_the_run(directory, names
 
 
 def test_an_encoder_that_changed_since_the_plan_is_refused(directory):
-    reference = encoder_store.find(EncoderConfig(str(directory / "bert"), layer=1))
-    changed = encoder_store.EncoderReference(reference.config, "0" * 64)
-    with pytest.raises(encoder_store.ConfigError, match="not the encoder that the run was planned"):
-        encoder_store.load(changed)
+    reference = encoder_reference.find(EncoderConfig(str(directory / "bert"), layer=1))
+    changed = encoder_reference.EncoderReference(reference.config, "0" * 64)
+    with pytest.raises(
+        encoder_reference.ConfigError, match="not the encoder that the run was planned"
+    ):
+        encoder_reference.load(changed)
 
 
 def test_every_head_is_within_reach_of_the_command_line(directory):

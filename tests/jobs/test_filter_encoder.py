@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from pairweave.models.similarity import idf, scorer_store
+from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import (
     SimilarityEncoderOptions,
@@ -88,7 +88,7 @@ def test_scores_are_those_of_the_scorer_with_the_counts_of_the_run(directory, an
     options = SimilarityEncoderOptions(encoder=str(directory / "encoder"), layer=-2)
     config = SimilarityConfig(lm_weight=0.1)
     table = pq.read_table(directory / "annotated" / "data")
-    scored, _ = scorer_store.find(options, config).load(counted).score_or_reject(table)
+    scored, _ = scorer_reference.find(options, config).load(counted).score_or_reject(table)
     for name in scored.column_names:
         assert scored[name].to_numpy() == pytest.approx(table[name].to_numpy(), abs=1e-5)
 

@@ -6,7 +6,7 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.jobs import fit
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, runs
@@ -65,7 +65,7 @@ def test_every_pair_is_fitted_on_or_rejected_with_a_reason(finished):
     assert not list((directory / "model").glob("data/part-*"))
     listed = {entry["name"] for entry in manifest["files"]}
     assert {"about.json", "rejects/part-00000-of-00002.parquet"} <= listed
-    assert hmm_store.find_whole(str(directory / "model")) is not None
+    assert hmm_reference.find_whole(str(directory / "model")) is not None
 
 
 def test_the_model_is_the_one_that_a_run_fits_for_itself(directory):

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 
 from pairweave.models.encoder.encoder_config import HEADS, EncoderConfig, HeadConfig  # noqa: E402
-from pairweave.models.encoder.hosting import encoder_store  # noqa: E402
+from pairweave.models.encoder.hosting import encoder_reference  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402
 from pairweave.transforms.arrow.flat_columns import lengths_of, links_of  # noqa: E402
 from pairweave.transforms.links.monolingual import add_comparison, as_monolingual  # noqa: E402
@@ -28,11 +28,11 @@ def bert(tmp_path_factory):
 def test_every_head_compares_translations_with_references(bert, head):
     # A transport parts the mass of a repeated word among its places: less than half links them.
     settings = HeadConfig(head, threshold=0.1 if head.endswith("ot") else None)
-    reference = encoder_store.find(EncoderConfig(str(bert), layer=2, head=settings))
+    reference = encoder_reference.find(EncoderConfig(str(bert), layer=2, head=settings))
     triples = [*TRIPLES, *SAME, ("Nothing.", "Nichts.", None), ("Gone.", "Weg.", " ")]
     pairs = pairs_table(triples)
     table = add_tokens(as_monolingual(pairs), TokenConfig())
-    linked, rejected = encoder_store.load(reference).align_or_reject(table)
+    linked, rejected = encoder_reference.load(reference).align_or_reject(table)
     assert not rejected
     assert linked.schema.equals(schemas.LINKED)
     for direction in ("forward", "reverse"):

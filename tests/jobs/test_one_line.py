@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.pipelines import cli
 from pairweave.pipelines.engines import failures
@@ -102,8 +102,8 @@ def model(tmp_path):
     directory = tmp_path / "model"
     pairs = [(f"the house {n}", f"das Haus {n}") for n in range(30)]
     fitted = fit(plain_table(pairs), HmmConfig(hmm_iterations=1))
-    hmm_store.save(
-        str(directory), hmm_store.pack(fitted, TokenConfig(kind="whitespace"), {"pairs": 30})
+    hmm_reference.save(
+        str(directory), hmm_reference.pack(fitted, TokenConfig(kind="whitespace"), {"pairs": 30})
     )
     return directory
 
@@ -129,7 +129,7 @@ def test_a_model_whose_arrow_footer_is_damaged_under_matching_hashes(model, name
     (model / name).write_bytes(bytes(data))
     seal(model)
     with pytest.raises(ConfigError, match=f"model: {name}"):
-        hmm_store.read(str(model))
+        hmm_reference.read(str(model))
 
 
 def test_a_model_whose_jumps_are_zero(model):
@@ -140,18 +140,18 @@ def test_a_model_whose_jumps_are_zero(model):
         writer.write_table(pa.table([zeros, zeros], schema=table.schema))
     seal(model)
     with pytest.raises(ConfigError, match=r"model: jumps\.arrow is damaged"):
-        hmm_store.read(str(model))
+        hmm_reference.read(str(model))
 
 
 def test_a_pipe_in_a_model(model):
     (model / "jumps.arrow").unlink()
     os.mkfifo(model / "jumps.arrow")
     with pytest.raises(ConfigError, match=r"jumps\.arrow: is not a regular file"):
-        hmm_store.read(str(model))
+        hmm_reference.read(str(model))
     (model / "about.json").unlink()
     os.mkfifo(model / "about.json")
     with pytest.raises(ConfigError, match=r"about\.json: is not a regular file"):
-        hmm_store.read(str(model))
+        hmm_reference.read(str(model))
 
 
 @pytest.mark.parametrize(

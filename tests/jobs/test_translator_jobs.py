@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
-from pairweave.models.translators import translator_store  # noqa: E402
+from pairweave.models.translators import translator_reference  # noqa: E402
 from pairweave.models.translators.translator import TranslatorConfig  # noqa: E402
 from tests.makers import corpora, runs, suggesting, translators  # noqa: E402
 
@@ -56,8 +56,10 @@ def translated_by(directory, texts):
     config = TranslatorConfig(
         "ctranslate2", str(directory / "model"), beam_size=2, max_translation_tokens=50
     )
-    reference = translator_store.find(config, [("en", "de")])
-    return dict(zip(texts, translator_store.translate(reference, texts, "en", "de"), strict=True))
+    reference = translator_reference.find(config, [("en", "de")])
+    return dict(
+        zip(texts, translator_reference.translate(reference, texts, "en", "de"), strict=True)
+    )
 
 
 def rows_of(output, pattern="data/part-*.parquet"):
@@ -94,7 +96,7 @@ def test_the_plan_names_what_translates_and_no_path(directory, made):
     config = TranslatorConfig(
         "ctranslate2", str(directory / "model"), beam_size=2, max_translation_tokens=50
     )
-    digest = translator_store.find(config, []).digest
+    digest = translator_reference.find(config, []).digest
     assert plan["configuration"]["translator"] == digest
     assert f"translator:{digest[:12]}|" in plan["signature"]
     assert plan["configuration"]["beam_size"] == 2
@@ -111,13 +113,13 @@ def test_a_shard_that_is_lost_is_translated_again_to_the_same_bytes(directory, m
     for name in ("_manifest.json", "data/part-00001-of-00004.parquet"):
         (directory / "again" / name).unlink()
     texts = []
-    translate = translator_store.translate
+    translate = translator_reference.translate
 
     def counted(reference, sources, *languages):
         texts.extend(sources)
         return translate(reference, sources, *languages)
 
-    monkeypatch.setattr(translator_store, "translate", counted)
+    monkeypatch.setattr(translator_reference, "translate", counted)
     runs.run_well_here(*command("again"), cwd=directory)
     assert runs.tree_digest(directory / "again") == before
     assert 0 < len(texts) < PAIRS / 2

@@ -3,8 +3,8 @@
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.hosting import encoder_store, loaded_encoder
-from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting import encoder_reference, loaded_encoder
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 
@@ -35,8 +35,8 @@ class Publisher:
 def publisher(monkeypatch):
     made = Publisher()
     for name in ("stamp", "find", "load"):
-        monkeypatch.setattr(encoder_store, name, getattr(made, name))
-    monkeypatch.setattr(encoder_store, "out_of_memory", lambda: ())
+        monkeypatch.setattr(encoder_reference, name, getattr(made, name))
+    monkeypatch.setattr(encoder_reference, "out_of_memory", lambda: ())
     monkeypatch.setattr(loaded_encoder, "check_sound", lambda *_: None)
     monkeypatch.setattr(loaded_encoder, "align_isolated", lambda *_: ([], {}))
     return made

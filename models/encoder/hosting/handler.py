@@ -8,7 +8,7 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import ModelHandler, ModelMetadata, RunInference
 
 from pairweave.models.encoder.hosting import shared_key
-from pairweave.models.encoder.hosting.encoder_store import EncoderReference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.encoder.hosting.loaded_encoder import Alignment, LoadedEncoder
 from pairweave.transforms.arrow.exchange import from_stream, to_stream
 from pairweave.transforms.errors import ConfigError

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from pairweave.models.aligner import Aligned
-from pairweave.models.encoder.hosting import encoder_store
-from pairweave.models.encoder.hosting.encoder_store import EncoderReference, Stamp
+from pairweave.models.encoder.hosting import encoder_reference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference, Stamp
 from pairweave.models.encoder.hosting.failing_pairs import Rejected, align_isolated, check_sound
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.exchange import from_stream, to_stream
@@ -99,11 +99,11 @@ class LoadedEncoder:
 
     @property
     def _fatal(self) -> tuple[type[BaseException], ...]:
-        return (ConfigError, OSError, MemoryError, *encoder_store.out_of_memory())
+        return (ConfigError, OSError, MemoryError, *encoder_reference.out_of_memory())
 
     def _take(self, reference: EncoderReference) -> None:
         self._aligner = None  # its memory is free before the next one measures what is
-        self._aligner = encoder_store.load(reference)
+        self._aligner = encoder_reference.load(reference)
         given = reference.config.tokens == "given"
         columns = (schemas.TOKENS if given else schemas.PAIRS).names
         try:
@@ -117,21 +117,21 @@ class LoadedEncoder:
         While its files are being written, the model in use stays.
         """
         watched = self._reference.config.model
-        before = encoder_store.stamp(watched)
+        before = encoder_reference.stamp(watched)
         if before == self._stamp and self._aligner is not None:
             return
         # A link that moves on while its files are read must not mix two models.
         config = dataclasses.replace(self._reference.config, model=os.path.realpath(watched))
         try:
-            found = encoder_store.find(config)
-            if before == encoder_store.stamp(watched):
+            found = encoder_reference.find(config)
+            if before == encoder_reference.stamp(watched):
                 if self._aligner is None or found.digest != self._aligner.digest:
                     self._take(found)
                     _log.info("%s: aligning with %s from now on", watched, found.digest)
                 self._stamp = before
                 return
         except ConfigError:
-            if before == encoder_store.stamp(watched):
+            if before == encoder_reference.stamp(watched):
                 raise
         if self._aligner is None:
             raise WorkerError(

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pairweave.models.hmm import hmm_store, phrase_table
+from pairweave.models.hmm import hmm_reference, phrase_table
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table, pack, unpack
 from pairweave.models.translators.lexical_translator import LexicalTranslator
@@ -164,15 +164,17 @@ def translations_of(found, number):
 
 def test_a_model_directory_keeps_its_phrases_and_can_lack_them(model, table, tmp_path):
     phrases = build_phrase_table(model, table)
-    full = hmm_store.save(str(tmp_path / "full"), hmm_store.pack(model, BLANKS, {}, phrases))
-    assert hmm_store.load(full).phrases.table.equals(phrases.table)
-    bare = hmm_store.save(str(tmp_path / "bare"), hmm_store.pack(model, BLANKS, {}))
-    assert hmm_store.load(bare).phrases is None
+    full = hmm_reference.save(
+        str(tmp_path / "full"), hmm_reference.pack(model, BLANKS, {}, phrases)
+    )
+    assert hmm_reference.load(full).phrases.table.equals(phrases.table)
+    bare = hmm_reference.save(str(tmp_path / "bare"), hmm_reference.pack(model, BLANKS, {}))
+    assert hmm_reference.load(bare).phrases is None
     (tmp_path / "full" / phrase_table.FILE).write_bytes(b"damaged")
     with pytest.raises(
         ConfigError, match=r"phrases\.arrow: its hash differs from the one in about\.json"
     ):
-        hmm_store.STORE.open(full)
+        hmm_reference.STORE.open(full)
 
 
 def test_no_phrases_are_a_table_all_the_same():

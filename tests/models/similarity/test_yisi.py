@@ -9,7 +9,7 @@ from pairweave.models.encoder.encoder import load_encoder  # noqa: E402
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
 from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
-from pairweave.models.similarity import idf, scorer_store  # noqa: E402
+from pairweave.models.similarity import idf, scorer_reference  # noqa: E402
 from pairweave.models.similarity.projection import Projection  # noqa: E402
 from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
 from pairweave.models.similarity.similarity_options import (  # noqa: E402
@@ -169,7 +169,7 @@ def test_f_is_between_precision_and_recall():
 def test_negative_layers_count_from_the_end(tmp_path, layers, layer, state):
     directory = write_bert(tmp_path, TEXTS, layers=layers, hidden=8, heads=1)
     options = SimilarityEncoderOptions(encoder=str(directory), layer=layer)
-    reference = scorer_store.find(options, SimilarityConfig())
+    reference = scorer_reference.find(options, SimilarityConfig())
     assert reference.encoder.layer == state
     found = load(directory, layer=reference.encoder.layer)
     table = table_of(PAIRS[:1])

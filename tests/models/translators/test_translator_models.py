@@ -14,7 +14,7 @@ from pairweave.models.encoder.batching import Budget  # noqa: E402
 from pairweave.models.loaded_once import LoadedOnce  # noqa: E402
 from pairweave.models.translators import (  # noqa: E402
     translator_ctranslate2,
-    translator_store,
+    translator_reference,
     translator_transformers,
 )
 from pairweave.models.translators.translator import Rejection, TranslatorConfig  # noqa: E402
@@ -356,7 +356,7 @@ def test_a_broken_model_of_ctranslate2_is_refused_by_name(directory, tmp_path, s
     spoil(tmp_path / "m")
     config = TranslatorConfig("ctranslate2", str(tmp_path / "m"))
     with pytest.raises(ConfigError, match=message):
-        translator_store.find(config, [("en", "de")])
+        translator_reference.find(config, [("en", "de")])
 
 
 def test_only_safe_weights_of_known_families_are_read(directory, tmp_path):
@@ -364,12 +364,12 @@ def test_only_safe_weights_of_known_families_are_read(directory, tmp_path):
     config = TranslatorConfig("transformers", str(tmp_path / "m"))
     (tmp_path / "m" / "model.safetensors").rename(tmp_path / "m" / "pytorch_model.bin")
     with pytest.raises(ConfigError, match="pairweave reads safetensors only"):
-        translator_store.find(config, [])
+        translator_reference.find(config, [])
     (tmp_path / "m" / "pytorch_model.bin").rename(tmp_path / "m" / "model.safetensors")
     settings = json.loads((tmp_path / "m" / "config.json").read_text())
     (tmp_path / "m" / "config.json").write_text(json.dumps({**settings, "model_type": "t5"}))
     with pytest.raises(ConfigError, match="a t5 model; translators are MarianMT, M2M-100 and NLLB"):
-        translator_store.find(config, [])
+        translator_reference.find(config, [])
 
 
 def test_weights_that_do_not_fit_are_refused(directory, tmp_path):
@@ -381,18 +381,20 @@ def test_weights_that_do_not_fit_are_refused(directory, tmp_path):
 
 
 def test_a_translator_is_loaded_once_and_must_be_the_planned_one(directory, monkeypatch):
-    monkeypatch.setattr(translator_store.STORE, "held", LoadedOnce())
+    monkeypatch.setattr(translator_reference.STORE, "held", LoadedOnce())
     path = directory / "marian-ctranslate2"
-    reference = translator_store.find(TranslatorConfig("ctranslate2", str(path)), [("en", "de")])
-    first = translator_store.translate(reference, SOURCES[:2], "en", "de")
-    (loaded,) = translator_store.STORE.held.values()
+    reference = translator_reference.find(
+        TranslatorConfig("ctranslate2", str(path)), [("en", "de")]
+    )
+    first = translator_reference.translate(reference, SOURCES[:2], "en", "de")
+    (loaded,) = translator_reference.STORE.held.values()
     assert loaded.digest == reference.digest
-    assert translator_store.translate(reference, SOURCES[:2], "en", "de") == first
-    assert translator_store.score(reference, SOURCES[:2], first, "en", "de").shape == (2,)
-    assert list(translator_store.STORE.held.values()) == [loaded]
-    other = translator_store.TranslatorReference(reference.config, "0" * 64)
+    assert translator_reference.translate(reference, SOURCES[:2], "en", "de") == first
+    assert translator_reference.score(reference, SOURCES[:2], first, "en", "de").shape == (2,)
+    assert list(translator_reference.STORE.held.values()) == [loaded]
+    other = translator_reference.TranslatorReference(reference.config, "0" * 64)
     with pytest.raises(ConfigError, match="not the translator that the run was planned with"):
-        translator_store.translate(other, SOURCES[:2], "en", "de")
+        translator_reference.translate(other, SOURCES[:2], "en", "de")
 
 
 def test_the_model_s_own_settings_of_a_search_are_not_taken(directory, tmp_path):

@@ -3,10 +3,10 @@
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.hosting.encoder_store import EncoderReference
-from pairweave.models.hmm.hmm_store import HmmReference
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
+from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.translators.translator import TranslatorConfig
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.run import Run

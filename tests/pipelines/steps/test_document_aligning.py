@@ -2,7 +2,7 @@
 
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.pipelines.steps.document_aligning import aligned_rows
 from pairweave.pipelines.steps.document_reading import DocumentSettings, read_sides, words_of
@@ -24,7 +24,7 @@ def model(tmp_path_factory):
     """Return a saved aligner."""
     fitted = fit(plain_table([sentence(number) for number in range(100)]), HmmConfig())
     directory = str(tmp_path_factory.mktemp("model"))
-    return hmm_store.save(directory, hmm_store.pack(fitted, TokenConfig(), {}))
+    return hmm_reference.save(directory, hmm_reference.pack(fitted, TokenConfig(), {}))
 
 
 @pytest.fixture

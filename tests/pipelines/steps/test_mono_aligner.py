@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.ter_aligner import TerAligner
 from pairweave.pipelines.options.suggest_options import SuggestOptions
@@ -139,8 +139,8 @@ def test_a_model_is_fitted_on_the_translations(tmp_path):
     run.aligner.check_translations(run.model)
     assert run.document["models"] == ["models/hmm"]
     _, _, table = compare(tmp_path, run, heuristic="intersection")
-    reference = hmm_store.find(str(tmp_path / "out" / "models" / "hmm"))
-    fitted = hmm_store.load(reference)
+    reference = hmm_reference.find(str(tmp_path / "out" / "models" / "hmm"))
+    fitted = hmm_reference.load(reference)
     assert fitted.about["source_lang"] == fitted.about["target_lang"] == ["de"]
     assert fitted.about["pairs"] == PAIRS - 1
     assert table.to_pylist() == expected(fitted.model, "intersection").to_pylist()
@@ -175,7 +175,7 @@ def test_a_model_of_two_languages_is_refused(tmp_path):
         run.aligner.check_translations(run.model)
 
 
-def beside(number: int, _: hmm_store.HmmReference) -> int:
+def beside(number: int, _: hmm_reference.HmmReference) -> int:
     return number
 
 

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.transforms.links import agreement
 from pairweave.transforms.links.agreement import Agreement
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
@@ -98,7 +98,7 @@ def test_the_plan_names_both_models_and_no_path(directory):
     assert "bin/fast_align" not in text
     plan = json.loads(text)
     settings = plan["configuration"]
-    model = hmm_store.find(str(directory / "first" / "models" / "hmm"))
+    model = hmm_reference.find(str(directory / "first" / "models" / "hmm"))
     assert settings["model"] == model.digest
     assert len(settings["second_model"]) == 64
     assert settings["second_model"] != settings["model"]

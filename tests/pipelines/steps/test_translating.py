@@ -7,9 +7,9 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pairweave.models.loaded_once import LoadedOnce
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import JobOptions, PairInputOptions, TranslatorOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
@@ -54,7 +54,7 @@ class Capitals:
 @pytest.fixture
 def capitals(monkeypatch):
     found = Capitals()
-    monkeypatch.setattr(translator_store.STORE, "held", LoadedOnce({REFERENCE.digest: found}))
+    monkeypatch.setattr(translator_reference.STORE, "held", LoadedOnce({REFERENCE.digest: found}))
     return found
 
 

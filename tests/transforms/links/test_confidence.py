@@ -106,7 +106,7 @@ def tokens():
 def test_scores_change_no_phrase_pair(tokens, decode, monkeypatch):
     model = fit(tokens, HmmConfig(decode=decode))
     fitted = type("Fitted", (), {"model": model})
-    monkeypatch.setattr(phrase_scoring.hmm_store, "load", lambda _reference: fitted)
+    monkeypatch.setattr(phrase_scoring.hmm_reference, "load", lambda _reference: fitted)
     found = phrase_scoring.aligned_phrases(
         tokens, None, SymmetrizeConfig(), PhraseConfig(), ConfidenceConfig()
     )

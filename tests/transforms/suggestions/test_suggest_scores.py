@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("ctranslate2", reason="needs the extra `translate`")
 
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.transforms.suggestions.suggestion_scores import dual_cross_entropy
 from tests.makers import corpora, runs, suggesting, translators
@@ -52,8 +52,8 @@ def test_scores_are_those_of_both_models_and_a_limit_drops_the_worst(directory):
         ("reverse", (filled, sources), ("de", "en")),
     ):
         config = TranslatorConfig("ctranslate2", str(directory / name))
-        reference = translator_store.find(config, [languages])
-        found.append(translator_store.score(reference, *sides, *languages))
+        reference = translator_reference.find(config, [languages])
+        found.append(translator_reference.score(reference, *sides, *languages))
     wanted = dual_cross_entropy(*found)
     scores = [row["score"] for row in rows]
     assert scores == pytest.approx(wanted.tolist(), abs=1e-4)

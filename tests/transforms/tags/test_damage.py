@@ -6,7 +6,7 @@ import shutil
 import orjson
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.transforms.commit.claim import check_claim, claim
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -53,7 +53,7 @@ def test_a_damaged_model_of_a_run_whose_shards_are_whole_is_fitted_again(corpus,
     before = runs.tree_digests(corpus / "align")
     model = corpus / "align" / "models" / "hmm"
     damage(model / "about.json" if about else largest(model))
-    assert hmm_store.find_whole(str(model)) is None
+    assert hmm_reference.find_whole(str(model)) is None
     status, errors, after = again(corpus, "align")
     assert (status, after) == (0, before), errors
 
@@ -85,8 +85,8 @@ def test_a_fit_makes_a_damaged_model_again_and_lists_nothing_else(corpus):
 def test_a_broken_about_of_a_named_model_is_said_in_one_line(corpus, tmp_path, about):
     (tmp_path / "about.json").write_bytes(about)
     with pytest.raises(ConfigError, match=r"about.json: .*fit it again"):
-        hmm_store.read(str(tmp_path))
-    assert hmm_store.find_whole(str(tmp_path)) is None
+        hmm_reference.read(str(tmp_path))
+    assert hmm_reference.find_whole(str(tmp_path)) is None
     arguments = ("align", *SIDES, *LANGS, "--model", tmp_path, "--output", tmp_path / "out")
     status, _, errors = runs.run_here(*arguments, cwd=corpus)
     assert (status, len(errors.strip().splitlines())) == (2, 1)
@@ -238,9 +238,9 @@ def test_a_planned_model_that_is_not_whole_is_not_committed(written):  # noqa: F
 @pytest.mark.parametrize("key", ["tokens", "format", "aligner"])
 def test_a_model_whose_about_lacks_a_key_is_not_used_as_it_lies(corpus, tmp_path, key):
     shutil.copytree(corpus / "fit", tmp_path / "model")
-    assert hmm_store.find_whole(str(tmp_path / "model")) is not None
+    assert hmm_reference.find_whole(str(tmp_path / "model")) is not None
     path = tmp_path / "model" / "about.json"
     about = json.loads(path.read_text())
     del about[key]
     path.write_text(json.dumps(about))
-    assert hmm_store.find_whole(str(tmp_path / "model")) is None
+    assert hmm_reference.find_whole(str(tmp_path / "model")) is None

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pairweave.models.hmm import hmm_store
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.translators import translator_store
+from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig
-from pairweave.models.translators.translator_store import TranslatorReference
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.steps import fragment_finding
 from pairweave.transforms.errors import ConfigError
@@ -20,8 +20,8 @@ KNOWN = {"house": "maison", "old": "vieille", "a": None}
 @pytest.fixture
 def aligner(tmp_path):
     model = fit(table_of(PAIRS), HmmConfig(hmm_iterations=1))
-    return hmm_store.save(
-        str(tmp_path / "model"), hmm_store.pack(model, BLANKS, {"pairs": len(PAIRS)})
+    return hmm_reference.save(
+        str(tmp_path / "model"), hmm_reference.pack(model, BLANKS, {"pairs": len(PAIRS)})
     )
 
 
@@ -34,7 +34,7 @@ def test_a_jobs_translator_translates_fragments(aligner, monkeypatch):
         made = [KNOWN.get(text, "") for text in texts]
         return [text if text is not None else Rejection("too_long", "") for text in made]
 
-    monkeypatch.setattr(translator_store, "translate", translate)
+    monkeypatch.setattr(translator_reference, "translate", translate)
     config = TranslatorConfig(backend="ctranslate2", model="m")
     made = fragment_finding.translator_of(aligner, TranslatorReference(config, "d"))
     found = find_fragments(table_of(PAIRS[:2]), made, FragmentConfig(max_words=1, share=1.0))
@@ -46,7 +46,7 @@ def test_a_translator_is_refused_where_nothing_is_translated(tmp_path, monkeypat
     (tmp_path / "s").write_text("a\n")
     (tmp_path / "t").write_text("b\n")
     reference = TranslatorReference(TranslatorConfig(backend="ctranslate2", model="m"), "d")
-    monkeypatch.setattr(translator_store, "find", lambda *_: reference)
+    monkeypatch.setattr(translator_reference, "find", lambda *_: reference)
     words = ["--source_input", str(tmp_path / "s"), "--target_input", str(tmp_path / "t")]
     words += ["--translator", "ctranslate2:m", "--output", str(tmp_path / "out")]
     with pytest.raises(ConfigError, match="give --method fragment as well"):

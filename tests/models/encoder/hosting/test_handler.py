@@ -23,7 +23,7 @@ from apache_beam.transforms.window import FixedWindows, TimestampedValue  # noqa
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
-from pairweave.models.encoder.hosting import encoder_store, loaded_encoder  # noqa: E402
+from pairweave.models.encoder.hosting import encoder_reference, loaded_encoder  # noqa: E402
 from pairweave.models.encoder.hosting.handler import AlignerHandler, AlignShards, Hosting  # noqa: E402
 from pairweave.models.encoder.neural import find_digest, load_aligner  # noqa: E402
 from pairweave.pipelines.steps import steps  # noqa: E402
@@ -109,13 +109,13 @@ def expected_of(count, loaded):
 @pytest.fixture
 def loads(monkeypatch):
     """Return a list that grows with each encoder that is loaded."""
-    loaded, load = [], encoder_store.load
+    loaded, load = [], encoder_reference.load
 
     def counted(reference):
         loaded.append(reference.digest)
         return load(reference)
 
-    monkeypatch.setattr(encoder_store, "load", counted)
+    monkeypatch.setattr(encoder_reference, "load", counted)
     return loaded
 
 
@@ -141,7 +141,7 @@ HOSTINGS = [
 @pytest.mark.parametrize(("hosting", "copies"), HOSTINGS)
 @pytest.mark.usefixtures("unpicklable")
 def test_an_encoder_is_loaded_once_and_no_table_is_pickled(directory, loads, hosting, copies):
-    reference = encoder_store.find(config(directory))
+    reference = encoder_reference.find(config(directory))
     check = expected_of(3, load_aligner(reference.config))
     run_shards(3, check, reference=reference, hosting=hosting)
     assert loads == [reference.digest] * copies
@@ -156,7 +156,7 @@ def test_the_fixture_refuses_to_pickle():
 
 
 def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(directory):
-    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(directory)))
+    held = loaded_encoder.LoadedEncoder(encoder_reference.find(config(directory)))
     assert weakref.ref(held)() is held
     table = numbered(0).table
     linked, rejected, digest = held.align_stream(to_stream(table).to_pybytes())
@@ -167,14 +167,14 @@ def test_a_hosted_aligner_can_be_shared_by_weak_reference_and_by_stream(director
 
 @pytest.mark.usefixtures("unpicklable")
 def test_the_size_of_a_batch_is_that_of_its_tables():
-    handler = AlignerHandler(encoder_store.EncoderReference(EncoderConfig("x"), ""), Hosting())
+    handler = AlignerHandler(encoder_reference.EncoderReference(EncoderConfig("x"), ""), Hosting())
     given = numbered(0)
     assert handler.get_num_bytes([given, given]) == 2 * given.nbytes
     assert handler.batch_elements_kwargs() == {"min_batch_size": 1, "max_batch_size": 1}
 
 
 def test_beam_is_told_how_many_copies_there_are_to_be():
-    reference = encoder_store.EncoderReference(EncoderConfig("x"), "")
+    reference = encoder_reference.EncoderReference(EncoderConfig("x"), "")
     told = [
         (handler.share_model_across_processes(), handler.model_copies())
         for handler in (
@@ -189,7 +189,7 @@ def test_beam_is_told_how_many_copies_there_are_to_be():
 
 
 def test_only_the_step_that_holds_the_model_asks_for_the_accelerator(directory):
-    reference = encoder_store.find(config(directory))
+    reference = encoder_reference.find(config(directory))
     wanted = "type:nvidia-l4;count:1;install-nvidia-driver"
     pipeline = beam.Pipeline()
     given = pipeline | beam.Create([0]) | beam.Map(lambda _: None).with_output_types(Shard)
@@ -212,14 +212,14 @@ def test_a_model_that_can_align_nothing_is_an_error_when_it_is_loaded(directory,
     weights = load_file(tmp_path / "broken" / "model.safetensors")
     weights["embeddings.word_embeddings.weight"][:] = float("inf")
     save_file(weights, tmp_path / "broken" / "model.safetensors", metadata={"format": "pt"})
-    reference = encoder_store.find(config(tmp_path, "broken"))
+    reference = encoder_reference.find(config(tmp_path, "broken"))
     message = f"{tmp_path}/broken: the aligner fails even on a pair of single letters: hidden"
     with pytest.raises(WorkerError, match=message):
         loaded_encoder.LoadedEncoder(reference)
 
 
 def test_a_pair_with_more_tokens_than_links_can_number_is_rejected_alone(directory):
-    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(directory)))
+    held = loaded_encoder.LoadedEncoder(encoder_reference.find(config(directory)))
     texts = [corpora.sentence(0), ("a " * 32_768, "b"), corpora.sentence(1)]
     linked, rejected, _ = held.align(token_table(texts))
     assert linked.num_rows == 2
@@ -229,7 +229,7 @@ def test_a_pair_with_more_tokens_than_links_can_number_is_rejected_alone(directo
 
 
 def test_a_side_input_names_the_model_of_the_shards(directory):
-    reference = encoder_store.find(config(directory))
+    reference = encoder_reference.find(config(directory))
     check = expected_of(2, load_aligner(config(directory, "two")))
     named = ModelMetadata(model_id=str(directory / "two"), model_name="two")
     run_shards(2, check, reference=reference, metadata=[named])
@@ -237,7 +237,7 @@ def test_a_side_input_names_the_model_of_the_shards(directory):
 
 def test_a_side_input_changes_the_model_between_shards(directory):
     names = ("one", "two", "one")
-    reference = encoder_store.find(config(directory))
+    reference = encoder_reference.find(config(directory))
     digests = [find_digest(config(directory, name)) for name in names]
     with BeamPipeline() as pipeline:
         steps = beam.Create([0, 1, 2], reshuffle=False)
@@ -257,7 +257,7 @@ def test_a_side_input_changes_the_model_between_shards(directory):
 def test_a_side_input_does_not_name_a_shared_model(directory):
     pipeline = beam.Pipeline()
     metadata = pipeline | beam.Create([ModelMetadata("a", "b")])
-    reference = encoder_store.find(config(directory))
+    reference = encoder_reference.find(config(directory))
     with pytest.raises(ConfigError, match="cannot be shared between processes"):
         AlignShards(reference, Hosting(large_model=True), metadata)
 
@@ -281,7 +281,7 @@ def publish(link, target):
 
 def test_a_watched_model_changes_between_shards_only(directory, published):
     held = loaded_encoder.LoadedEncoder(
-        encoder_store.find(config(published.parent, "current"), watch=True)
+        encoder_reference.find(config(published.parent, "current"), watch=True)
     )
     table = numbered(0).table
     digests = []
@@ -294,7 +294,9 @@ def test_a_watched_model_changes_between_shards_only(directory, published):
 
 def test_a_watched_model_that_is_touched_is_not_loaded_again(directory, tmp_path, loads):
     shutil.copytree(directory / "one", tmp_path / "model")
-    held = loaded_encoder.LoadedEncoder(encoder_store.find(config(tmp_path, "model"), watch=True))
+    held = loaded_encoder.LoadedEncoder(
+        encoder_reference.find(config(tmp_path, "model"), watch=True)
+    )
     for path in (tmp_path / "model").iterdir():
         os.utime(path, ns=(1, 1))
     held.align(numbered(0).table)
@@ -303,17 +305,17 @@ def test_a_watched_model_that_is_touched_is_not_loaded_again(directory, tmp_path
 
 def test_while_a_watched_model_is_written_the_one_in_use_stays(directory, published, monkeypatch):
     held = loaded_encoder.LoadedEncoder(
-        encoder_store.find(config(published.parent, "current"), watch=True)
+        encoder_reference.find(config(published.parent, "current"), watch=True)
     )
     publish(published, directory / "two")
-    find = encoder_store.find
+    find = encoder_reference.find
 
     def find_and_write(config):
         found = find(config)
         publish(published, directory / "one")
         return found
 
-    monkeypatch.setattr(encoder_store, "find", find_and_write)
+    monkeypatch.setattr(encoder_reference, "find", find_and_write)
     table = numbered(0).table
     assert held.align(table).digest == find_digest(config(directory))
 
@@ -321,22 +323,22 @@ def test_while_a_watched_model_is_written_the_one_in_use_stays(directory, publis
 def test_a_model_that_is_written_while_the_first_is_loaded_is_tried_again(
     directory, published, monkeypatch
 ):
-    load = encoder_store.load
+    load = encoder_reference.load
 
     def write_and_load(reference):
         publish(published, directory / "two")
-        changed = encoder_store.EncoderReference(reference.config, "0" * 64)
+        changed = encoder_reference.EncoderReference(reference.config, "0" * 64)
         return load(changed)
 
-    reference = encoder_store.find(config(published.parent, "current"), watch=True)
-    monkeypatch.setattr(encoder_store, "load", write_and_load)
+    reference = encoder_reference.find(config(published.parent, "current"), watch=True)
+    monkeypatch.setattr(encoder_reference, "load", write_and_load)
     with pytest.raises(WorkerError, match="changed while it was read; publish a model by moving"):
         loaded_encoder.LoadedEncoder(reference)
 
 
 def test_a_watched_directory_without_a_model_is_an_error(published, tmp_path):
     held = loaded_encoder.LoadedEncoder(
-        encoder_store.find(config(published.parent, "current"), watch=True)
+        encoder_reference.find(config(published.parent, "current"), watch=True)
     )
     (tmp_path / "empty").mkdir()
     publish(published, tmp_path / "empty")
@@ -346,7 +348,7 @@ def test_a_watched_directory_without_a_model_is_an_error(published, tmp_path):
 
 def test_a_hub_name_cannot_be_watched():
     with pytest.raises(ConfigError, match="--watch_model: --model must be a directory, got some/"):
-        encoder_store.find(EncoderConfig("some/model"), watch=True)
+        encoder_reference.find(EncoderConfig("some/model"), watch=True)
 
 
 # From the command line

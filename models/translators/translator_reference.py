@@ -1,4 +1,4 @@
-"""The translator of a job: what travels to workers, and the one that a process has loaded.
+"""The translator of a job: its reference, how it is found, and what runs it.
 
 Importable without torch and CTranslate2, which are loaded when a translator is looked for.
 """

@@ -1,4 +1,4 @@
-"""The external aligner of a job: its reference, and loading it once per process."""
+"""The external aligner of a job: its reference, how it is found, kept and made ready."""
 
 import dataclasses
 from collections.abc import Mapping

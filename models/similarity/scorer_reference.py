@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pairweave.models.encoder.batching import allowed_threads
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.encoder.hosting import encoder_store
+from pairweave.models.encoder.hosting import encoder_reference
 from pairweave.models.encoder.hosting.failing_pairs import Align, Rejected, align_isolated
 from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
@@ -106,7 +106,7 @@ class LoadedScorer:
 
         pieces = load_pieces(reference.encoder, reference.threads)
         if pieces.encoder.digest != reference.digest:
-            raise ConfigError(encoder_store.changed(reference.encoder))
+            raise ConfigError(encoder_reference.changed(reference.encoder))
         self._score: Align
         if reference.scorer == "margin":
             self._score = SentenceEncoder(reference.config.pooling, pieces).encode_or_reject
