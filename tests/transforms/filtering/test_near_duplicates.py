@@ -1,5 +1,8 @@
 """Near-duplicates: signatures, buckets and comparisons against a plain-Python twin."""
 
+import gzip
+import itertools
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -190,3 +193,54 @@ def test_of_a_chain_the_pair_without_a_better_one_alike_stays():
     assert found_in(rows, 0.7, 1) == {1: 0}
     rows[0]["score"], rows[1]["score"] = 0.1, 0.9
     assert found_in(rows, 0.7, 1) == {0: 1, 2: 1}
+
+
+@pytest.mark.slow
+def test_on_real_text_as_many_near_pairs_meet_as_with_datasketch(shared_data):
+    """Of pairs whose true index is over the threshold, both find nearly all, and few others."""
+    datasketch = pytest.importorskip("datasketch")
+    draw = np.random.default_rng(7)
+    lines = [
+        gzip.decompress((shared_data / "parallel" / f"multi30k.{lang}.gz").read_bytes())
+        .decode()
+        .split("\n")[:400]
+        for lang in ("en", "de")
+    ]
+    texts = [*zip(*lines, strict=True)]
+    for number in range(400):
+        sides = [side.split() for side in texts[number]]
+        for _ in range(draw.integers(1, 3)):
+            side = sides[draw.integers(2)]
+            del side[draw.integers(len(side))]
+        texts.append(tuple(" ".join(side) for side in sides))
+    sets = [slow.shingles(*each) for each in texts]
+    true = {
+        (one, other)
+        for one, other in itertools.combinations(range(len(sets)), 2)
+        if slow.jaccard(sets[one], sets[other]) >= 0.8
+    }
+    rows = [pair(number, *each) for number, each in enumerate(texts)]
+    keys, codes = near_duplicates.signatures(table(rows), 0.8)
+    equal = (codes[:, None] == codes[None]).sum(axis=2) >= near_duplicates.least_equal(0.8)
+    ours = {
+        (one, other)
+        for one, other in itertools.combinations(range(len(sets)), 2)
+        if equal[one, other] and (keys[:, one] == keys[:, other]).any()
+    }
+    index = datasketch.MinHashLSH(threshold=0.8, num_perm=128)
+    hashes = {}
+    for number, each in enumerate(sets):
+        hashes[number] = datasketch.MinHash(num_perm=128)
+        hashes[number].update_batch([f"{side}{text}".encode() for side, text in each])
+        index.insert(number, hashes[number])
+    theirs = {
+        (min(one, other), max(one, other))
+        for one in hashes
+        for other in index.query(hashes[one])
+        if one != other and hashes[one].jaccard(hashes[other]) >= 0.8
+    }
+    found, peer = (len(each & true) / len(true) for each in (ours, theirs))
+    right, peers = (len(each & true) / len(each) for each in (ours, theirs))
+    assert len(true) > 100
+    assert found > max(0.85, peer - 0.05)
+    assert right > max(0.85, peers - 0.05)
