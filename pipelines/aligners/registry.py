@@ -1,5 +1,7 @@
 """The registry of aligners: one module and one line each."""
 
+import re
+
 from pairweave.pipelines.aligners.aligner_name import AlignerName
 from pairweave.pipelines.aligners.attention import Attention
 from pairweave.pipelines.aligners.encoder import Encoder, StartingEncoder
@@ -42,7 +44,7 @@ def read_name(text: str, option: str = "--aligners") -> AlignerName:
     Raises:
         ConfigError: There is no such aligner, or a part is neither a model nor a setting.
     """
-    aligner, *parts = text.split(":")
+    aligner, *parts = re.split(":(?!//)", text)  # a model may be a URI
     if aligner not in NAMED:
         every = option == "--aligners"
         known = [name for name, kind in NAMED.items() if every or kind.may_be_second]

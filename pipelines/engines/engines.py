@@ -7,6 +7,7 @@ Nothing is ever downloaded: anything missing is an error that names the command 
 import contextlib
 import dataclasses
 import functools
+import importlib.metadata
 import itertools
 import logging
 import mmap
@@ -15,12 +16,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.engines import engine_scripts, private_network
+from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import ended_server, is_lost_server
 from pairweave.pipelines.engines.failures import failure_message as failure_message
+from pairweave.pipelines.options.base import GraphOptions
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 LOG = logging.getLogger("pairweave")
@@ -40,6 +43,9 @@ OUT_OF_MEMORY = {"java": 3}
 
 EXIT_SECONDS = 2.0
 """Time to wait for the end of a program that does not respond."""
+
+DATAFLOW_CLIENT = "google-cloud-dataflow-client"
+"""The distribution with the client of Dataflow."""
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 JAR = Path("deploy", "flink", "target", "pairweave-flink-job-server.jar")
@@ -82,7 +88,7 @@ def beam_options(
     """Yield the Beam flags of an engine, and keep what they point to while the job runs.
 
     Args:
-        engine: `local`, `prism` or `flink`.
+        engine: `local`, `prism`, `flink` or `dataflow`.
         workers: Processes that work at once; on `prism` only a request.
         job_name: What the runner calls the job.
         extra: Beam options of the user. They win, one by one.
@@ -101,11 +107,14 @@ def beam_options(
             "--runner=DirectRunner can mean any of three runners and may download one; leave "
             "it out, or give --runner=FnApiRunner"
         )
+    if runner == "dataflowrunner" and engine != "dataflow":
+        raise ConfigError("--runner=DataflowRunner: give --engine dataflow, which checks the rest")
     _check_runner(given.value("runner"))
     makers: dict[str, Callable[[int, Given, Path], list[str]]] = {
         "local": _local,
         "prism": _prism,
         "flink": _flink,
+        "dataflow": _dataflow,
     }
     if engine not in makers:
         raise ConfigError(f"no engine {engine!r}; there are {', '.join(makers)}")
@@ -149,10 +158,30 @@ def _check_servers(scratch: Path) -> None:
             raise WorkerError(ended_server(program, status, OUT_OF_MEMORY.get(name)))
 
 
+def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
+    """Check, before anything is read, that an engine elsewhere can run a job.
+
+    Args:
+        options: The job's options.
+        extra: Beam options of the user.
+
+    Raises:
+        ConfigError: The user must fix something; says what.
+        WorkerError: A service that is needed does not answer.
+    """
+    if options.engine == "dataflow":
+        dataflow_checks.check(options, extra, Given(extra).values)
+    elif not options.wait:
+        raise ConfigError(
+            f"--wait false: engine {options.engine} ends with this command; only a job on "
+            "dataflow goes on without it"
+        )
+
+
 def works_here(engine: str, extra: Sequence[str]) -> bool:
     """Tell whether the workers of an engine run on this machine, according to its options."""
     given = Given(extra)
-    if given.has("runner"):
+    if given.has("runner") or engine == "dataflow":
         return False
     if engine != "flink":
         return True
@@ -180,6 +209,11 @@ class Given:
     def value(self, name: str) -> str | None:
         """Return the option's value as given."""
         return self._values.get(name)
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """Return the values of all options, by name."""
+        return self._values
 
 
 def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
@@ -236,6 +270,20 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
             '--environment_config=\'{"command": "PROGRAM"}\' (see deploy/flink/README.md)'
         )
     return flags
+
+
+def _dataflow(_workers: int, given: Given, _scratch: Path) -> list[str]:
+    dataflow_checks.check_flags(given.values)
+    temp = (given.value("temp_location") or "").rstrip("/")
+    return [
+        "--runner=DataflowRunner",
+        f"--staging_location={temp}/staging",
+        # The image has Beam and this package; nothing else is to be sent to the workers.
+        "--sdk_location=container",
+        # A process works on one shard at a time, as with the other engines: two would need twice
+        # the memory and wait for each other. The service starts a process for each core.
+        "--number_of_worker_harness_threads=1",
+    ]
 
 
 def _job_server(given: Given, scratch: Path) -> list[str]:
@@ -361,7 +409,15 @@ def engine_report() -> list[EngineState]:
         ),
         _prism_state(),
         _flink_state(),
+        _dataflow_state(),
     ]
+
+
+def _dataflow_state() -> EngineState:
+    if not dataflow_checks.installed():
+        return EngineState("dataflow", (), ("no client: run pip install 'pairweave[gcp]'",))
+    client = f"google-cloud-dataflow-client {importlib.metadata.version(DATAFLOW_CLIENT)}"
+    return EngineState("dataflow", (client, "runs in the cloud: see deploy/dataflow"), ())
 
 
 def _prism_state() -> EngineState:

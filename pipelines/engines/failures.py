@@ -4,6 +4,7 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 
+from pairweave.pipelines.engines.dataflow.service import failed_job
 from pairweave.pipelines.process import memory
 from pairweave.transforms import errors
 from pairweave.transforms.errors import ConfigError, PairweaveError
@@ -36,7 +37,7 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
         kind = names.get(name.rpartition(".")[2])
         if kind is not None and name in {kind.__name__, f"{errors.__name__}.{kind.__name__}"}:
             return message, issubclass(kind, ConfigError)
-    for explain in (_lost_server, _lost_worker):
+    for explain in (_lost_server, _lost_worker, _failed_job):
         explained = explain(text)
         if explained is not None:
             return explained, False
@@ -44,6 +45,11 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
     if memory.ran_out(message):
         return f"there is not enough memory ({message.rstrip(': ')}); {memory.REMEDY}", True
     return message, False
+
+
+def _failed_job(text: str) -> str | None:
+    """Explain Beam's message about a job on Dataflow; a traceback in it says more."""
+    return None if "Traceback" in text else failed_job(text)
 
 
 def _lost_worker(text: str) -> str | None:

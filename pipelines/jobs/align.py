@@ -39,11 +39,12 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def start(name: str, options: AlignOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     pharaoh = None if options.pharaoh is None else LineFile("pharaoh", options.pharaoh, run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, {})
+    if not execute(run, graph, extra, {}):
+        return 0
     if pharaoh is not None:
         pharaoh.write()
     plan_text.say_where(options.output)

@@ -62,7 +62,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     check(options)
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     check_confidence(run)
     if options.method == "fragment":
         check_fragments(run)
@@ -78,7 +78,8 @@ def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
         )
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, extra_files(run))
+    if not execute(run, graph, extra, extra_files(run)):
+        return 0
     plan_text.say_where(options.output)
     return 0
 

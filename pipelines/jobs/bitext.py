@@ -63,7 +63,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     check(options)
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     check_formats(run.plan)
     check_languages(run, "documents")
     parallel = parallel_plan(run)
@@ -73,7 +73,8 @@ def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
     make = functools.partial(graph, parallel=parallel)
     if options.plan_only:
         return plan_text.show(run, make, extra)
-    execute(run, make, extra, {})
+    if not execute(run, make, extra, {}):
+        return 0
     if options.beads is not None:
         units = [unit.index for unit in run.plan.units]
         files.write_bytes(options.beads, bead_files.collect(files.absolute(options.output), units))

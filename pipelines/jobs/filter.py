@@ -72,12 +72,13 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
         return rule_preview.show(name, options, options.preview)
     if not options.output:
         raise ConfigError(f"--output is required; see pairweave {name} --help")
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     check_languages(run, "pairs")
     scores = None if options.scores is None else LineFile("scores", options.scores, run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, {})
+    if not execute(run, graph, extra, {}):
+        return 0
     scored_shards.delete(files.absolute(options.output))
     if scores is not None:
         scores.write(score_lines)

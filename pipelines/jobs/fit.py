@@ -34,10 +34,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def start(name: str, options: FitOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, {}, commit)
+    if not execute(run, graph, extra, {}, commit):
+        return 0
     plan_text.say_where(files.absolute(options.output))
     return 0
 

@@ -57,12 +57,13 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def start(name: str, options: SuggestOptions, extra: Sequence[str]) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
     check(options)
-    run = prepare(name, options)
+    run = prepare(name, options, extra)
     run.aligner.check_translations(run.model)
     suggestion_config(run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)
-    execute(run, graph, extra, extra_files())
+    if not execute(run, graph, extra, extra_files()):
+        return 0
     plan_text.say_where(options.output)
     return 0
 

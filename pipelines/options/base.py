@@ -230,14 +230,19 @@ class RunOptions(PlaceOptions):
         ge=1,
         description="approximate number of pairs in a shard; fewer if pairs average over 8 KiB",
     )
-    engine: Literal["local", "prism", "flink"] = Field(
+    engine: Literal["local", "prism", "flink", "dataflow"] = Field(
         "local", description="engine that runs the graph", json_schema_extra=UNPLANNED
+    )
+    wait: bool = Field(
+        default=True,
+        description="dataflow: wait for the end of the job; with false, print its id and leave",
+        json_schema_extra=UNPLANNED,
     )
     workers: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
         description="processes (local) or parallel slots (flink); with fewer shards, also threads "
-        "of an encoder or a translator; does not change the output",
+        "of an encoder or a translator; does not change the output; not for dataflow",
         json_schema_extra=UNPLANNED,
     )
     attempts: int = Field(

@@ -13,7 +13,7 @@ class RecipeOptions(OutputOptions, Options):
     plan_only: bool = Field(
         default=False, description="print the plan of every step, run nothing, write nothing"
     )
-    engine: Literal["local", "prism", "flink"] | None = Field(
+    engine: Literal["local", "prism", "flink", "dataflow"] | None = Field(
         None, description="engine that runs the graphs (default: as in the file, else local)"
     )
     workers: int | None = Field(

@@ -24,6 +24,8 @@ def share_cores(run: Run[GraphT]) -> Run[GraphT]:
     of an encoder, a copy processes several batches at once.
     """
     options = run.options
+    if options.engine == "dataflow":
+        return run  # its machines are not this one, and each has a process for every core
     # Prism has one process, whose threads take turns at a model.
     processes = 1 if options.engine == "prism" else min(options.workers, run.shards)
     alone = options.workers // processes

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 
 from pairweave.pipelines.engines import engines
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.retry import resume
 from pairweave.pipelines.run.run import Graph, GraphT, Planned, Run
@@ -22,7 +23,7 @@ def execute(
     extra: Sequence[str],
     extra_files: dict[str, bytes],
     commit: Callable[[str], object] | None = None,
-) -> None:
+) -> bool:
     """Claim the directory, make the missing shards, commit.
 
     Args:
@@ -32,6 +33,9 @@ def execute(
         extra_files: Files to commit beside the shards.
         commit: Commits the run's directory if nothing else is left to do; None for the default, of
             jobs that write pairs.
+
+    Returns:
+        Whether the run is finished; it is not if the user did not want to wait.
 
     Raises:
         ConfigError: The user must fix something.
@@ -62,8 +66,12 @@ def execute(
     check_start(run, extra)
     claim(output, run.document)
     started = time.time()
-    attempts = resume(run, extra, missing)
-    note_run(run, output, started, attempts, reused)
+    outcome = resume(run, extra, missing)
+    if outcome.sent is not None:
+        terminal.say(outcome.sent.id)
+        return False
+    note_run(run, output, started, outcome.attempts, reused)
+    return True
 
 
 def check_start(run: Planned, extra: Sequence[str]) -> None:

@@ -3,12 +3,14 @@
 import dataclasses
 import importlib.metadata
 import math
+from collections.abc import Sequence
 
 from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
+from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
@@ -59,12 +61,18 @@ def shard_count(plan: Plan, rows: int, shard_pairs: int) -> int:
     return max(1, by_pairs, by_bytes)
 
 
-def prepare(job: str, options: GraphT) -> Run[GraphT]:
+def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]:
     """Plan a job whose graph makes shards: read every input once, write nothing.
+
+    Args:
+        job: The job's name.
+        options: Its options.
+        extra: Beam options of the user.
 
     Raises:
         ConfigError: The options or the input cannot be used.
     """
+    engines.check_place(options, extra)
     if options.engine == "local" and options.workers > 1:
         worker.prepare_forks()  # now, before anything that may start a thread
     _check_rules(options)

@@ -22,6 +22,8 @@ from pairweave.transforms.arrow import exchange
 OURS = "pairweave"
 REPEATED = (
     "apache_beam.runners.common",
+    "apache_beam.runners.dataflow.dataflow_runner",
+    "apache_beam.runners.dataflow.internal.apiclient",
     "apache_beam.runners.worker.data_plane",
     "apache_beam.runners.worker.sdk_worker",
     "apache_beam.runners.worker.sdk_worker_main",

@@ -1,0 +1,185 @@
+"""The client of the Dataflow service, and its errors in one line each."""
+
+import contextlib
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+PROBE_SECONDS = 30.0
+"""How long the service may take to answer one request."""
+
+ACTIVE = frozenset({"PENDING", "QUEUED", "RUNNING", "CANCELLING", "DRAINING", "STOPPED"})
+"""States of a job that has not ended."""
+
+_RUNS_ALREADY = re.compile(r"already active job named (\S+) with id: (\S+?)\.? ")
+_REQUEST = re.compile(r"^[A-Z]+ https?://\S+: ")
+"""What the client puts before a reason."""
+
+_ENDED = re.compile(r"Dataflow pipeline failed\. State: (\w+), Error:\s*(.*)", re.DOTALL)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SentJob:
+    """A job that the service has accepted.
+
+    Attributes:
+        id: Its id.
+        project: Its project.
+        region: Its region.
+    """
+
+    id: str
+    project: str
+    region: str
+
+    def how_to_look(self, output: str) -> str:
+        """Return what to run to see how the job is doing."""
+        place = f"--project {self.project} --region {self.region}"
+        return (
+            f"Dataflow works on job {self.id}: see pairweave status {output}, pairweave status "
+            f"{self.id} {place}; to stop it, gcloud dataflow jobs cancel {self.id} {place}"
+        )
+
+
+def sent_job(result: Any) -> SentJob:  # noqa: ANN401 - Beam's result of any runner
+    """Return the job of a result of Beam's runner."""
+    from apache_beam.options.pipeline_options import GoogleCloudOptions
+
+    options = result._options.view_as(GoogleCloudOptions)
+    return SentJob(result.job_id(), options.project, options.region)
+
+
+def check(flags: Sequence[str]) -> None:
+    """Check by a request that the service knows the project and the region, and who is asking.
+
+    Args:
+        flags: Beam's options.
+
+    Raises:
+        ConfigError: It does not; says why.
+        WorkerError: It does not answer.
+    """
+    from google.cloud import dataflow_v1beta3 as api
+
+    options = _options(flags)
+    request = api.ListJobsRequest(project_id=options.project, location=options.region, page_size=1)
+    place = f"--project {options.project} --region {options.region}"
+    with plain_errors(f"{place}: Dataflow refuses"):
+        _client(options).list_jobs(request, timeout=PROBE_SECONDS, retry=None)
+
+
+def state_of(job: str, flags: Sequence[str]) -> Any:  # noqa: ANN401 - the client is not typed
+    """Return a job as the service describes it.
+
+    Args:
+        job: Its id.
+        flags: Beam's options: ``--project`` and ``--region`` at least.
+
+    Raises:
+        ConfigError: There is no such job, or the service refuses.
+        WorkerError: It does not answer.
+    """
+    from google.cloud import dataflow_v1beta3 as api
+
+    options = _options(flags)
+    request = api.GetJobRequest(project_id=options.project, location=options.region, job_id=job)
+    with plain_errors(f"job {job}: Dataflow refuses"):
+        return _client(options).get_job(request, timeout=PROBE_SECONDS, retry=None)
+
+
+@contextlib.contextmanager
+def plain_errors(refusal: str) -> Iterator[None]:
+    """Turn errors of the service into ours, each with its reason in one line.
+
+    Args:
+        refusal: The beginning of a message about a request that the service refuses.
+
+    Raises:
+        ConfigError: The service refused, a job of this name runs, or somebody cancelled it.
+        WorkerError: The service does not answer, or the job failed.
+    """
+    from apache_beam.runners.dataflow import dataflow_runner
+    from apache_beam.runners.dataflow.internal import apiclient
+    from google.api_core import exceptions
+    from google.auth import exceptions as auth_exceptions
+
+    try:
+        yield
+    except exceptions.ClientError as error:
+        raise ConfigError(f"{refusal}: {_reason(error)}") from error
+    except (exceptions.GoogleAPIError, OSError) as error:
+        raise WorkerError(f"Dataflow does not answer: {_reason(error)}") from error
+    except auth_exceptions.GoogleAuthError as error:
+        raise ConfigError(
+            f"{refusal}: no valid Google credentials ({_reason(error)}); set "
+            "GOOGLE_APPLICATION_CREDENTIALS or run gcloud auth application-default login"
+        ) from error
+    except apiclient.DataflowJobAlreadyExistsError as error:
+        raise ConfigError(_already_runs(str(error))) from error
+    except dataflow_runner.DataflowRuntimeException as error:
+        cancelled = _cancelled(str(error))
+        if cancelled is not None:
+            raise ConfigError(cancelled) from error
+        raise
+
+
+def failed_job(text: str) -> str | None:
+    """Return the reason of a failed job in one line; None if a text tells of none."""
+    found = _ENDED.search(text)
+    if found is None:
+        return None
+    reason = " ".join(found[2].split())
+    if reason in {"", "None"}:
+        reason = "the service gives no reason; see the job's page in the console"
+    return f"the Dataflow job ended as {found[1]}: {reason}"
+
+
+def _cancelled(text: str) -> str | None:
+    found = _ENDED.search(text)
+    if found is None or found[1] != "CANCELLED":
+        return None
+    return "the Dataflow job was cancelled; run the same command again to continue"
+
+
+def _already_runs(text: str) -> str:
+    found = _RUNS_ALREADY.search(f"{text} ")
+    if found is None:
+        return text
+    return (
+        f"this run is already on Dataflow as job {found[2]}: look with pairweave status "
+        f"{found[2]}, or wait for its end"
+    )
+
+
+def _options(flags: Sequence[str]) -> Any:  # noqa: ANN401 - options have no static attributes
+    from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+
+    return PipelineOptions(list(flags)).view_as(GoogleCloudOptions)
+
+
+def _client(options: Any) -> Any:  # noqa: ANN401 - the client is not typed
+    """Return a client for the address and the credentials that Beam would use."""
+    import google.auth.credentials
+    from apache_beam.internal.gcp import auth
+    from google.api_core.client_options import ClientOptions
+    from google.cloud import dataflow_v1beta3 as api
+
+    found = None if options.no_auth else auth.get_service_credentials(options)
+    credentials = found or google.auth.credentials.AnonymousCredentials()
+    address = (options.dataflow_endpoint or "").strip().rstrip("/")
+    local = "localhost" in address or "sandbox" in address
+    return api.JobsV1Beta3Client(
+        credentials=credentials,
+        client_options=ClientOptions(
+            api_endpoint=address if local else re.sub("^https?://", "", address) or None
+        ),
+        transport="rest" if local else None,
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(getattr(error, "message", "") or error).split())
+    return _REQUEST.sub("", text) or type(error).__name__

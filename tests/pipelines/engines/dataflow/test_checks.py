@@ -1,0 +1,235 @@
+"""What is refused before a job is sent to Dataflow, each by name and in one line."""
+
+import importlib
+
+import pytest
+
+from pairweave.pipelines.cli import COMMANDS, main
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.dataflow import checks, places
+from pairweave.pipelines.options.base import RunOptions
+from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
+from pairweave.pipelines.options.suggest_options import SuggestOptions
+from pairweave.transforms.errors import ConfigError
+from tests.makers import dataflow, stores
+
+WELL = {
+    "project": "a-project",
+    "region": "europe-west4",
+    "temp_location": "gs://bucket/temp",
+    "sdk_container_image": dataflow.IMAGE,
+}
+IN = {"source_lang": "en", "target_lang": "de", "input": ("gs://bucket/in/*.tsv",)}
+OUT = "gs://bucket/out"
+
+
+def changed(**values):
+    """Return good flags with some changed; None leaves one out."""
+    return {name: value for name, value in {**WELL, **values}.items() if value is not None}
+
+
+def test_good_flags_pass():
+    checks.check_flags(WELL)
+    checks.check_flags(changed(sdk_container_image=f"gcr.io/p/i@sha256:{'0' * 64}"))
+    checks.check_flags(changed(project="example.com:a-project"))
+    checks.check_flags(changed(staging_location="gs://bucket/staging"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("project", None, "--project is missing: give the id"),
+        ("project", "1234567", "--project 1234567: is a project's number; give its id"),
+        ("project", "My Project", "--project My Project: is no id of a project"),
+        ("region", None, "--region is missing: give the region of the job"),
+        ("region", "europe-west4-a", "--region europe-west4-a: is a zone; give europe-west4"),
+        ("region", "Europe", "--region Europe: is no region; expected such as europe-west4"),
+        ("temp_location", None, "--temp_location is missing: give a place"),
+        ("temp_location", "/tmp/x", "--temp_location /tmp/x: Dataflow cannot open it; give a"),
+        ("temp_location", "s3://bucket/x", "--temp_location s3://bucket/x: Dataflow cannot open"),
+        ("temp_location", "gs://B/x", "--temp_location gs://B/x: names no valid bucket"),
+        ("temp_location", "gs:///x", "--temp_location gs:///x: names no valid bucket"),
+        ("staging_location", "staging", "--staging_location staging: Dataflow cannot open it"),
+        ("sdk_container_image", None, "--sdk_container_image is missing: Dataflow's workers have"),
+        ("sdk_container_image", "pairweave", "--sdk_container_image pairweave: is no name of an"),
+        ("sdk_container_image", "gcr.io/p/pairweave", "has no fixed version"),
+        ("sdk_container_image", "gcr.io/p/pairweave:latest", "has no fixed version"),
+        ("template_location", "gs://bucket/t", "--template_location: writes a classic template"),
+        ("setup_file", "setup.py", "--setup_file: the workers' packages are in their image"),
+    ],
+)
+def test_each_flag_is_refused_by_name_with_what_to_give(name, value, message):
+    with pytest.raises(ConfigError) as refused:
+        checks.check_flags(changed(**{name: value}))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_without_the_client_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr(checks, "PACKAGE", "google.no_such_client")
+    with pytest.raises(ConfigError, match=r"pip install 'pairweave\[gcp\]'"):
+        checks.check_flags(WELL)
+    (state,) = [state for state in engines.engine_report() if state.engine == "dataflow"]
+    assert not state.ready
+
+
+def test_the_flags_of_the_engine_complete_the_users():
+    given = [f"--{name}={value}" for name, value in WELL.items()]
+    with engines.beam_options("dataflow", 4, "a-job", given) as flags:
+        assert set(given) < set(flags)
+        assert "--runner=DataflowRunner" in flags
+        assert "--staging_location=gs://bucket/temp/staging" in flags
+        assert "--sdk_location=container" in flags
+        assert "--number_of_worker_harness_threads=1" in flags
+    with engines.beam_options(
+        "dataflow", 4, "a-job", [*given, "--number_of_worker_harness_threads", "4"]
+    ) as flags:
+        assert "--number_of_worker_harness_threads=1" not in flags
+
+
+def test_the_runner_alone_is_sent_to_the_engine():
+    with (
+        pytest.raises(ConfigError, match="--runner=DataflowRunner: give --engine dataflow"),
+        engines.beam_options("local", 1, "a-job", ["--runner=DataflowRunner"]),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (AlignOptions(**IN, output="out"), "--output out: Dataflow's workers cannot open it"),
+        (AlignOptions(**(IN | {"input": ("/d/a.tsv",)}), output=OUT), "--input /d/a.tsv: "),
+        (AlignOptions(**IN, output=OUT, model="m"), "--model m: "),
+        (AlignOptions(**IN, output=OUT, exclude=("gs://b/x", "dev.en")), "--exclude dev.en: "),
+        (
+            AlignOptions(**IN, output=OUT, model="s3://b/m"),
+            "--model s3://b/m: Dataflow's workers cannot open it; copy it to a bucket and give "
+            "its URI, such as gs://BUCKET/m",
+        ),
+        (
+            AugmentOptions(corpora=({**IN, "input": "a.tsv"},), output=OUT),
+            "--input a.tsv: ",
+        ),
+        (AlignOptions(**IN, output=OUT, tokens="sentencepiece:sp.model"), "--tokens sp.model: "),
+        (
+            AlignOptions(**IN, output=OUT, filter={"detector": "fasttext:lid.bin"}),
+            "--detector lid.bin: ",
+        ),
+        (
+            AlignOptions(**IN, output=OUT, second_aligner="encoder:bert:layer=8"),
+            "--second_aligner bert: ",
+        ),
+        (
+            SuggestOptions(**IN, output=OUT, translator="transformers:Helsinki-NLP/opus-mt-en-de"),
+            "--translator Helsinki-NLP/opus-mt-en-de: ",
+        ),
+    ],
+)
+def test_files_that_workers_cannot_open_are_refused(options, message):
+    with pytest.raises(ConfigError) as refused:
+        places.check(options)
+    assert str(refused.value).startswith(message)
+
+
+def test_files_in_buckets_and_those_of_the_launcher_pass():
+    places.check(
+        AlignOptions(
+            **IN,
+            output=OUT,
+            model="gs://bucket/m",
+            tokens="words",
+            second_aligner="encoder:gs://bucket/bert:layer=8",
+            pharaoh="links.txt",
+        )
+    )
+
+
+TEXTS = frozenset(
+    {
+        *("corpus", "licence", "source_lang", "target_lang", "source_field", "target_field"),
+        *("document_field", "translation_field", "score_field", "links_field"),
+        *("revision", "translator_revision", "token_budget", "accelerator", "template"),
+    }
+)
+"""Options that are texts but no paths."""
+
+
+@pytest.mark.parametrize("job", sorted(name for name, each in COMMANDS.items() if each.options))
+def test_every_text_option_is_known_as_a_path_or_as_none(job):
+    module, _, name = COMMANDS[job].options.partition(":")
+    model = getattr(importlib.import_module(module), name)
+    if not issubclass(model, RunOptions):
+        pytest.skip("makes no graph")
+    texts = {
+        name
+        for name, field in model.model_fields.items()
+        if "str" in str(field.annotation) and "Literal" not in str(field.annotation)
+    }
+    known = places.PATHS | places.KINDS.keys() | places.ELSEWHERE | TEXTS
+    assert texts - known - {"filter", "second_aligner"} == set()
+
+
+@pytest.fixture(scope="module")
+def service():
+    with stores.running("gs") as store, dataflow.running() as found:
+        store.put("in/a.tsv", "one\teins\n" * 20)
+        yield found
+
+
+def job(service, *more, **values):
+    """Return the words of a command that Dataflow would accept, with some flags changed."""
+    flags = {
+        "source_lang": "en",
+        "target_lang": "de",
+        "input": "gs://bucket/in/a.tsv",
+        "output": OUT,
+        "engine": "dataflow",
+        "dataflow_endpoint": service.address,
+        **WELL,
+        **values,
+    }
+    words = [f"--{name}={value}" for name, value in flags.items() if value is not None]
+    return ["align", *words, "--no_auth", *more]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"project": None}, "--project is missing"),
+        ({"project": "other-project"}, "Dataflow refuses: (3a): Could not find project other"),
+        ({"region": "mars-north1"}, "--region mars-north1: Dataflow refuses: (7b): The region"),
+        ({"output": "out"}, "--output out: Dataflow's workers cannot open it"),
+        ({"output": "gs://no-bucket/out"}, "gs://no-bucket/out"),
+        ({"temp_location": "gs://no-bucket/t"}, "gs://no-bucket/t"),
+        ({"workers": "4"}, "--workers: Dataflow starts and stops machines by itself"),
+        ({"num_workers": "9", "max_num_workers": "2"}, "num_workers (9) cannot exceed"),
+        ({"max_num_worker": "2"}, "unknown option --max_num_worker, did you mean --max_num_work"),
+        ({"max_num_workers": "many"}, "--max_num_workers: invalid int value: 'many'"),
+        ({"engine": "local", "wait": "false"}, "--wait false: engine local ends with this comm"),
+        ({"input": "gs://bucket/none.tsv"}, "gs://bucket/none.tsv"),
+    ],
+)
+def test_a_wrong_command_is_one_line_and_nothing_is_sent(service, capsys, changes, message):
+    assert main(job(service, **changes)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not service.jobs
+    assert not [path for method, path in service.requests if method == "POST"]
+
+
+def test_a_service_that_is_away_is_one_line(service, capsys):
+    assert main(job(service, dataflow_endpoint="http://localhost:9")) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("pairweave: Dataflow does not answer: ")
+
+
+def test_a_recipe_waits_for_its_steps(tmp_path, capsys):
+    recipe = tmp_path / "recipe.yaml"
+    (tmp_path / "a.tsv").write_text("one\teins\n")
+    recipe.write_text(
+        f"source_lang: en\ntarget_lang: de\ninput: {tmp_path}/a.tsv\nengine: dataflow\n"
+        "steps:\n  - job: align\n    wait: false\n"
+    )
+    assert main(["run", "--config", str(recipe), "--output", str(tmp_path / "out")]) == 2
+    assert "step align: wait: later steps need its end" in capsys.readouterr().err
