@@ -269,16 +269,21 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
     evidence = evidence_names(rows)
     said = pc.is_valid(rows.column(evidence[0])).to_numpy()
     for name in ("score", *COLUMNS, *evidence):
-        if name not in _LIKELIHOODS:
-            asked = name == "score" or name in evidence
-            values = rows.column(name).to_numpy()
-            counts |= _histogram(name, values[said] if asked else values)
+        asked = name == "score" or name in evidence
+        values = rows.column(name).to_numpy()
+        counts |= _histogram(name, values[said] if asked else values)
     return counts
 
 
 def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
-    """Count the values of a column, shares by 5 percent, in the form that reports draw."""
-    if name in _COUNTS:
+    """Count the values of a column in the form that reports draw.
+
+    Shares are counted by 5 percent, logarithms of likelihoods by 0.5 below 0.
+    """
+    if name in _LIKELIHOODS:
+        unit = f"half nats below 0 of {name}"
+        floors = np.floor(-2 * np.minimum(values.astype(np.float64), 0.0)).astype(np.int64)
+    elif name in _COUNTS:
         unit, floors = f"times {name}", np.floor(np.minimum(values, 100)).astype(np.int64)
     else:
         unit = f"% of {name}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 MAX_VALUES = 12
 """Values of a distribution that are listed in full outside the report."""
 
-OF_COLUMN = ("% of ", "times ")
+OF_COLUMN = ("% of ", "times ", "half nats ")
 """How the unit begins where the values of a column are counted."""
 
 _BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
