@@ -105,9 +105,9 @@ class CorpusInput:
             (`transforms.markup.markup.SYNTAXES`). Default ``html`` for PO, else ``xml``.
         tags_differ: With ``index``: whether a pair is rejected if one side has a tag that the
             other lacks, or kept.
-        html_entities: Treatment of entities such as ``&#39;`` (`transforms.reading.characters`):
-            ``decode`` turns them into characters, ``keep`` leaves them, ``reject`` rejects the
-            pair.
+        html_entities: Treatment of entities such as ``&#39;``
+            (`transforms.reading.damaged_characters`): ``decode`` turns them into characters,
+            ``keep`` leaves them, ``reject`` rejects the pair.
         c1_controls: Treatment of U+0080 to U+009F: ``mend`` reads them as windows-1252.
         run: The finished run that ``input`` names the shards of, if it does: rows keep the corpus,
             file and line that they have there.

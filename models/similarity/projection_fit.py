@@ -10,7 +10,7 @@ from pairweave.models.encoder.encoder import inference
 from pairweave.models.encoder.heads import column_best, row_best
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.piece_similarity import cosines
-from pairweave.models.similarity.projection import Moments
+from pairweave.models.similarity.vector_projection import Moments
 from pairweave.models.similarity.yisi_scorer import encoded_blocks
 
 Tensor: TypeAlias = torch.Tensor

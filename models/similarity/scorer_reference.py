@@ -18,9 +18,9 @@ from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.neural_models import absolute_model, import_neural, one_thread
 from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
-from pairweave.models.similarity.projection import ProjectionReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import SimilarityEncoderOptions
+from pairweave.models.similarity.vector_projection import ProjectionReference
 from pairweave.transforms.errors import ConfigError
 
 VERSION = 1

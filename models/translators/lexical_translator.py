@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm_parts import Parts
 from pairweave.models.hmm.phrase_table import PhraseTable
-from pairweave.transforms.kernels.hmm import lexical, phrase_table
+from pairweave.transforms.kernels.hmm import fragment_translations, phrase_table
 from pairweave.transforms.kernels.hmm.fragments import Translations
 from pairweave.transforms.kernels.text import words as word_kernels
 from pairweave.transforms.tags.fragments import hash_words
@@ -84,7 +84,7 @@ class LexicalTranslator:
         known = len(self._choice_offsets) - 1
         numbers[unseen] = known + np.arange(len(unseen))
         ends = self._choice_offsets[-1] + np.arange(1, len(unseen) + 1)
-        combined = lexical.combine_words(
+        combined = fragment_translations.combine_words(
             words.offsets,
             numbers,
             np.concatenate([self._choice_offsets, ends]),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
+from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 

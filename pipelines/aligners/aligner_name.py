@@ -14,7 +14,7 @@ class AlignerName:
 
     Attributes:
         text: The name as given.
-        aligner: Its first part: a name of `pipelines.aligners.registry.NAMED`.
+        aligner: Its first part: a name of `pipelines.aligners.aligner_registry.NAMED`.
         model: Directory of a model, or file of attention, if one is named.
         settings: The other settings.
         option: The option that names it, for messages.

@@ -6,7 +6,7 @@ It has a one-line name with its settings: ``hmm:DIRECTORY``, ``encoder:DIRECTORY
 
 from pairweave.models.aligner import LoadableReference
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.registry import NAMED, read_name
+from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.options.base import WordAlignerOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.text.tokens import TokenConfig

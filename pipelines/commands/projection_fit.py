@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from pairweave.models.similarity import projection, scorer_reference
-from pairweave.models.similarity.projection import Projection
+from pairweave.models.similarity import scorer_reference, vector_projection
+from pairweave.models.similarity.vector_projection import Projection
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import ProjectionFitOptions
@@ -40,7 +40,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         matrix.astype(np.float32), options.method, pieces.encoder.digest, pieces.encoder.layer
     )
     facts = {"pairs": pairs.num_rows, "pieces": moments.pairs, "seed": options.seed}
-    hashed_files.write(options.output, projection.pack(made, facts))
+    hashed_files.write(options.output, vector_projection.pack(made, facts))
     before, after = moments.distance(np.eye(len(matrix))), moments.distance(matrix)
     sys.stdout.write(
         f"{pairs.num_rows:,} pairs, {moments.pairs:,} pairs of pieces; mean squared distance of "

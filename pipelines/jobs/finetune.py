@@ -31,7 +31,7 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import REJECTS, rejects_name, to_json
 from pairweave.transforms.output.write import encode_parquet, rejects_of
-from pairweave.transforms.reading.characters import character_notices, count_characters
+from pairweave.transforms.reading.damaged_characters import character_notices, count_characters
 from pairweave.transforms.rejects import Stage
 from pairweave.transforms.screen import reason_of, screen
 from pairweave.transforms.shards.merge import mark_rejected, merge_rows, pairs_of

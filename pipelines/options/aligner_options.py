@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
-from pairweave.pipelines.aligners.registry import ALIGNERS
+from pairweave.pipelines.aligners.aligner_registry import ALIGNERS
 from pairweave.pipelines.options.base import ANY_TOKENS, FitSettings, TrainedTokenOptions
 from pairweave.transforms.config import UNPLANNED
 

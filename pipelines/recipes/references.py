@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError

@@ -6,7 +6,7 @@ from pairweave.models.aligner import AlignerReference, LoadableReference
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners import second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
-from pairweave.pipelines.aligners.registry import aligner_of
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
-from pairweave.pipelines.aligners.registry import aligner_of
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines import engines

@@ -12,8 +12,8 @@ from pairweave.models.similarity import idf
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator_reference import TranslatorReference
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
-from pairweave.pipelines.aligners.registry import aligner_of
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.pipelines.run.scorer_choice import PairScorer
 from pairweave.pipelines.run.similarity_choice import Similarity

@@ -3,7 +3,7 @@
 import dataclasses
 
 from pairweave.models.encoder.encoder_config import EncoderConfig
-from pairweave.models.similarity import idf, projection, scorer_reference
+from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.models.similarity.scorer_reference import SimilarityReference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
@@ -89,7 +89,7 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
     if options.idf is not None and "idf_pairs" in given:
         raise ConfigError("--idf_pairs: pieces are not counted where --idf is given; leave one out")
     counted = None if options.idf is None else idf.find(options.idf)
-    fitted = None if options.projection is None else projection.find(options.projection)
+    fitted = None if options.projection is None else vector_projection.find(options.projection)
     config = pick(SimilarityConfig, options)
     reference = scorer_reference.find(options, config, options.long_pairs, fitted, options.scorer)
     if counted is not None:

@@ -22,7 +22,7 @@ from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
 from pairweave.transforms.output.band_edges import BandEdge
-from pairweave.transforms.reading.characters import count_characters
+from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.sentences.bead_lines import NO_SENTENCE
 from pairweave.transforms.sentences.bead_rows import (
     LeastScores,

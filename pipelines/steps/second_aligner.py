@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from pairweave.models.aligner import LoadableReference
 from pairweave.transforms import schemas
-from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
 from pairweave.transforms.links.link_options import Heuristic
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize

@@ -15,7 +15,7 @@ from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import receipts, run_files
 from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.output.write import ShardOutput, write_shard
-from pairweave.transforms.reading.characters import count_characters
+from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import sample_rows
 from pairweave.transforms.shards.shard import Batches, Shard, Shards

@@ -19,10 +19,10 @@ pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.models.similarity import idf, projection, scorer_reference
-from pairweave.models.similarity.projection import Projection
+from pairweave.models.similarity import idf, scorer_reference, vector_projection
 from pairweave.models.similarity.projection_fit import fit_moments
 from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi_scorer import YisiScorer
 from pairweave.pipelines.commands.projection_fit import sample_pairs
 from pairweave.transforms.filtering import score
@@ -69,7 +69,7 @@ def maps(pieces, pairs):
     digest, layer = pieces.encoder.digest, pieces.encoder.layer
     return {
         kind: Projection(moments.solve(kind).astype(np.float32), kind, digest, layer)
-        for kind in projection.KINDS
+        for kind in vector_projection.KINDS
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
-from pairweave.models.similarity import projection
+from pairweave.models.similarity import vector_projection
 from pairweave.pipelines import cli
 from pairweave.pipelines.commands.projection_fit import sample_pairs
 from tests.makers import corpora, runs
@@ -27,7 +27,7 @@ def directory(tmp_path_factory):
         (directory / name).write_text("".join(f"{line}\n" for line in lines))
     texts = [text for number in range(40) for text in corpora.sentence(number)]
     write_bert(directory / "encoder", texts, masked=True, vocabulary=300)
-    for method in projection.KINDS:
+    for method in vector_projection.KINDS:
         out = runs.run_well_here(
             *("projection_fit", *FILES, *ENCODER, "--pairs", "30", "--method", method),
             *("--output", method),
@@ -37,7 +37,7 @@ def directory(tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("method", projection.KINDS)
+@pytest.mark.parametrize("method", vector_projection.KINDS)
 def test_a_map_brings_its_pairs_nearer_and_says_what_it_belongs_to(directory, method):
     about = json.loads((directory / method / "about.json").read_text())
     assert (about["kind"], about["method"], about["layer"]) == ("projection", method, 3)
@@ -56,7 +56,7 @@ def test_filter_projects_and_names_the_map(directory):
         rows = pq.read_table(directory / name / "data")
         scores[name] = dict(zip(rows["id"].to_pylist(), rows["yisi2"].to_pylist(), strict=True))
         manifest = json.loads((directory / name / "_manifest.json").read_text())
-        digest = projection.find(str(directory / "orthogonal")).digest
+        digest = vector_projection.find(str(directory / "orthogonal")).digest
         assert manifest["configuration"]["projection"] == (digest if options else None)
     # The map was fitted on most of these pairs.
     assert sum(scores["mapped"].values()) > sum(scores["plain"].values())

@@ -9,7 +9,7 @@ import pytest
 import sentencepiece
 
 from pairweave.models import attention_aligner
-from pairweave.pipelines.aligners.registry import NAMED, read_name
+from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.transforms import schemas
 from tests.makers import runs
 

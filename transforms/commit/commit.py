@@ -24,7 +24,7 @@ from pairweave.transforms.output.run_files import (
     read_json,
     to_json,
 )
-from pairweave.transforms.reading.characters import character_notices
+from pairweave.transforms.reading.damaged_characters import character_notices
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files, hashed_files

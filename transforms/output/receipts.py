@@ -107,7 +107,7 @@ def write_unit_receipt(
         plan: Digest of its plan.
         unit: Number of the unit.
         rows: Number of its rows.
-        characters: See `transforms.reading.characters.count_characters`.
+        characters: See `transforms.reading.damaged_characters.count_characters`.
         edge: Of a document, where its alignment touches the edge of the widest band.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}

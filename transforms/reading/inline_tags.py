@@ -10,7 +10,7 @@ from pairweave.transforms.markup.markup import Marked, find_syntax, parse_markup
 from pairweave.transforms.markup.pair_markup import pair_markup
 from pairweave.transforms.markup.segments import escape_text
 from pairweave.transforms.problems import Problem
-from pairweave.transforms.reading.characters import CharacterRules, apply_rules
+from pairweave.transforms.reading.damaged_characters import CharacterRules, apply_rules
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.units import Unit
 

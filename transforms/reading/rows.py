@@ -10,7 +10,7 @@ import pyarrow as pa
 from pairweave.transforms import schemas
 from pairweave.transforms.ids import pair_ids
 from pairweave.transforms.problems import RAW_BYTES, Problem
-from pairweave.transforms.reading.characters import CharacterRules
+from pairweave.transforms.reading.damaged_characters import CharacterRules
 from pairweave.transforms.reading.given_scores import SCORE, read_scores
 from pairweave.transforms.reading.inline_tags import (
     InlinePair,
@@ -47,7 +47,7 @@ _MAX_BYTES_PER_CHARACTER = 4
 
 # Characters that XML 1.0 forbids are rejected in every format: NUL and the C0 controls. Tab is
 # allowed; line feed and carriage return only in formats whose texts can have several lines. DEL,
-# U+2028 and U+2029 are allowed; for C1 (with U+0085) see `transforms.reading.characters`.
+# U+2028 and U+2029 are allowed; for C1 (with U+0085) see `transforms.reading.damaged_characters`.
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0a-\x1f]")
 _CONTROL_IN_FIELD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pairweave.transforms.links import agreement
+from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
     border_rows,
@@ -58,7 +58,7 @@ def render(
         corpora=_corpora(manifest["corpora"]),
         reasons=_reasons(manifest, receipts),
         reasons_by_corpus=_reasons_by_corpus(manifest),
-        agreement=agreement.of_counts(manifest["counts"]),
+        agreement=aligner_agreement.of_counts(manifest["counts"]),
         counts=counts,
         distributions=distributions,
         golden=_golden(manifest.get("golden", {})),

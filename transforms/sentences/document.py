@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.reading.characters import CharacterRules, apply_rules
 from pairweave.transforms.reading.column_lines import decode, line_blocks, whole_lines
+from pairweave.transforms.reading.damaged_characters import CharacterRules, apply_rules
 from pairweave.transforms.reading.rows import Problem
 from pairweave.transforms.sentences.splitting import WHOLE_LINES, Splitting, split_lines
 from pairweave.transforms.storage.byte_streams import part_text

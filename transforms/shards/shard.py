@@ -13,7 +13,7 @@ import pyarrow as pa
 from apache_beam.coders import BytesCoder, Coder, TupleCoder, VarIntCoder
 
 from pairweave.transforms.arrow.arrow_coder import TableCoder
-from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.shards.merge import join_rejected, mark_rejected, pairs_of
 

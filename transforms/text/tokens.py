@@ -13,7 +13,7 @@ import sentencepiece
 from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import chunk_of, list_column, texts_of
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.kernels.text import clitics, pieces, utf8, word_breaks
+from pairweave.transforms.kernels.text import clitics, sentencepiece_ranges, utf8, word_breaks
 from pairweave.transforms.option_values import require_choice
 from pairweave.transforms.text import codepoints
 
@@ -181,7 +181,7 @@ def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.nd
     Returns:
         Start of each text's pieces, int64 ``[text + 1]``, and the pieces' starts and ends,
         int32 ``[piece]``: ascending, disjoint, empty where a piece shows nothing of the text
-        (`transforms.kernels.text.pieces.find_pieces`).
+        (`transforms.kernels.text.sentencepiece_ranges.find_pieces`).
 
     Raises:
         ConfigError: The model cannot be loaded.
@@ -193,7 +193,7 @@ def sentencepieces(texts: Texts, config: TokenConfig) -> tuple[np.ndarray, np.nd
     np.cumsum([len(message) for message in messages], out=message_offsets[1:])
     joined = np.frombuffer(b"".join(messages), np.uint8)
     behind = int(marks_words_behind(config))
-    return pieces.find_pieces(
+    return sentencepiece_ranges.find_pieces(
         joined, message_offsets, data, offsets, codepoints.properties(), behind
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pairweave.pipelines.aligners.aligner_name import AlignerName
-from pairweave.pipelines.aligners.registry import NAMED, read_name
+from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.commands.text_tables import token_table
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import EvaluateAlignersOptions

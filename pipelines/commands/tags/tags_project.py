@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from pairweave.models.aligner import Aligned, LoadedAligner
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
+from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.aligners.given import Given
-from pairweave.pipelines.aligners.registry import ALIGNERS, aligner_of
 from pairweave.pipelines.aligners.second_aligner_choice import OPTIONS as OF_SECOND
 from pairweave.pipelines.commands.tags.project_links import (
     Block,

@@ -10,11 +10,11 @@ from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
 from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
 from pairweave.models.similarity import idf, scorer_reference  # noqa: E402
-from pairweave.models.similarity.projection import Projection  # noqa: E402
 from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
 from pairweave.models.similarity.similarity_options import (  # noqa: E402
     SimilarityEncoderOptions,
 )
+from pairweave.models.similarity.vector_projection import Projection  # noqa: E402
 from pairweave.models.similarity.yisi import f_score  # noqa: E402
 from pairweave.models.similarity.yisi_scorer import YisiScorer  # noqa: E402
 from pairweave.transforms import schemas  # noqa: E402

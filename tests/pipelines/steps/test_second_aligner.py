@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pairweave.models.hmm import hmm_reference
-from pairweave.transforms.links import agreement
-from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links import aligner_agreement
+from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.text.tokens import TokenConfig, add_tokens
 from tests.makers import corpora, fake_programs, runs
@@ -61,13 +61,13 @@ def test_the_links_of_both_are_joined_and_counted(directory, way):
     join = {"intersection": set.intersection, "union": set.union}[way]
     assert links_by_id(output) == {pair: join(first[pair], second[pair]) for pair in first}
     counts = manifest_of(output)["counts"]
-    assert counts[agreement.FIRST] == sum(map(len, first.values()))
-    assert counts[agreement.SECOND] == sum(map(len, second.values()))
+    assert counts[aligner_agreement.FIRST] == sum(map(len, first.values()))
+    assert counts[aligner_agreement.SECOND] == sum(map(len, second.values()))
     both = sum(len(first[pair] & second[pair]) for pair in first)
-    assert counts[agreement.BOTH] == both
-    rate = 2 * both / (counts[agreement.FIRST] + counts[agreement.SECOND])
+    assert counts[aligner_agreement.BOTH] == both
+    rate = 2 * both / (counts[aligner_agreement.FIRST] + counts[aligner_agreement.SECOND])
     assert 0 < rate < 1
-    assert agreement.of_counts(counts).rate == pytest.approx(rate)
+    assert aligner_agreement.of_counts(counts).rate == pytest.approx(rate)
     report = (output / "report.html").read_text()
     assert "Agreement of the two aligners" in report
     assert f"{100 * rate:.2f}".rstrip("0").rstrip(".") + " %" in report
@@ -80,14 +80,14 @@ def test_two_workers_write_the_same_bytes(directory):
         runs.run_well(*command("augment", name, *more, workers=workers), cwd=directory)
     digests = runs.tree_digests(directory / "one")
     assert digests == runs.tree_digests(directory / "two")
-    assert agreement.of_counts(manifest_of(directory / "one")["counts"]) is not None
+    assert aligner_agreement.of_counts(manifest_of(directory / "one")["counts"]) is not None
 
 
 def test_an_aligner_agrees_with_itself_wholly(directory):
     more = ("--model", "first/models/hmm", "--second_aligner", "hmm:first/models/hmm")
     runs.run_well_here(*command("align", "itself", *more), cwd=directory)
     assert links_by_id(directory / "itself") == links_by_id(directory / "first")
-    assert agreement.of_counts(manifest_of(directory / "itself")["counts"]).rate == 1.0
+    assert aligner_agreement.of_counts(manifest_of(directory / "itself")["counts"]).rate == 1.0
 
 
 def test_the_plan_names_both_models_and_no_path(directory):
@@ -109,7 +109,7 @@ def test_the_plan_names_both_models_and_no_path(directory):
 
 def test_one_aligner_alone_says_nothing_of_agreement(directory):
     manifest = manifest_of(directory / "first")
-    assert agreement.of_counts(manifest["counts"]) is None
+    assert aligner_agreement.of_counts(manifest["counts"]) is None
     assert "agree" not in (directory / "first" / "report.html").read_text()
     assert not {"second_aligner", "combine"} & manifest["configuration"].keys()
 
@@ -181,4 +181,7 @@ def test_agreement_adds_up_over_shards():
     parts = [Agreement(4, 6, 3), Agreement(0, 0, 0), Agreement(2, 0, 0)]
     assert sum(parts, Agreement()) == Agreement(6, 6, 3)
     assert sum(parts, Agreement()).rate == 0.5
-    assert agreement.of_counts({agreement.FIRST: 1, agreement.SECOND: 1}) is None
+    assert (
+        aligner_agreement.of_counts({aligner_agreement.FIRST: 1, aligner_agreement.SECOND: 1})
+        is None
+    )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pairweave.transforms import schemas
 from pairweave.transforms.ids import halves, pair_keys
-from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.shards import merge as merging
 from pairweave.transforms.shards import shuffle

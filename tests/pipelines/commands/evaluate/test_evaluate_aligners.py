@@ -5,8 +5,8 @@ import json
 import pytest
 
 from pairweave.models.encoder.encoder_config import EncoderConfig, HeadConfig
+from pairweave.pipelines.aligners.aligner_registry import NAMED, read_name
 from pairweave.pipelines.aligners.encoder import config_of
-from pairweave.pipelines.aligners.registry import NAMED, read_name
 from pairweave.transforms.errors import ConfigError
 from tests.makers import corpora, fake_programs, runs
 from tests.makers.fake_programs import write_program

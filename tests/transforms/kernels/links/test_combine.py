@@ -10,7 +10,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.kernels.links.combine import combine_links
 from pairweave.transforms.kernels.links.links import WeightedLinks
-from pairweave.transforms.links.agreement import Agreement
+from pairweave.transforms.links.aligner_agreement import Agreement
 from pairweave.transforms.links.combine import combine
 
 links = st.dictionaries(

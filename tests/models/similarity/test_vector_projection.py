@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pairweave.models.similarity import projection
-from pairweave.models.similarity.projection import Moments, Projection
+from pairweave.models.similarity import vector_projection
+from pairweave.models.similarity.vector_projection import Moments, Projection
 from pairweave.transforms.errors import ConfigError
 
 HIDDEN = 12
@@ -66,15 +66,15 @@ def test_a_rotation_is_found_and_no_orthogonal_map_is_nearer(vectors):
 def test_a_map_is_read_back_and_a_damaged_one_refused(tmp_path):
     made = Projection(np.eye(3, dtype=np.float32), "orthogonal", "encoder", 9)
     directory = str(tmp_path / "map")
-    projection.hashed_files.write(directory, projection.pack(made, {"pairs": 5}))
-    found = projection.find(directory)
+    vector_projection.hashed_files.write(directory, vector_projection.pack(made, {"pairs": 5}))
+    found = vector_projection.find(directory)
     assert found.load().matrix.tolist() == made.matrix.tolist()
     assert (found.load().encoder, found.load().layer) == ("encoder", 9)
     (tmp_path / "map" / "projection.npy").write_bytes(b"x")
     with pytest.raises(ConfigError, match="projection_fit"):
-        projection.find(directory)
+        vector_projection.find(directory)
     with pytest.raises(ConfigError, match="projection_fit"):
-        projection.find(str(tmp_path))
+        vector_projection.find(str(tmp_path))
 
 
 def test_pieces_that_are_each_other_s_best_counterpart_are_paired():

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.hmm import lexical
-from tests.oracles.slow_lexical import SWAP, combine_slowly
+from pairweave.transforms.kernels.hmm import fragment_translations
+from tests.oracles.slow_fragment_translations import SWAP, combine_slowly
 
 # Weights whose products are exact, so that ties are ties.
 weights = st.sampled_from([1.0, 0.5, 0.25, 0.125])
@@ -24,7 +24,7 @@ def combine(fragments, table, most):
     bounds = np.cumsum([0, *map(len, table)], dtype=np.int64)
     choices = np.array([choice for row in table for choice, _ in row], np.uint64)
     values = np.array([weight for row in table for _, weight in row], np.float32)
-    found, word_offsets, words = lexical.combine_words(
+    found, word_offsets, words = fragment_translations.combine_words(
         offsets, numbers, bounds, choices, values, most
     )
     texts = [
@@ -43,7 +43,7 @@ def test_combinations_are_those_of_plain_python(table, data, most):
 
 
 def test_the_price_of_a_swap_is_the_same_in_both():
-    assert lexical.SWAP == SWAP
+    assert fragment_translations.SWAP == SWAP
 
 
 def test_neighbours_may_change_places():

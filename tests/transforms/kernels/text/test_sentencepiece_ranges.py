@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.transforms.kernels.text.pieces import find_pieces
+from pairweave.transforms.kernels.text.sentencepiece_ranges import find_pieces
 from pairweave.transforms.text import codepoints
 
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5  # wire types of Protocol Buffers

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.markup.pair_markup import PairMarkup
-from pairweave.transforms.reading.characters import decode_entities, with_c1, with_entity
+from pairweave.transforms.reading.damaged_characters import decode_entities, with_c1, with_entity
 from tests.makers import runs
 from tests.makers.reading import moses, pair_id, pairs, read_all, reasons, single
 

@@ -1,4 +1,4 @@
-"""The slow twin of `transforms.kernels.hmm.lexical`, in plain Python over tuples."""
+"""The slow twin of `transforms.kernels.hmm.fragment_translations`, in plain Python over tuples."""
 
 SWAP = 0.3
 
