@@ -75,7 +75,7 @@ def _paths(options: StepOptions) -> Iterator[tuple[str, str]]:
 
 
 def _of_second_aligner(value: str | None) -> Iterator[tuple[str, str]]:
-    from pairweave.pipelines.aligners.registry import read_name
+    from pairweave.pipelines.aligners.aligner_registry import read_name
 
     if value is None:
         return
