@@ -161,6 +161,7 @@ class _Reader:
         values, reads = put_paths(values, find)
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
+        _check_finishes(options)
         _check_files(options)
         check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)
         if check is not None:
@@ -279,6 +280,18 @@ def _refused_key(key: str) -> str:
     if key == "output":
         return "each step writes to a directory of its name; give --output DIR on the command line"
     return "of the command line alone; leave it out"
+
+
+def _check_finishes(options: PlannedOptions) -> None:
+    """Refuse options with which a job leaves no finished run.
+
+    Raises:
+        ConfigError: Names the key.
+    """
+    if not getattr(options, "wait", True):
+        raise ConfigError("wait: later steps read what this one has finished; leave it out")
+    if getattr(options, "preview", None):
+        raise ConfigError("preview: shows pairs and runs nothing; leave it out")
 
 
 def _check_files(options: PlannedOptions) -> None:

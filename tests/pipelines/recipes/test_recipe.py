@@ -135,6 +135,11 @@ def test_rounds_read_what_the_round_before_made(read):
             f"steps:\n{FIT}{BITEXT[:-2]}, iterations: 3}}\n",
             "step bitext: --iterations: of an aligner that is fitted in the run",
         ),
+        (f"steps:\n{FIT[:-2]}, wait: false}}\n", "step fit: wait: later steps read what"),
+        (
+            "steps:\n- {job: filter, source_input: a.en, target_input: a.de, preview: 3}\n",
+            "step filter: preview: shows pairs and runs nothing",
+        ),
         ("steps:\n- {iterations: 0, steps: []}\n", "iterations must be a whole number from 1 to"),
         ("steps:\n- {iterations: 2, seed: 1}\n", "seed: a repeated block has iterations and steps"),
         (
