@@ -20,7 +20,9 @@ from pairweave.models.encoder.encoder_config import EncoderConfig
 from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.similarity import idf, scorer_reference, vector_projection
+from pairweave.models.similarity.margin import Neighbours, margins
 from pairweave.models.similarity.projection_fit import fit_moments
+from pairweave.models.similarity.sentence_vectors import SentenceEncoder
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.vector_projection import Projection
 from pairweave.models.similarity.yisi_scorer import YisiScorer
@@ -35,6 +37,7 @@ pytestmark = pytest.mark.bench
 ENCODER = os.environ.get("BENCH_ENCODER", "")
 LAYER = int(os.environ.get("BENCH_LAYER", "-4"))
 CLEAN_PAIRS = 5_000
+SIDES = ("source", "target")
 SHARE = 4
 """One of so many damaged pairs is scored."""
 
@@ -122,6 +125,24 @@ def test_layers(judged):
     for layer in map(int, layers.split()):
         found, speed = similarities(load(layer), table)
         show(f"layer {layer}, {speed:.0f} pairs/s", *areas(found, labels))
+
+
+@needs_encoder
+def test_margins(judged):
+    pairs, labels = judged
+    table, pieces = pair_table(pairs), load(-1)
+    keys = {side: np.unique(table[side].to_pylist(), return_inverse=True)[1] for side in SIDES}
+    for pooling in ("mean", "cls"):
+        found, _ = SentenceEncoder(pooling, pieces).encode_or_reject(table)
+        vectors = {side: np.array(found[side].to_pylist(), np.float32) for side in SIDES}
+        near = {}
+        for side, other in (SIDES, SIDES[::-1]):
+            near[side] = Neighbours(vectors[side], 4)
+            near[side].see(vectors[other], keys[other].astype(np.uint64))
+        cosines = np.einsum("ij,ij->i", *vectors.values())
+        means = (near[side].means() for side in SIDES)
+        show(f"cosine, {pooling}", *areas(cosines, labels))
+        show(f"margin, {pooling}, k 4", *areas(margins(cosines, *means), labels))
 
 
 @needs_encoder

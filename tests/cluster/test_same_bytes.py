@@ -57,8 +57,19 @@ def document_pairs(directory, count):
     )
 
 
+def encoded_pairs(directory, count):
+    """Write a corpus and a small encoder with a language model head; name them."""
+    pytest.importorskip("torch", reason="needs the extra `neural`")
+    from tests.makers.encoders import write_xlmr
+
+    texts = [text for number in range(60) for text in corpora.sentence(number)]
+    write_xlmr(directory / "encoder", texts, masked=True, vocabulary=300)
+    return *pairs(directory, count), "--encoder", directory / "encoder"
+
+
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150", "--variants", "2")
 NEAR = ("--duplicates", "near", "--near_threshold", "0.6", "--select_share", "0.5")
+NEURAL = ("--shard_pairs", "40", "--unit_rows", "50", "--select_share", "0.5", "--scorer")
 ANNOTATED = ("--annotate_only", "--duplicates", "exact")
 GIVEN = (
     *("--tokens", "whitespace", "--aligner", "given"),
@@ -71,6 +82,8 @@ JOBS = {
     "filter": (("filter", *LARGE[:4], "--select_words", "5000"), pairs, 1_200),
     "filter_share": (("filter", *LARGE[:4], "--select_share", "0.3", *ANNOTATED), pairs, 600),
     "filter_near": (("filter", *LARGE[:4], *NEAR), pairs, 600),
+    "yisi2": (("filter", *NEURAL, "yisi2", "--lm_weight", "0.1"), encoded_pairs, 120),
+    "margin": (("filter", *NEURAL, "margin"), encoded_pairs, 120),
     "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
     "bitext": (("bitext", "--shard_pairs", "30"), document_pairs, 160),
     "given_align": (("align", *GIVEN), linked_pairs, 240),
