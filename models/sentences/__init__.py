@@ -1,1 +1,1 @@
-"""Sentence alignment of documents, by lengths and by the lexicon of a fitted aligner."""
+"""Sentence alignment of documents, by lengths, the lexicon of an aligner, and vectors."""

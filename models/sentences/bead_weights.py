@@ -45,6 +45,16 @@ LENGTH_WEIGHT = 0.15
 """Of ``(l - m)**2 / (l + m)``, with ``l`` and ``m`` the words of both sides of a bead: its lengths
 have a variance of 6.7 words for each word. 0.05 to 0.2 are as good."""
 
+ENCODER_WEIGHT = 32.0
+"""Of what a bead gains by its vectors (`transforms.kernels.sentences.embedded`), without words.
+8 and 16 lose 3 and 1 % of strict F1 on the development documents."""
+
+BOTH_WEIGHT = 2.0
+"""The same beside words; 1 to 4 are as good."""
+
+LEAVE_PERCENTILE = 20.0
+"""Of the costs of random pairs: what it costs to leave a sentence out (Thompson and Koehn 2019)."""
+
 INSIDE_COST = 0.5
 UNEQUAL_COST = 1.0
 """Of ends of paragraphs, inside a bead or at its end on one side only. Any cost of 0.5 to 2 gains

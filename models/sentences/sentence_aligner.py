@@ -22,7 +22,7 @@ from pairweave.models.sentences.bead_weights import (
     WITHOUT_PARAGRAPHS,
 )
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.kernels.sentences import beads, lengths, lexical
+from pairweave.transforms.kernels.sentences import beads, embedded, lengths, lexical
 from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
@@ -54,6 +54,10 @@ _POSTERIOR_HALF = 20
 
 _LONGEST = 1_500
 """Words of a bead's side that the first pass tells apart."""
+
+
+Gains = Callable[[Band], embedded.Embedded]
+"""What vectors say of the beads within a band."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,13 +155,16 @@ def align_by_length(words: DocumentWords) -> Path:
     return Path(FIRST_KINDS.sources[found], FIRST_KINDS.targets[found], chances, probable=True)
 
 
-def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:
+def align_by_words(
+    words: DocumentWords, first: Path, model: HmmModel, gains: Gains | None = None
+) -> Path:
     """Return the best path of the second pass, with the scores of its beads.
 
     Args:
         words: The document.
         first: The path of a pass before.
         model: A fitted aligner of the document's languages.
+        gains: What vectors of sentences say of the beads within a band, to be counted in.
 
     Raises:
         InputError: Its sentences are too long for the narrowest band (``document_too_long``).
@@ -185,19 +192,42 @@ def align_by_words(words: DocumentWords, first: Path, model: HmmModel) -> Path:
             MOST_SENTENCES,
             NOTHING,
         )
-        back = lexical.best_beads(band, KINDS, document, weights, *scores)
+        if gains is None:
+            back = lexical.best_beads(band, KINDS, document, weights, *scores)
+        else:
+            said = gains(band)
+            back = embedded.best_beads_by_both(band, KINDS, document, weights, *scores, said)
         return beads.trace(band, KINDS, back)
 
-    rows, columns = len(words.source), len(words.target)
-    centre = np.zeros(rows + 1, np.int64)
-    np.maximum.at(centre, np.cumsum(first.sources), np.cumsum(first.targets))
-    centre = np.maximum.accumulate(centre)
-    half = max(_LEAST_HALF, _CHEAP_POSITIONS // (2 * (rows + 1)))
-    half = _narrowed(words, centre, half)
-    room = Room(POSITIONS, functools.partial(_has_room, words))
-    found, band, at_edge = _widened(centre, columns, half, room, KINDS, search)
+    found, band, at_edge = search_band(words, centre_of(first), search)
     means = lexical.path_scores(found, band, KINDS, document, *scores)
     return Path(KINDS.sources[found], KINDS.targets[found], means, at_edge)
+
+
+def centre_of(path: Path) -> np.ndarray:
+    """Return the last position of a path in each row; rows inside a bead have the one before."""
+    centre = np.zeros(int(path.sources.sum()) + 1, np.int64)
+    np.maximum.at(centre, np.cumsum(path.sources), np.cumsum(path.targets))
+    return np.maximum.accumulate(centre)
+
+
+def search_band(
+    words: DocumentWords, centre: np.ndarray, search: Callable[[Band], np.ndarray]
+) -> tuple[np.ndarray, Band, np.ndarray]:
+    """Search a band for the best path of `KINDS`; see `_widened`.
+
+    Args:
+        words: The document.
+        centre: A position of each row, never falling, int64 ``[source sentence + 1]``.
+        search: Finds the path within a band.
+
+    Raises:
+        InputError: Its sentences are too long for the narrowest band (``document_too_long``).
+    """
+    half = max(_LEAST_HALF, _CHEAP_POSITIONS // (2 * len(centre)))
+    half = _narrowed(words, centre, half)
+    room = Room(POSITIONS, functools.partial(_has_room, words))
+    return _widened(centre, len(words.target), half, room, KINDS, search)
 
 
 def unaligned(sources: int, targets: int) -> Path:

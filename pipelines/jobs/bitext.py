@@ -20,6 +20,7 @@ from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import expected_rows, prepare
 from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.run.sentence_encoder_choice import encoder_of
 from pairweave.pipelines.steps.document_aligning import (
     Documents,
     EachDocument,
@@ -29,7 +30,7 @@ from pairweave.pipelines.steps.document_aligning import (
     sure_pairs,
 )
 from pairweave.pipelines.steps.document_reading import DocumentSettings, is_table
-from pairweave.pipelines.steps.hmm_fitting import FitAligner
+from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, FitAligner
 from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
 from pairweave.transforms import schemas
@@ -102,6 +103,18 @@ def check(options: BitextOptions) -> None:
             )
         if corpus.pair_by == "name" and corpus.input:
             raise ConfigError("--pair_by name: goes with --source_input and --target_input")
+    if options.scorer == "words":
+        for name in ("encoder", "layer", "revision"):
+            if getattr(options, name) is not None:
+                raise ConfigError(f"--{name}: give --scorer encoder or --scorer both as well")
+    else:
+        if options.encoder is None:
+            raise ConfigError(f"--scorer {options.scorer}: give --encoder as well")
+        if options.paragraphs == "first":
+            raise ConfigError("--paragraphs first: goes with --scorer words")
+    unused = sorted((of_fit | {"model"}) & options.model_fields_set)
+    if not options.aligns and unused:
+        raise ConfigError(f"--{unused[0]}: --scorer encoder fits and uses no hmm; leave it out")
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("parallel_source_input and parallel_target_input belong together")
 
@@ -140,7 +153,9 @@ def graph(
 ) -> None:
     """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
     options, config = run.options, run.write_config
-    model: Model = run.model or fitted_model(pipeline, run, parallel)  # type: ignore[assignment]
+    model: Model = NO_MODEL
+    if options.aligns:
+        model = run.model or fitted_model(pipeline, run, parallel)  # type: ignore[assignment]
     align = EachDocument(
         aligned_rows,
         model,
@@ -149,6 +164,7 @@ def graph(
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
+        encoder=encoder_of(options),
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)

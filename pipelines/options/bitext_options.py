@@ -38,6 +38,32 @@ class SentenceOptions(StepOptions):
         "parallel text if there is any)",
         json_schema_extra={"metavar": "DIR"},
     )
+    scorer: Literal["words", "encoder", "both"] = Field(
+        "words",
+        description="what scores pairs: words, the lexicon of the hmm; encoder, the cosines of an "
+        "encoder's sentences (--encoder), as vecalign does; both",
+        json_schema_extra=UNSAID,
+    )
+    encoder: str | None = Field(
+        None,
+        min_length=1,
+        description="scorer encoder or both: directory or hub name of the encoder",
+        json_schema_extra={"metavar": "DIR", **UNSAID},
+    )
+    revision: str | None = Field(
+        None,
+        description="scorer encoder or both: branch, tag or commit of a hub model (default: its "
+        "newest)",
+        json_schema_extra=UNSAID,
+    )
+    layer: int | None = Field(
+        None,
+        ge=-200,
+        le=200,
+        description="scorer encoder or both: layer whose vectors are compared (default -1, the "
+        "last)",
+        json_schema_extra=UNSAID,
+    )
     parallel_source_input: Patterns = Field(
         (),
         description="line-parallel text to fit on as well, the source side",
@@ -60,8 +86,8 @@ class SentenceOptions(StepOptions):
         ge=-100,
         le=100,
         description="lowest score of a pair: the mean over its words of how much likelier each is "
-        "given the other side than by its frequency alone, as a natural logarithm; lower ones are "
-        "rejected",
+        "given the other side than by its frequency alone, as a natural logarithm; with --scorer "
+        "encoder, how far its sides are apart, from -1 (by chance) to 0; lower ones are rejected",
     )
     min_document_score: float = Field(
         -0.5,
@@ -84,6 +110,8 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
 
     DOCUMENTS: ClassVar[bool] = True
 
+    OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset({"layer", "revision"})
+
     corpora: tuple[DocumentCorpus, ...] = ()
     max_tokens: MaxTokens = Field(1_000, description="longest side, in tokens")
     max_ratio: MaxRatio = Field(
@@ -96,6 +124,11 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         """Tell whether lines or cells become sentences only on a worker."""
         tables = any(corpus.input for corpus in (self, *self.corpora))
         return self.split != "none" or tables
+
+    @property
+    def aligns(self) -> bool:
+        """Return True if the job needs an aligner, and fits one if none is given."""
+        return self.scorer != "encoder"
 
     @property
     def given_model(self) -> str | None:

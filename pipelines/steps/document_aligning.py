@@ -9,6 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.models.sentences.embedding_aligner import (
+    SentenceVectors,
+    align_by_vectors,
+    gains_within,
+)
+from pairweave.models.sentences.encoder_reference import SentenceEncoderReference
 from pairweave.models.sentences.paragraph_order import ParagraphOrder, align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
@@ -17,7 +23,12 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_words,
     unaligned,
 )
-from pairweave.pipelines.steps.document_reading import DocumentSettings, read_documents
+from pairweave.pipelines.steps.document_reading import (
+    DocumentPair,
+    DocumentSettings,
+    alignable_texts,
+    read_documents,
+)
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
@@ -134,6 +145,7 @@ def aligned_rows(
     output: str,
     plan: str,
     first: Mapping[int, int],
+    encoder: SentenceEncoderReference | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each bead; leave the beads as text, and the unit's receipt.
 
@@ -145,6 +157,7 @@ def aligned_rows(
         output: The run's directory.
         plan: Digest of its plan.
         first: Number of each unit's first document.
+        encoder: Scores pairs as well, or alone if ``model`` is `NO_MODEL`.
     """
     rows = 0
     characters: Counter[str] = Counter()
@@ -155,7 +168,10 @@ def aligned_rows(
             batches: Iterable[pa.RecordBatch] = [document]
             blocks.append(NO_SENTENCE)
         else:
-            path = align_document(document.words, model, settings.order)
+            if encoder is None:
+                path = align_document(document.words, model, settings.order)
+            else:
+                path = align_with_encoder(document, model, encoder)
             beads = _placed(path)
             batches = bead_rows(unit, document.name, document.sides, beads, least)
             blocks.append(bead_lines(beads))
@@ -181,6 +197,24 @@ def align_document(
         return align_by_words(part, align_by_length(part), fitted)
 
     return align_in_order(words, order, search)
+
+
+def align_with_encoder(
+    document: DocumentPair,
+    model: hmm_reference.HmmReference,
+    encoder: SentenceEncoderReference,
+) -> Path:
+    """Align a document pair by the vectors of its sentences, and by words if there is a model."""
+    words = document.words
+    if not min(len(words.source), len(words.target)):
+        return unaligned(len(words.source), len(words.target))
+    loaded = encoder.load()
+    source, target = (loaded.vectors(alignable_texts(side).to_pylist()) for side in document.sides)
+    vectors = SentenceVectors(source, target)
+    if model == NO_MODEL:
+        return align_by_vectors(words, vectors)
+    gains = functools.partial(gains_within, vectors=vectors)
+    return align_by_words(words, align_by_length(words), hmm_reference.load(model).model, gains)
 
 
 def _placed(path: Path) -> list[PlacedBead]:

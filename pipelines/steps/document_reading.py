@@ -163,7 +163,7 @@ def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: i
     return dataclasses.replace(side, problems={**found, **side.problems})
 
 
-def _texts_to_cut(side: Sentences) -> pa.StringArray:
+def alignable_texts(side: Sentences) -> pa.StringArray:
     """Return the texts of a side, empty where a sentence is too long to be aligned by its words."""
     long = [row for row, found in side.problems.items() if found.reason == ScreenReject.TOO_LONG]
     mask = np.zeros(len(side), np.bool_)
@@ -175,8 +175,8 @@ def words_of(unit: Unit, sides: tuple[Sentences, Sentences], tokens: TokenConfig
     """Cut a document pair into words."""
     source, target = sides
     return DocumentWords(
-        cut_words(_texts_to_cut(source), tokens, unit.source_lang),
-        cut_words(_texts_to_cut(target), tokens, unit.target_lang),
+        cut_words(alignable_texts(source), tokens, unit.source_lang),
+        cut_words(alignable_texts(target), tokens, unit.target_lang),
         source.paragraphs,
         target.paragraphs,
         unit.file,

@@ -77,3 +77,23 @@ def word_score(chances, frequencies, nothing):
         made = sum(row) / max(len(row), 1)
         total += math.log(nothing + (1 - nothing) * made / frequency)
     return total
+
+
+def vector_cost(source, target, sources, targets):
+    """Return what a bead costs by its vectors for each pair of its sentences.
+
+    Args:
+        source: Vectors of the bead's source sentences.
+        target: Vectors of its target sentences.
+        sources: Vectors of all source sentences.
+        targets: Vectors of all target sentences.
+    """
+
+    def cosine(one, other):
+        product = sum(a * b for a, b in zip(one, other, strict=True))
+        return product / (math.hypot(*one) * math.hypot(*other))
+
+    left, right = ([sum(column) for column in zip(*side, strict=True)] for side in (source, target))
+    apart = 1 - sum(cosine(left, other) for other in targets) / len(targets)
+    apart += 1 - sum(cosine(other, right) for other in sources) / len(sources)
+    return 2 * (1 - cosine(left, right)) / apart

@@ -1,0 +1,184 @@
+"""Aligns the sentences of a document by their vectors, from coarse to fine (vecalign's method).
+
+Thompson and Koehn (2019): vectors of neighbouring sentences are averaged again and again until a
+text is short enough for a search of all positions; each path is then the centre of a narrow band
+at twice the resolution. Time and memory are linear in the sentences.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from pairweave.models.sentences.bead_weights import (
+    BOTH_WEIGHT,
+    ENCODER_WEIGHT,
+    KINDS,
+    LEAVE_PERCENTILE,
+    MOST_SENTENCES,
+    WEIGHTS,
+    WITHOUT_PARAGRAPHS,
+    kinds_of,
+)
+from pairweave.models.sentences.sentence_aligner import (
+    DocumentWords,
+    Path,
+    band_about,
+    positions_of,
+    search_band,
+)
+from pairweave.transforms.kernels.sampling import row_draws
+from pairweave.transforms.kernels.sentences import beads, embedded
+from pairweave.transforms.kernels.sentences.beads import Band, Document
+
+_COARSE = kinds_of({(1, 1): 1.0, (1, 0): 1.0, (0, 1): 1.0})
+"""Beads of coarse levels, all as likely as the others (Thompson and Koehn 2019, section 3.3)."""
+
+_WHOLE = 300
+"""Sentences of a side below which all positions are searched, as in vecalign."""
+
+_HALF = 20
+"""Half the width of the band of a coarse level."""
+
+_SAMPLES = 20_000
+"""Random pairs of sentences whose costs give that of leaving a sentence out, as in vecalign."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceVectors:
+    """The vectors of both sides of a document, each a sum over its pieces.
+
+    Attributes:
+        source: float32 ``[sentence, hidden]``; zeros for a sentence without pieces.
+        target: Likewise.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+
+
+def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
+    """Return the best path by vectors alone.
+
+    The score of a bead is the negative of its cost for each pair of sentences: 0 for equal vectors,
+    about -1 for sentences that have nothing to do with each other.
+    """
+    document = words.as_kernels_take_it()
+    weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
+    centre = _coarse_centre(vectors)
+    about = _about(vectors)
+    found: embedded.Embedded | None = None
+
+    def search(band: Band) -> np.ndarray:
+        nonlocal found
+        found = _within(band, vectors, about)
+        back = embedded.best_beads(band, KINDS, document, weights, found)
+        return beads.trace(band, KINDS, back)
+
+    path, band, at_edge = search_band(words, centre, search)
+    assert found is not None
+    costs = embedded.path_costs(path, band, KINDS, found)
+    return Path(KINDS.sources[path], KINDS.targets[path], -costs, at_edge)
+
+
+def gains_within(band: Band, vectors: SentenceVectors) -> embedded.Embedded:
+    """Return what vectors say of the beads within a band, beside words."""
+    return _within(band, vectors, _about(vectors), BOTH_WEIGHT)
+
+
+@dataclasses.dataclass(frozen=True)
+class _About:
+    """What a cost is compared with: see `transforms.kernels.sentences.embedded`."""
+
+    norms: tuple[np.ndarray, np.ndarray]
+    apart: tuple[np.ndarray, np.ndarray]
+    leave: float
+
+
+def _about(vectors: SentenceVectors, most: int = MOST_SENTENCES) -> _About:
+    sides = vectors.source, vectors.target
+    units = [_units(side) for side in sides]
+    norms, apart = [], []
+    for side, others in zip(sides, units[::-1], strict=True):
+        mean = others.mean(axis=0) if len(others) else np.zeros(side.shape[1], np.float32)
+        ends = np.concatenate([np.zeros_like(side[:1]), np.cumsum(side, axis=0, dtype=np.float64)])
+        lengths = np.zeros((len(side), most), np.float32)
+        distances = np.ones((len(side), most), np.float32)
+        for run in range(min(most, len(side))):
+            sums = ends[run + 1 :] - ends[: len(ends) - run - 1]
+            length = np.linalg.norm(sums, axis=1)
+            lengths[run:, run] = length
+            distances[run:, run] = 1 - (sums @ mean) / np.maximum(length, 1e-9)
+        norms.append(lengths)
+        apart.append(distances)
+    return _About((norms[0], norms[1]), (apart[0], apart[1]), _leave(units, apart))
+
+
+def _leave(units: list[np.ndarray], apart: list[np.ndarray]) -> float:
+    """Return the cost of leaving a sentence out: a low percentile of those of random pairs."""
+    counts = [len(side) for side in units]
+    if not min(counts):
+        return 0.0
+    numbers = np.arange(min(_SAMPLES, counts[0] * counts[1]), dtype=np.uint64)
+    picks = []
+    for side, count in enumerate(counts):
+        bits = row_draws(np.uint64(0), numbers, np.uint64(side), np.zeros_like(numbers))
+        picks.append(((bits >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int64))
+    cosines = np.einsum("ij,ij->i", units[0][picks[0]], units[1][picks[1]])
+    others = apart[0][picks[0], 0] + apart[1][picks[1], 0]
+    costs = 2 * np.maximum(1 - cosines, 0) / np.maximum(others, 1e-6)
+    return float(np.percentile(costs, LEAVE_PERCENTILE))
+
+
+def _within(
+    band: Band, vectors: SentenceVectors, about: _About, weight: float = ENCODER_WEIGHT
+) -> embedded.Embedded:
+    products = np.zeros(band.begins[-1], np.float32)
+    for row in range(1, len(band.low)):
+        first = max(int(band.low[row]), 1)
+        last = int(band.high[row])
+        start = int(band.begins[row]) + first - int(band.low[row])
+        products[start : start + last - first] = (
+            vectors.target[first - 1 : last - 1] @ vectors.source[row - 1]
+        )
+    return embedded.Embedded(products, *about.norms, *about.apart, about.leave, weight)
+
+
+def _coarse_centre(vectors: SentenceVectors) -> np.ndarray:
+    """Return the position of a path of single sentences in each row, found from coarse to fine."""
+    levels = [vectors]
+    while max(len(levels[-1].source), len(levels[-1].target)) > _WHOLE:
+        levels.append(SentenceVectors(_halved(levels[-1].source), _halved(levels[-1].target)))
+    centre: np.ndarray | None = None
+    for level in reversed(levels):
+        rows, columns = len(level.source), len(level.target)
+        if centre is None:
+            band = band_about(np.zeros(rows + 1, np.int64), columns, columns + 1)
+        else:
+            doubled = np.minimum(2 * np.repeat(centre, 2)[: rows + 1], columns)
+            doubled[-1] = columns
+            band = band_about(np.maximum.accumulate(doubled), columns, _HALF)
+        flat = Document(
+            np.arange(rows + 1),
+            np.arange(columns + 1),
+            np.zeros(rows + 1, np.int64),
+            np.zeros(columns + 1, np.int64),
+            1.0,
+        )
+        unit = SentenceVectors(_units(level.source), _units(level.target))
+        found = _within(band, unit, _about(unit, 1))
+        back = embedded.best_beads(band, _COARSE, flat, WITHOUT_PARAGRAPHS, found)
+        centre = positions_of(beads.trace(band, _COARSE, back), _COARSE)
+    assert centre is not None
+    return centre
+
+
+def _halved(side: np.ndarray) -> np.ndarray:
+    """Return the sums of neighbouring unit vectors; the last one of an odd number stays alone."""
+    units = _units(side)
+    if len(units) % 2:
+        units = np.concatenate([units, np.zeros_like(units[:1])])
+    return units[::2] + units[1::2]
+
+
+def _units(side: np.ndarray) -> np.ndarray:
+    return side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-9)

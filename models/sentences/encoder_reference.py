@@ -1,0 +1,86 @@
+"""The encoder of sentences of a job: its reference, and how workers load it.
+
+Importable without torch.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.loaded_once import LoadedOnce
+from pairweave.models.neural_models import absolute_model, import_neural
+from pairweave.transforms.errors import ConfigError
+
+_WANTED_BY = "--scorer encoder"
+
+_loaded: LoadedOnce["SentenceEncoder"] = LoadedOnce()
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceEncoderReference:
+    """A reference to an encoder of sentences, which is sent to workers.
+
+    Attributes:
+        config: Its settings; a local directory is absolute, and the layer is counted from the
+            front.
+        digest: Digest of its files.
+    """
+
+    config: EncoderConfig
+    digest: str
+
+    def load(self) -> "SentenceEncoder":
+        """Return the encoder, loaded once in a process.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+        """
+        return _loaded.load(self, lambda: SentenceEncoder(self))
+
+
+class SentenceEncoder:
+    """The encoder of a process; calls run one at a time, since memory suffices for one."""
+
+    def __init__(self, reference: SentenceEncoderReference) -> None:
+        """Load it.
+
+        Raises:
+            ConfigError: It cannot be loaded, or is not the one that is meant.
+        """
+        neural = import_neural("pairweave.models.sentences.sentence_encoder", _WANTED_BY)
+        self._encode = neural.encode_sentences
+        self._pieces = neural.load_pieces(reference.config)
+        self._lock = threading.Lock()
+        if self._pieces.encoder.digest != reference.digest:
+            raise ConfigError(
+                f"{reference.config.model}: not the encoder that the run was planned with; its "
+                "files changed, or a hub model's branch moved (give a commit with --revision)"
+            )
+
+    def vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of sentences (`models.sentences.sentence_encoder`)."""
+        with self._lock:
+            return self._encode(self._pieces, texts)
+
+
+def find(model: str, layer: int | None, revision: str | None) -> SentenceEncoderReference:
+    """Find an encoder; its weights are hashed, not loaded.
+
+    Args:
+        model: Its directory or name on the hub.
+        layer: The layer whose vectors are compared; None for the last.
+        revision: Branch, tag or commit of a hub model.
+
+    Raises:
+        ConfigError: The extra ``neural`` is not installed, or there is no such model or layer.
+    """
+    encoder = import_neural("pairweave.models.encoder.encoder", _WANTED_BY)
+    config = EncoderConfig(
+        absolute_model(model), layer=-1 if layer is None else layer, revision=revision
+    )
+    encoder.check_device(config)
+    number, digest = encoder.inspect_encoder(config)
+    return SentenceEncoderReference(dataclasses.replace(config, layer=number), digest)

@@ -1,0 +1,61 @@
+"""Vectors of sentences, from an encoder's vectors of their pieces."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from pairweave.models.encoder.encoder import load_encoder
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.piece_encoder import PieceEncoder
+from pairweave.models.encoder.pieces import cut_pieces, cut_windows
+
+_CHARACTERS = {"cpu": 1 << 17, "cuda": 1 << 21}
+"""Text whose pieces' vectors are held at once."""
+
+
+def load_pieces(config: EncoderConfig) -> PieceEncoder:
+    """Load an encoder that turns pieces into vectors.
+
+    Raises:
+        ConfigError: It cannot be loaded.
+    """
+    # Sums that several threads share are rounded in another order: one thread for each batch.
+    torch.set_num_threads(1)
+    return PieceEncoder(config, load_encoder(config))
+
+
+def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
+    """Return the sum of the vectors of each sentence's pieces.
+
+    A long sentence is encoded in overlapping windows (`models.encoder.pieces.cut_windows`).
+
+    Args:
+        pieces: The encoder.
+        texts: The sentences; one without pieces has a vector of zeros.
+
+    Returns:
+        Vectors, float32 ``[sentence, hidden]``.
+
+    Raises:
+        WorkerError: The encoder made something that is not a number.
+    """
+    encoder = pieces.encoder
+    made = np.zeros((len(texts), encoder.hidden_size), np.float32)
+    most = _CHARACTERS[encoder.device.type]
+    first = 0
+    while first < len(texts):
+        last, size = first + 1, len(texts[first])
+        while last < len(texts) and size + len(texts[last]) <= most:
+            size += len(texts[last])
+            last += 1
+        cut = cut_pieces(encoder.tokenizer, texts[first:last])
+        overlap = min(encoder.limit // 4, encoder.limit - 1)
+        hidden = pieces.encode(cut.ids, cut_windows(cut.offsets, encoder.limit, overlap)).float()
+        pieces.require_finite(hidden)
+        owners = pieces.send(np.repeat(np.arange(last - first), np.diff(cut.offsets)))
+        sums = torch.zeros((last - first, encoder.hidden_size), device=encoder.device)
+        sums.index_add_(0, owners, hidden)
+        made[first:last] = sums.cpu().numpy()
+        first = last
+    return made
