@@ -4,6 +4,7 @@ Importable without torch.
 """
 
 import dataclasses
+import functools
 import threading
 from collections.abc import Sequence
 
@@ -66,6 +67,7 @@ class SentenceEncoder:
             return self._encode(self._pieces, texts)
 
 
+@functools.cache  # its weights are hashed
 def find(model: str, layer: int | None, revision: str | None) -> SentenceEncoderReference:
     """Find an encoder; its weights are hashed, not loaded.
 

@@ -20,7 +20,6 @@ from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import expected_rows, prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run.sentence_encoder_choice import encoder_of
 from pairweave.pipelines.steps.document_aligning import (
     Documents,
     EachDocument,
@@ -164,7 +163,7 @@ def graph(
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
-        encoder=encoder_of(options),
+        encoder=options.sentence_encoder(),
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,9 @@ from pairweave.pipelines.options.corpus_options import DocumentCorpus
 from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxTokens
 from pairweave.transforms.units import Notice
+
+if TYPE_CHECKING:
+    from pairweave.models.sentences.encoder_reference import SentenceEncoderReference
 
 _PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
 """Entries of every plan, so that a run continues one that an earlier version began."""
@@ -141,16 +144,32 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         return {**super().named_files(), "parallel": names}
 
     def plan_settings(self) -> dict[str, object]:
-        """Return the entries of options that other jobs have, and the splitter's version."""
+        """Return the entries of options that other jobs have, splitter and encoder as well."""
         from pairweave.transforms.sentences.splitting import splitting_of
 
-        if self.split == "none":
-            return _PLAN_CONSTANTS
-        return {**_PLAN_CONSTANTS, "splitter": splitting_of(self.split).splitter}
+        settings = dict(_PLAN_CONSTANTS)
+        if self.split != "none":
+            settings["splitter"] = splitting_of(self.split).splitter
+        encoder = self.sentence_encoder()
+        if encoder is not None:
+            settings |= {"encoder": encoder.digest, "layer": encoder.config.layer}
+        return settings
+
+    def sentence_encoder(self) -> "SentenceEncoderReference | None":
+        """Return the encoder that scores pairs, if one does.
+
+        Raises:
+            ConfigError: There is no such model or layer, or the extra ``neural`` is not installed.
+        """
+        from pairweave.models.sentences import encoder_reference
+
+        if self.scorer == "words" or self.encoder is None:
+            return None
+        return encoder_reference.find(self.encoder, self.layer, self.revision)
 
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on nothing but the documents that it judges."""
-        if self.model is not None or self.parallel_source_input:
+        if self.model is not None or self.parallel_source_input or not self.aligns:
             return
         message = (
             "the aligner is fitted on the documents alone and learns the very pairs that it then "
