@@ -104,6 +104,9 @@ COMMANDS = {
         "pairweave.pipelines.commands.evaluate.evaluate_command",
         "measure results against gold data",
     ),
+    "status": Command(
+        "pairweave.pipelines.commands.status", "show how far a run or a job on Dataflow is"
+    ),
     "report": Command(
         "pairweave.pipelines.commands.report_command",
         "write the HTML report of a finished run again",

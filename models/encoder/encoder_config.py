@@ -15,6 +15,9 @@ TransportMass = Literal["uniform", "norm"]
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
 LongPairs = Literal["windows", "reject"]
 
+ACCELERATOR = r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$"
+"""Beam's way to write the accelerator that a step asks for."""
+
 HEADS: tuple[str, ...] = get_args(HeadName)
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 UNITS: tuple[str, ...] = get_args(CompareUnit)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.models.encoder.encoder_config import LongPairs, Precision
+from pairweave.models.encoder.encoder_config import ACCELERATOR, LongPairs, Precision
 from pairweave.transforms.config import UNPLANNED, Share, StepOptions
 
 ScorerName = Literal["hmm", "yisi2", "margin"]
@@ -119,4 +119,11 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
         description="yisi2: linear map of source vectors to target vectors, as projection_fit "
         "makes it",
         json_schema_extra={"metavar": "DIR", **UNPLANNED},
+    )
+    accelerator: str | None = Field(
+        None,
+        pattern=ACCELERATOR,
+        description="accelerator to request from the runner for the step with the encoder only, "
+        "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
+        json_schema_extra=UNPLANNED,
     )

@@ -6,6 +6,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.encoder.encoder_config import (
+    ACCELERATOR,
     TRANSPORT_SETTINGS,
     CompareUnit,
     EncoderConfig,
@@ -131,7 +132,7 @@ class EncoderOptions(Options):
     )
     accelerator: str | None = Field(
         None,
-        pattern=r"^type:[\w.-]+;count:[1-9]\d*(;[\w.:-]+)*$",
+        pattern=ACCELERATOR,
         description="encoder: accelerator to request from the runner for the alignment step only, "
         "such as 'type:nvidia-l4;count:1;install-nvidia-driver'",
         json_schema_extra=UNPLANNED,

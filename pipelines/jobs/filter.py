@@ -199,7 +199,7 @@ def by_encoder(
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
-    return shards | "Score" >> MapShards(
+    score = MapShards(
         judge_and_compare,
         counted,
         reference=similarity.reference,
@@ -207,6 +207,8 @@ def by_encoder(
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )
+    hints = {} if options.accelerator is None else {"accelerator": options.accelerator}
+    return shards | "Score" >> score.with_resource_hints(**hints)
 
 
 def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
@@ -225,6 +227,7 @@ def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int])
         rules=rule_config(options),
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
+        accelerator=options.accelerator,
     )
 
 

@@ -54,6 +54,17 @@ class PhrasesOptions(PhraseOptions, Options):
     )
 
 
+class StatusOptions(Options):
+    """Options of ``status``."""
+
+    places: tuple[str, ...] = Field(
+        min_length=1,
+        description="directory or URI of a run, or the id of a job on Dataflow, which also needs "
+        "--project and --region",
+        json_schema_extra={"at": 0},
+    )
+
+
 class FilterFitOptions(Options):
     """Options of ``filter_fit``."""
 

@@ -31,6 +31,7 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
         rules: RuleConfig,
         copies: DuplicateConfig,
         every: bool,
+        accelerator: str | None = None,
     ) -> None:
         """Set how pairs are compared.
 
@@ -42,6 +43,7 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
             rules: The rules; what they reject is no neighbour.
             copies: What counts as a duplicate.
             every: Whether pairs that a rule rejects are scored as well.
+            accelerator: Beam's resource hint for the step that encodes.
         """
         super().__init__()
         self._encode = functools.partial(
@@ -51,10 +53,12 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
             compare, reference=reference, place=place, shards=shards, rules=rules, copies=copies
         )
         self._wanted = wanted
+        self._hints = {} if accelerator is None else {"accelerator": accelerator}
 
     def expand(self, shards: Shards) -> Shards:
         """Encode each shard; once all are, compare."""
-        encoded = shards | "Encode" >> beam.Map(self._encode).with_output_types(Shard)
+        encode = beam.Map(self._encode).with_output_types(Shard)
+        encoded = shards | "Encode" >> encode.with_resource_hints(**self._hints)
         numbers = encoded | "Numbers" >> beam.Map(lambda shard: shard.number)
         wanted = self._wanted
         chosen = encoded | "Wanted" >> beam.Filter(lambda shard: shard.number in wanted)

@@ -62,17 +62,26 @@ def check_flags(given: Mapping[str, str]) -> None:
     Raises:
         ConfigError: One is missing or wrong; names it.
     """
-    if not installed():
-        raise ConfigError("engine dataflow: needs packages; run pip install 'pairweave[gcp]'")
+    check_service_flags(given)
     for name, why in _UNFIT.items():
         if name in given:
             raise ConfigError(f"--{name}: {why}")
-    _check_project(given.get("project"))
-    _check_region(given.get("region"))
     _check_bucket("temp_location", given.get("temp_location"), "files of the service and its jobs")
     if "staging_location" in given:
         _check_bucket("staging_location", given["staging_location"], "the graph")
     _check_image(given.get("sdk_container_image"))
+
+
+def check_service_flags(given: Mapping[str, str]) -> None:
+    """Check what every request to the service needs.
+
+    Raises:
+        ConfigError: It is missing or wrong; names it.
+    """
+    if not installed():
+        raise ConfigError("engine dataflow: needs packages; run pip install 'pairweave[gcp]'")
+    _check_project(given.get("project"))
+    _check_region(given.get("region"))
 
 
 def _check_by_beam(extra: Sequence[str]) -> None:

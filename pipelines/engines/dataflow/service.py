@@ -11,8 +11,8 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 PROBE_SECONDS = 30.0
 """How long the service may take to answer one request."""
 
-ACTIVE = frozenset({"PENDING", "QUEUED", "RUNNING", "CANCELLING", "DRAINING", "STOPPED"})
-"""States of a job that has not ended."""
+FAILED = frozenset({"FAILED", "CANCELLED"})
+"""States of a job that has ended without success."""
 
 _RUNS_ALREADY = re.compile(r"already active job named (\S+) with id: (\S+?)\.? ")
 _REQUEST = re.compile(r"^[A-Z]+ https?://\S+: ")
@@ -68,11 +68,29 @@ def check(flags: Sequence[str]) -> None:
     request = api.ListJobsRequest(project_id=options.project, location=options.region, page_size=1)
     place = f"--project {options.project} --region {options.region}"
     with plain_errors(f"{place}: Dataflow refuses"):
-        _client(options).list_jobs(request, timeout=PROBE_SECONDS, retry=None)
+        client = _client(api.JobsV1Beta3Client, options)
+        client.list_jobs(request, timeout=PROBE_SECONDS, retry=None)
 
 
-def state_of(job: str, flags: Sequence[str]) -> Any:  # noqa: ANN401 - the client is not typed
-    """Return a job as the service describes it.
+@dataclasses.dataclass(frozen=True, slots=True)
+class FoundJob:
+    """A job as the service describes it.
+
+    Attributes:
+        name: Its name.
+        state: Its state, such as ``RUNNING``.
+        since: When it came into that state.
+        error: The last error that the service tells of a job that failed, in one line.
+    """
+
+    name: str
+    state: str
+    since: str
+    error: str | None
+
+
+def find_job(job: str, flags: Sequence[str]) -> FoundJob:
+    """Ask the service about a job.
 
     Args:
         job: Its id.
@@ -87,7 +105,27 @@ def state_of(job: str, flags: Sequence[str]) -> Any:  # noqa: ANN401 - the clien
     options = _options(flags)
     request = api.GetJobRequest(project_id=options.project, location=options.region, job_id=job)
     with plain_errors(f"job {job}: Dataflow refuses"):
-        return _client(options).get_job(request, timeout=PROBE_SECONDS, retry=None)
+        client = _client(api.JobsV1Beta3Client, options)
+        found = client.get_job(request, timeout=PROBE_SECONDS, retry=None)
+        state = api.JobState(found.current_state).name.removeprefix("JOB_STATE_")
+        error = _last_error(job, options) if state in FAILED else None
+    since = f"{found.current_state_time:%Y-%m-%d %H:%M:%S} UTC"
+    return FoundJob(found.name, state, since, error)
+
+
+def _last_error(job: str, options: Any) -> str | None:  # noqa: ANN401 - see _options
+    from google.cloud import dataflow_v1beta3 as api
+
+    request = api.ListJobMessagesRequest(
+        project_id=options.project,
+        location=options.region,
+        job_id=job,
+        minimum_importance=api.JobMessageImportance.JOB_MESSAGE_ERROR,
+    )
+    client = _client(api.MessagesV1Beta3Client, options)
+    told = client.list_job_messages(request, timeout=PROBE_SECONDS, retry=None)
+    texts = [" ".join(message.message_text.split()) for message in told]
+    return texts[-1] if texts else None
 
 
 @contextlib.contextmanager
@@ -160,18 +198,17 @@ def _options(flags: Sequence[str]) -> Any:  # noqa: ANN401 - options have no sta
     return PipelineOptions(list(flags)).view_as(GoogleCloudOptions)
 
 
-def _client(options: Any) -> Any:  # noqa: ANN401 - the client is not typed
+def _client(kind: Any, options: Any) -> Any:  # noqa: ANN401 - the client is not typed
     """Return a client for the address and the credentials that Beam would use."""
     import google.auth.credentials
     from apache_beam.internal.gcp import auth
     from google.api_core.client_options import ClientOptions
-    from google.cloud import dataflow_v1beta3 as api
 
     found = None if options.no_auth else auth.get_service_credentials(options)
     credentials = found or google.auth.credentials.AnonymousCredentials()
     address = (options.dataflow_endpoint or "").strip().rstrip("/")
     local = "localhost" in address or "sandbox" in address
-    return api.JobsV1Beta3Client(
+    return kind(
         credentials=credentials,
         client_options=ClientOptions(
             api_endpoint=address if local else re.sub("^https?://", "", address) or None

@@ -1,0 +1,44 @@
+"""The command ``status``: how far a run is, and what Dataflow says of its job."""
+
+import re
+from collections.abc import Sequence
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.engines.dataflow import checks, service
+from pairweave.pipelines.engines.engines import Given
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import StatusOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.run.run_state import read_state
+from pairweave.transforms.storage import files
+
+_JOB = re.compile(r"\d{4}-\d{2}-\d{2}_\d{2}_\d{2}_\d{2}-\d+")
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Print the state of runs and jobs; fail if a job has ended without success."""
+    options, extra = flags.parse(
+        StatusOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=True
+    )
+    well = True
+    for place in options.places:
+        if _JOB.fullmatch(place):
+            well &= _show_job(place, extra)
+        else:
+            _show_run(place)
+    return 0 if well else 1
+
+
+def _show_run(output: str) -> None:
+    state = read_state(files.absolute(output))
+    terminal.say("\n".join([output, *(f"  {line}" for line in state.lines())]))
+
+
+def _show_job(job: str, extra: Sequence[str]) -> bool:
+    """Print what the service says of a job; tell whether it has not failed."""
+    checks.check_service_flags(Given(extra).values)
+    found = service.find_job(job, extra)
+    lines = [f"Dataflow job {job} ({found.name})", f"  {found.state.lower()} since {found.since}"]
+    lines += [f"  {found.error}"] if found.error else []
+    terminal.say("\n".join(lines))
+    return found.state not in service.FAILED

@@ -1,0 +1,92 @@
+"""How far a run is, from the files that it has written: its plan, receipts and manifest."""
+
+import dataclasses
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.run_files import (
+    MANIFEST,
+    PLAN,
+    RECEIPTS,
+    Json,
+    plan_digest,
+    read_json,
+)
+from pairweave.transforms.storage import files
+
+
+@dataclasses.dataclass(frozen=True)
+class RunState:
+    """What a run's files say.
+
+    Attributes:
+        job: The job's name.
+        digest: Digest of its plan.
+        units: Units in the plan.
+        units_read: Units with a receipt.
+        shards: Shards in the plan.
+        shards_done: Shards with a receipt of this plan.
+        kept: Rows kept in those shards.
+        rejected: Rows rejected in those shards, by reason.
+        committed: Whether the manifest is there, which is written last.
+    """
+
+    job: str
+    digest: str
+    units: int
+    units_read: int
+    shards: int
+    shards_done: int
+    kept: int
+    rejected: dict[str, int]
+    committed: bool
+
+    def lines(self) -> list[str]:
+        """Return lines for a person."""
+        rejected = sum(self.rejected.values())
+        reasons = sorted(self.rejected.items(), key=lambda item: (-item[1], item[0]))
+        why = ", ".join(f"{reason} {rows:,}" for reason, rows in reasons)
+        return [
+            f"job {self.job}, plan {self.digest}",
+            f"units read {self.units_read:,} of {self.units:,}",
+            f"shards done {self.shards_done:,} of {self.shards:,}",
+            f"pairs in them: kept {self.kept:,}, rejected {rejected:,}{f' ({why})' if why else ''}",
+            f"committed: {'yes' if self.committed else 'no'}",
+        ]
+
+
+def read_state(output: str) -> RunState:
+    """Read how far a run is.
+
+    Raises:
+        ConfigError: There is no run in this directory.
+    """
+    if not files.exists(files.join(output, PLAN)):
+        raise ConfigError(f"{output}: there is no run here: {PLAN} is missing")
+    plan = read_json(files.join(output, PLAN))
+    digest = plan_digest(plan)
+    names = files.list_names(files.join(output, RECEIPTS))
+    receipts = _receipts(output, [name for name in names if name.startswith("shard-")], digest)
+    rejected: Counter[str] = Counter()
+    for receipt in receipts:
+        for entry in receipt["rejected"]:
+            rejected[str(entry["reason"])] += int(entry["rows"])
+    return RunState(
+        job=str(plan["job"]),
+        digest=digest,
+        units=len(plan["units"]),
+        units_read=sum(name.startswith("unit-") for name in names),
+        shards=int(plan["shards"]),
+        shards_done=len(receipts),
+        kept=sum(int(receipt["kept"]) for receipt in receipts),
+        rejected=dict(rejected),
+        committed=files.exists(files.join(output, MANIFEST)),
+    )
+
+
+def _receipts(output: str, names: list[str], digest: str) -> list[Json]:
+    """Return the receipts of one plan; those of other plans count for nothing."""
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = pool.map(lambda name: read_json(files.join(output, RECEIPTS, name)), names)
+        return [receipt for receipt in found if receipt.get("plan") == digest]
