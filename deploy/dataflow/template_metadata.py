@@ -1,0 +1,110 @@
+"""Write the metadata of a Flex Template for each job, from the job's options.
+
+python deploy/dataflow/template_metadata.py deploy/dataflow/templates
+"""
+
+import importlib
+import json
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options.base import RunOptions
+
+OF_LAUNCHER = frozenset(
+    {
+        # Set by the template's program, or decided by the service.
+        *("engine", "wait", "workers", "attempts", "plan_only"),
+        # Written by a command that waits for the end of the job; made from other options in YAML.
+        *("pharaoh", "scores", "beads", "preview", "corpora"),
+    }
+)
+"""Options that are no parameters of a template."""
+
+
+def jobs() -> dict[str, type[RunOptions]]:
+    """Return the jobs that can run on Dataflow, and their options."""
+    found = {}
+    for name, command in COMMANDS.items():
+        module, _, model = command.options.partition(":")
+        options = getattr(importlib.import_module(module), model) if module else None
+        if options is not None and issubclass(options, RunOptions):
+            found[name] = options
+    return found
+
+
+def metadata(job: str, options: type[RunOptions]) -> dict[str, Any]:
+    """Return the metadata of a job's template."""
+    parameters = [
+        _parameter(name, field)
+        for name, field in options.model_fields.items()
+        if name not in OF_LAUNCHER
+    ]
+    first = {"name": "job", "label": "Job", "helpText": "The job.", "regexes": [f"^{job}$"]}
+    return {
+        "name": f"pairweave {job}",
+        "description": COMMANDS[job].about,
+        "parameters": [first, *sorted(parameters, key=lambda each: each.get("isOptional", False))],
+    }
+
+
+def _parameter(name: str, field: FieldInfo) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": name,
+        "label": name.replace("_", " ").capitalize(),
+        "helpText": field.description,
+    }
+    if not field.is_required():
+        found["isOptional"] = True
+    if name == "output":
+        found["paramType"] = "GCS_WRITE_FOLDER"
+        found["regexes"] = ["^gs://.+$"]
+    regex = _regex(field)
+    if regex:
+        found["regexes"] = [regex]
+    return found
+
+
+def _regex(field: FieldInfo) -> str | None:
+    """Return what a value must look like, as far as its type says."""
+    for each in field.metadata:
+        if getattr(each, "pattern", None):
+            return str(each.pattern)
+    kinds = [kind for kind in _kinds(field.annotation) if kind is not type(None)]
+    if kinds == [bool]:
+        return "^(true|false)$"
+    if kinds == [int]:
+        return "^-?[0-9]+$"
+    if kinds == [float]:
+        return "^-?(inf|[0-9]*[.]?[0-9]+([eE]-?[0-9]+)?)$"
+    if kinds and all(isinstance(kind, str) for kind in kinds):
+        return f"^({'|'.join(kinds)})$"
+    return None
+
+
+def _kinds(annotation: object) -> list[Any]:
+    """Return the types of a union, and the words of literals."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _kinds(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) is typing.Literal:
+        return list(typing.get_args(annotation))
+    parts = typing.get_args(annotation)
+    if parts and typing.get_origin(annotation) is not tuple:
+        return [kind for part in parts for kind in _kinds(part)]
+    return [annotation]
+
+
+def write(directory: Path) -> None:
+    """Write one file for each job."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for job, options in jobs().items():
+        text = json.dumps(metadata(job, options), indent=2, ensure_ascii=False)
+        (directory / f"{job}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
