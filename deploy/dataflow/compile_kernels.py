@@ -50,6 +50,9 @@ def _run(directory: Path, job: str, texts: dict[str, Path], more: tuple[str, ...
         *("--source_lang", "en", "--target_lang", "de", "--workers", "1"),
         *("--output", str(directory / job), *more),
     ]
+    if job == "bitext":
+        words += ["--parallel_source_input", str(texts["en"])]
+        words += ["--parallel_target_input", str(texts["de"])]
     if job == "suggest":
         words += ["--translation_input", str(texts["mt"])]
     status = main(words)

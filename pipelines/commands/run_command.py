@@ -33,9 +33,6 @@ def main(name: str, arguments: Sequence[str]) -> int:
     files.check_store(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
     steps = read_recipe(path, options.output, given)
-    for step in steps:
-        if not getattr(step.options, "wait", True):
-            raise ConfigError(f"{path}: step {step.name}: wait: later steps need its end")
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(getattr(step.options, "workers", 1) > 1 for step in steps):
