@@ -232,4 +232,6 @@ def test_a_recipe_waits_for_its_steps(tmp_path, capsys):
         "steps:\n  - job: align\n    wait: false\n"
     )
     assert main(["run", "--config", str(recipe), "--output", str(tmp_path / "out")]) == 2
-    assert "step align: wait: later steps read what this one has finished" in capsys.readouterr().err
+    assert (
+        "step align: wait: later steps read what this one has finished" in capsys.readouterr().err
+    )
