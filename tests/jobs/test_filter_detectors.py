@@ -52,8 +52,8 @@ def test_a_target_in_another_language_is_rejected(directory, detector, module):
     ("detector", "message"),
     [
         ("cld3", "must be none, cld2, langid, lingua or fasttext:FILE"),
-        ("fasttext:nowhere.bin", "nowhere.bin: no such file; give a model of fastText"),
-        ("fasttext:corpus.en", "corpus.en: is no model of fastText"),
+        ("fasttext:nowhere.bin", "nowhere.bin: no such file; give a fastText model"),
+        ("fasttext:corpus.en", "corpus.en: is not a fastText classifier"),
     ],
 )
 def test_a_detector_that_cannot_be_is_refused_before_the_run(directory, detector, message):

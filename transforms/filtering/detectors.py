@@ -1,11 +1,13 @@
-"""Language detectors: libraries that name the language of a text, and when their answer counts.
+"""Language detectors: libraries that identify the language of a text.
+
+An answer that is not certain enough is discarded.
 
 ========== ========================== ============================================================
-detector   library (licence)          an answer counts
+detector   library (licence)          an answer is used
 ========== ========================== ============================================================
 cld2       pycld2 (Apache 2.0)        if CLD2 calls it reliable and it is a language: short texts
-                                      and lists of names often have none, and scripts of a single
-                                      language are only named as scripts (``xx-Cans``)
+                                      and lists of names often get none, and a script used by only
+                                      one language is reported as a script (``xx-Cans``)
 langid     py3langid (BSD)            if its normalized probability is at least `LEAST`
 lingua     lingua-language-detector   if it is `DISTANCE` more probable than the next (its minimum
            (Apache 2.0)               relative distance)
@@ -25,15 +27,15 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 LEAST = 0.5
-"""Least probability of an answer: it is more probable than all others together."""
+"""Minimum probability of an answer: it is more probable than all others together."""
 
 DISTANCE = 0.1
-"""Least distance between the probabilities that lingua gives its first two answers."""
+"""Minimum difference between the probabilities of lingua's two most probable answers."""
 
 _NO_LANGUAGE = ("un", "xx", "xxx", "zzb", "zze", "zzh", "zzp")
-"""What CLD2 says of text in no language that it knows: unknown, a script alone, or a joke."""
+"""CLD2's codes for text in no language it knows: unknown, a script alone, or an invented one."""
 
-# CLD2 refuses texts for some of these; none of them stands for a language.
+# CLD2 refuses texts with some of these characters, and none of them indicates a language.
 _REFUSED = regex.compile(r"[\p{Cc}\p{Cs}\p{Cn}\p{Co}]")
 
 _ALL = 1_000_000
@@ -41,10 +43,10 @@ _LABEL = "__label__"
 
 
 class Detector(Protocol):
-    """Names the language of a text.
+    """Identifies the language of a text.
 
     Attributes:
-        named: Every code that it can answer.
+        named: All language codes that it can return.
     """
 
     named: frozenset[str]
@@ -54,7 +56,7 @@ class Detector(Protocol):
 
 
 class Cld2:
-    """CLD2, which the NRC's systems for WMT20 used as well."""
+    """CLD2, as used in the NRC's systems for WMT20."""
 
     def __init__(self) -> None:
         self._library = _library("cld2", "pycld2")
@@ -77,7 +79,7 @@ def _is_none(code: str) -> bool:
 
 
 class Langid:
-    """py3langid, langid.py by Lui and Baldwin (2012) in a maintained form; 97 languages."""
+    """py3langid, the maintained version of langid.py (Lui and Baldwin 2012); 97 languages."""
 
     def __init__(self) -> None:
         library = _library("langid", "py3langid.langid")
@@ -94,7 +96,7 @@ class Langid:
 
 
 class Lingua:
-    """lingua, made for short text; 75 languages, a gigabyte of memory in each worker."""
+    """lingua, designed for short text; 75 languages, a gigabyte of memory in each worker."""
 
     def __init__(self) -> None:
         library = _library("lingua", "lingua")
@@ -113,26 +115,26 @@ class Lingua:
 
 
 class FastText:
-    """A model of fastText (Joulin et al. 2017) for languages, such as ``lid.176.ftz``."""
+    """A fastText model (Joulin et al. 2017) that classifies languages, such as ``lid.176.ftz``."""
 
     def __init__(self, path: str) -> None:
         """Load a model.
 
         Raises:
-            ConfigError: The library is not installed, or the file is no such model.
+            ConfigError: The library is not installed, or the file is not such a model.
         """
         library = _library(f"fasttext:{path}", "fasttext")
         if not files.exists(path):
             raise ConfigError(
-                f"--detector fasttext:{path}: no such file; give a model of fastText (.bin, .ftz)"
+                f"--detector fasttext:{path}: no such file; give a fastText model (.bin, .ftz)"
             )
         try:
             self._model = library.load_model(path)
             labels, _ = self._model.predict("a", _ALL, -1.0)
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ConfigError(
-                f"--detector fasttext:{path}: is no model of fastText that classifies ({error}); "
-                "give a supervised model (.bin, .ftz), whose labels are languages"
+                f"--detector fasttext:{path}: is not a fastText classifier ({error}); "
+                "give a supervised model (.bin, .ftz) whose labels are languages"
             ) from error
         self.named = frozenset(map(_language, labels))
 
@@ -164,7 +166,7 @@ def load(name: str) -> Detector:
         name: ``cld2``, ``langid``, ``lingua`` or ``fasttext:FILE``.
 
     Raises:
-        ConfigError: It is not installed, or the file is no model.
+        ConfigError: It is not installed, or the file is not a model.
     """
     kind, _, path = name.partition(":")
     if kind == "fasttext":
@@ -174,6 +176,6 @@ def load(name: str) -> Detector:
 
 
 def detect(texts: Iterable[str], name: str) -> list[str | None]:
-    """Return the language of each text as a detector names it, None where that does not count."""
+    """Return the detected language of each text, None if the detector is not certain."""
     detector = load(name)
     return [detector.detect(text) for text in texts]

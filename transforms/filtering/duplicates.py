@@ -1,7 +1,7 @@
-"""Duplicates after masking: pairs that are equal but for addresses and numbers.
+"""Duplicates after masking: pairs that are equal except for addresses and numbers.
 
-The shuffle is keyed by the masked pair, so that all copies meet in one shard. There the best stays,
-once the pairs are scored.
+The shuffle is keyed by the masked pair, so all copies are in one shard. Once the pairs are scored,
+the best copy is kept.
 """
 
 import itertools
@@ -20,7 +20,7 @@ _SEPARATOR = b"\x1f"
 
 
 def masked_keys(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
-    """Return a key for each pair that addresses and numbers do not change.
+    """Return a key for each pair that does not depend on addresses and numbers.
 
     Args:
         pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
@@ -33,11 +33,11 @@ def masked_keys(pairs: pa.Table | pa.RecordBatch) -> np.ndarray:
 
 
 def masked_forms(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> Iterator[bytes]:
-    """Yield languages and texts of each pair, joined by U+001F.
+    """Yield the languages and texts of each pair, joined by U+001F.
 
     Args:
         pairs: As for `masked_keys`.
-        masked: Whether addresses and numbers are replaced; if not, texts are as they were read.
+        masked: Whether addresses and numbers are replaced; if not, texts are left as read.
     """
     cut = _masked if masked else _plain
     sides = [cut(pairs.column(side)) for side in ("source", "target")]
@@ -66,7 +66,7 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
 
 
 def whole_rows(batch: pa.RecordBatch) -> np.ndarray:
-    """Return the places of rows (`schemas.ROWS`) that have both texts, int64."""
+    """Return the indices of rows (`schemas.ROWS`) that have both texts, int64."""
     whole = pa.compute.and_(batch.column("source").is_valid(), batch.column("target").is_valid())
     return np.flatnonzero(whole.to_numpy(zero_copy_only=False))
 
@@ -74,7 +74,7 @@ def whole_rows(batch: pa.RecordBatch) -> np.ndarray:
 def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
     """Return the shard of each row by its masked pair, int64 ``[row]``.
 
-    A row without both texts is placed as any job places it (`transforms.ids.shard_numbers`).
+    A row that lacks a text goes to its usual shard (`transforms.ids.shard_numbers`).
     """
     numbers = ids.shard_numbers(batch, shards)
     rows = whole_rows(batch)
@@ -85,16 +85,16 @@ def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
 
 
 def worse_copies(pairs: pa.Table, scores: np.ndarray) -> np.ndarray:
-    """Find pairs of which a copy is there that scores better, or as well and is named first.
+    """Find, for each pair, a copy that is kept instead of it.
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
         scores: float32 ``[pair]``.
 
     Returns:
-        The row of the copy that stays, int64 ``[pair]``; -1 for a pair that stays itself. Of
-        copies with equal scores the first by the names of corpus and file, line and id stays,
-        wherever it stands in the input.
+        The row of the copy that is kept, int64 ``[pair]``; -1 if the pair itself is kept. The
+        copy with the highest score is kept; of equal scores the first by corpus name, file name,
+        line and id, whatever the order of the input.
     """
     stays = np.full(pairs.num_rows, -1, np.int64)
     if not pairs.num_rows:

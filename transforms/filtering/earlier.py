@@ -1,8 +1,8 @@
-"""Overlap with an earlier corpus: digests of its pairs, by shard, and which pairs are among them.
+"""Overlap with an earlier corpus: compare digests of pairs, shard by shard.
 
-A pair has 128 bits of digest: among 10^9 pairs and as many earlier ones, the probability that two
-different pairs have the same is 10^-20. The digests of a shard lie in parts of about `PART_PAIRS`,
-each of which is one file; so memory does not depend on the size of the earlier corpus.
+Digests have 128 bits: with 10^9 pairs and as many earlier ones, the probability that two different
+pairs collide is 10^-20. The digests of a shard are divided into parts of about `PART_PAIRS`, one
+file each, so memory use does not depend on the size of the earlier corpus.
 """
 
 import dataclasses
@@ -27,13 +27,13 @@ DIGESTS = pa.schema([pa.field("high", pa.uint64()), pa.field("low", pa.uint64())
 
 @dataclasses.dataclass(frozen=True)
 class Division:
-    """How digests are divided.
+    """How digests are divided into files.
 
     Attributes:
-        place: Where their files lie.
-        shards: Shards of the run.
-        parts: Parts of each.
-        masked: Whether addresses and numbers make no difference.
+        place: Directory of the files.
+        shards: Number of shards of the run.
+        parts: Number of parts of each shard.
+        masked: Whether addresses and numbers are ignored.
     """
 
     place: Place
@@ -42,12 +42,12 @@ class Division:
     masked: bool
 
     def path(self, part: int) -> str:
-        """Return the path of a part, by its number among those of all shards."""
+        """Return the path of a part, given its number among the parts of all shards."""
         return self.place.path(f"earlier-{part:06d}.npy")
 
 
 def parts_of(pairs: int, shards: int) -> int:
-    """Return the parts of each shard for so many earlier pairs."""
+    """Return the number of parts per shard for a number of earlier pairs."""
     return max(1, -(-pairs // (shards * PART_PAIRS)))
 
 
@@ -56,14 +56,14 @@ def digests(pairs: pa.Table | pa.RecordBatch, *, masked: bool) -> np.ndarray:
 
     Args:
         pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
-        masked: Whether addresses and numbers make no difference.
+        masked: Whether addresses and numbers are ignored.
     """
     found = b"".join(xxhash.xxh3_128_digest(form) for form in masked_forms(pairs, masked=masked))
     return np.frombuffer(found, ">u8").astype(np.uint64).reshape(-1, 2).T.copy()
 
 
 def divide(batches: Iterable[pa.RecordBatch], division: Division) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the digests of rows that can be read (`schemas.ROWS`), by part (DIGESTS rows)."""
+    """Yield the digests of readable rows (`schemas.ROWS`), by part (DIGESTS rows)."""
     held: list[np.ndarray] = []
     for batch in batches:
         rows = whole_rows(batch)
@@ -89,7 +89,7 @@ def _divided(held: list[np.ndarray], division: Division) -> Iterator[tuple[int, 
 
 
 def write(element: tuple[int, Iterable[pa.Table]], division: Division) -> int:
-    """Write the digests of a part, each once; return its number."""
+    """Write the distinct digests of a part; return its number."""
     part, tables = element
     columns = pa.concat_tables(tables)
     both = np.stack([columns.column(name).to_numpy() for name in DIGESTS.names])
@@ -103,13 +103,13 @@ def write(element: tuple[int, Iterable[pa.Table]], division: Division) -> int:
 
 
 def reject(rows: pa.Table, shard: int, division: Division, written: frozenset[int]) -> pa.Table:
-    """Give a reason to pairs that stand in the earlier corpus.
+    """Mark pairs that occur in the earlier corpus as rejected.
 
     Args:
         rows: SCORED rows (`filtered.SCORED`) of a shard.
         shard: Its number.
         division: How digests are divided.
-        written: Parts that have any.
+        written: Parts that have digests.
 
     Raises:
         WorkerError: A file of digests cannot be read.
@@ -134,9 +134,9 @@ def _read(path: str) -> np.ndarray:
 
 
 def _are_among(own: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Tell which digests are among known ones ``[pair]``."""
+    """Tell which digests are known, bool ``[pair]``."""
     both = np.concatenate([known, own], axis=1)
-    order = np.lexsort((both[1], both[0]))  # stable: a known digest comes before its equals
+    order = np.lexsort((both[1], both[0]))  # stable: known digests first
     same = np.zeros(len(order), np.bool_)
     same[1:] = (both[:, order][:, 1:] == both[:, order][:, :-1]).all(axis=0)
     starts = np.flatnonzero(~same)

@@ -1,4 +1,4 @@
-"""What the default score looks at: what the aligner says of a pair, and what rules measure."""
+"""The evidence that scores are computed from: columns of the aligner, encoders and rules."""
 
 from collections.abc import Mapping
 
@@ -8,31 +8,31 @@ HMM_COLUMNS = (
     *("forward_likelihood", "reverse_likelihood", "target_coverage", "source_coverage"),
     *("gap", "order"),
 )
-"""What the aligner says of a pair; `models.hmm.pair_scores` fills them."""
+"""Columns of the statistical aligner, computed by `models.hmm.pair_scores`."""
 
 YISI_COLUMNS = ("yisi2", "yisi2_precision", "yisi2_recall", "lm")
-"""What an encoder says of a pair; `models.similarity.yisi_scorer` fills them."""
+"""Columns of YiSi-2, computed by `models.similarity.yisi_scorer`."""
 
 MARGIN_COLUMNS = ("margin", "cosine")
-"""What sentence vectors say of a pair; `models.similarity.margin` fills them."""
+"""Columns of the margin of sentence vectors, computed by `models.similarity.margin`."""
 
 EVIDENCE_COLUMNS = (*HMM_COLUMNS, *YISI_COLUMNS, *MARGIN_COLUMNS)
-"""What any scorer says of a pair, in the order of the columns."""
+"""Columns of all scorers, in output order."""
 
 EVIDENCE = ("likelihood", "coverage", "gap", "order", "number_conflict", "copied", "end_mismatch")
-"""What the score looks at, in the order of its weights."""
+"""Features of the default score, in the order of its weights."""
 
 COLUMNS = (*HMM_COLUMNS, "number_conflict", "copied_words", "end_mismatch")
-"""The columns that the evidence is made of."""
+"""The columns that the features are computed from."""
 
 Values = Mapping[str, np.ndarray]
 
 
 def evidence_of(values: Values) -> np.ndarray:
-    """Return the evidence of pairs.
+    """Return the features of pairs.
 
-    Of what both sides or directions tell, the worse counts. Shares of faults are squared: one
-    fault among many says little.
+    If both sides or directions have a value, the worse one is used. Shares of faults are squared:
+    one fault among many is weak evidence.
 
     Args:
         values: `COLUMNS`, and perhaps others, float32 ``[pair]``.

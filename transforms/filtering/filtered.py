@@ -1,4 +1,4 @@
-"""Scored pairs: their columns, which of them are rejected and why, and what is counted of them."""
+"""Scored pairs: their columns, reject reasons and statistics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,11 +20,11 @@ _DETECTED = ("source_detected", "target_detected")
 def scored_schema(evidence: Sequence[str]) -> pa.Schema:
     """Return the schema of SCORED rows.
 
-    A pair with a reason is not kept; the bits of ``hits`` are the rules that would reject it.
+    A pair with a reason is not kept; the bits of ``hits`` are the rules it breaks.
 
     Args:
-        evidence: Which of `evidence.EVIDENCE_COLUMNS` the scorer fills. What an encoder says is
-            null for a pair that it was not asked about, or could not take.
+        evidence: The columns of `evidence.EVIDENCE_COLUMNS` that the scorer computes. Those of an
+            encoder are null for pairs that it did not encode.
     """
     return pa.schema(
         [
@@ -43,11 +43,11 @@ def scored_schema(evidence: Sequence[str]) -> pa.Schema:
 
 
 SCORED = scored_schema(HMM_COLUMNS)
-"""Rows that the statistical aligner and the rules score."""
+"""Rows scored by the statistical aligner and the rules."""
 
 
 def evidence_names(rows: pa.Table) -> list[str]:
-    """Return which of `evidence.EVIDENCE_COLUMNS` SCORED rows have."""
+    """Return the columns among `evidence.EVIDENCE_COLUMNS` that SCORED rows have."""
     return [name for name in EVIDENCE_COLUMNS if name in rows.column_names]
 
 
@@ -58,7 +58,7 @@ _COUNTS = ("mojibake", "entities", "char_ratio", "word_chars")
 _LIKELIHOODS = ("forward_likelihood", "reverse_likelihood")
 
 _STEP = 5
-"""Percent that share one bar of a histogram."""
+"""Width of a histogram bar, in percent."""
 
 
 class DuplicateConfig(DuplicateOptions, Config):
@@ -70,9 +70,9 @@ def scored(pairs: pa.Table, judged: Judged, hmm: Values, weights: score.Weights)
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
-        judged: What the rules say of them.
-        hmm: What the aligner says, by `evidence.HMM_COLUMNS`.
-        weights: How the score weighs it.
+        judged: Results of the rules.
+        hmm: Values of the aligner, by `evidence.HMM_COLUMNS`.
+        weights: Weights of the default score.
     """
     values = {**judged.values, **hmm}
     return _rows(pairs, judged, values, score.score(values, weights))
@@ -89,10 +89,10 @@ def compared(
 
     Args:
         pairs: Pairs (with the columns of `transforms.schemas.PAIRS`).
-        judged: What the rules say of them.
-        similar: What the encoder says, by `evidence.YISI_COLUMNS`; null where it says nothing.
+        judged: Results of the rules.
+        similar: Values of the encoder, by `evidence.YISI_COLUMNS`; null for pairs not encoded.
         scores: float32 ``[pair]``.
-        given_up: Reason and detail of pairs that the encoder cannot take, by row.
+        given_up: Reason and detail of pairs that the encoder cannot encode, by row.
     """
     values = {name: similar.column(name) for name in similar.column_names}
     rows = _rows(pairs, judged, {**judged.values, **values}, scores, similar.column_names)
@@ -105,7 +105,7 @@ def compared(
 
 
 def unscored(pairs: pa.Table, judged: Judged) -> pa.Table:
-    """Return SCORED rows of pairs without an aligner, whose columns and score are 0."""
+    """Return SCORED rows without an aligner; its columns and the score are 0."""
     zeros = np.zeros(pairs.num_rows, np.float32)
     values = {**judged.values, **dict.fromkeys(HMM_COLUMNS, zeros)}
     return _rows(pairs, judged, values, zeros)
@@ -147,7 +147,7 @@ def _rows(
 
 
 def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
-    """Give a reason to pairs of which a better copy is there (`duplicates.worse_copies`).
+    """Mark pairs that have a better copy as rejected (`duplicates.worse_copies`).
 
     Args:
         rows: All SCORED rows of a shard.
@@ -166,11 +166,12 @@ def reject_copies(rows: pa.Table, config: DuplicateConfig) -> pa.Table:
 
 
 def reject_near_copies(rows: pa.Table, copies: pa.Table | None) -> pa.Table:
-    """Give a reason to near-duplicates.
+    """Mark near-duplicates as rejected.
 
     Args:
         rows: SCORED rows.
-        copies: `near_duplicates.COPIES` rows, that count the rows without a reason; None for none.
+        copies: `near_duplicates.COPIES` rows, whose indices count only rows without a reason; None
+            for none.
     """
     if copies is None:
         return rows
@@ -184,11 +185,11 @@ def reject_near_copies(rows: pa.Table, copies: pa.Table | None) -> pa.Table:
 
 
 def reject_unselected(rows: pa.Table, keep: np.ndarray) -> pa.Table:
-    """Give a reason to pairs that passed the rules and are not among the selected.
+    """Mark pairs that passed the rules but are not selected as rejected.
 
     Args:
         rows: SCORED rows.
-        keep: Which rows' scores are good enough, bool ``[row]``.
+        keep: Rows that are selected, bool ``[row]``.
     """
     left = np.flatnonzero(rows.column("reason").is_null().to_numpy() & ~keep)
     scores = rows.column("score").to_numpy()[left]
@@ -207,7 +208,7 @@ def score_text(value: np.float32) -> str:
 def with_reason(
     rows: pa.Table, places: np.ndarray, reason: Reject, details: Sequence[str | None]
 ) -> pa.Table:
-    """Return SCORED rows of which some have a reason and a detail."""
+    """Return SCORED rows after setting the reason and detail of some."""
     mask = np.zeros(rows.num_rows, np.bool_)
     mask[places] = True
     for name, news in (("reason", [str(reason)] * len(details)), ("detail", details)):
@@ -220,12 +221,12 @@ def with_reason(
 
 
 def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
-    """Return SCORED rows as the job writes them.
+    """Return SCORED rows in the form that the job writes.
 
     Args:
         rows: SCORED rows.
-        annotate: Whether pairs with a reason are written too, with the columns ``keep`` and
-            ``reason``; if not, only the others are.
+        annotate: Whether pairs with a reason are included, with the columns ``keep`` and
+            ``reason``; otherwise they are left out.
     """
     open_rows = rows.column("reason").is_null()
     rows = rows.append_column(pa.field("keep", pa.bool_(), nullable=False), open_rows)
@@ -237,7 +238,7 @@ def data_of(rows: pa.Table, *, annotate: bool) -> pa.Table:
 
 
 def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str]]]:
-    """Return each reason with the rows that have it and their details, in the order of reasons."""
+    """Return each reason with its rows and their details, in the order of reasons."""
     reasons = rows.column("reason").combine_chunks().fill_null("")
     found = []
     for reason in Reject:
@@ -249,11 +250,11 @@ def reasons_of(rows: pa.Table) -> list[tuple[Stage, Reject, np.ndarray, list[str
 
 
 def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
-    """Count what the rules would do, and the values of every column.
+    """Count the rejections by each rule, and the values of every column.
 
     Args:
         rows: SCORED rows.
-        reasons: Of the rules, in the order of the bits of ``hits``.
+        reasons: Reasons of the rules, in the order of the bits of ``hits``.
     """
     hits = rows.column("hits").to_numpy()
     kept = rows.column("reason").is_null().to_numpy()
@@ -276,9 +277,9 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
 
 
 def _histogram(name: str, values: np.ndarray) -> dict[str, int]:
-    """Count the values of a column in the form that reports draw.
+    """Count the values of a column for the histograms of the report.
 
-    Shares are counted by 5 percent, logarithms of likelihoods by 0.5 below 0.
+    Shares are binned by 5 percent, logarithms of likelihoods by 0.5 below 0.
     """
     if name in _LIKELIHOODS:
         unit = f"half nats below 0 of {name}"

@@ -1,4 +1,4 @@
-"""Whether a side is in the language that it should be in, by what a detector says."""
+"""Check that each side is in its declared language, using a detector."""
 
 import functools
 from collections.abc import Sequence
@@ -35,13 +35,13 @@ _ALIASES = {
     }.items()
     for code in codes.split()
 }
-"""Codes of one language, members of macrolanguages that detectors name as a whole (ISO 639-3), and
-languages that they do not tell apart in short text."""
+"""Codes that are treated as equal: codes of one language, members of macrolanguages that detectors
+report as a whole (ISO 639-3), and languages that they do not tell apart in short text."""
 
 
 @functools.lru_cache(maxsize=2)
 def named(detector: str) -> frozenset[str]:
-    """Return the languages that a detector can name, as `other` compares them.
+    """Return the languages that a detector can identify, in the codes that `other` compares.
 
     Raises:
         ConfigError: The detector is not installed.
@@ -50,15 +50,15 @@ def named(detector: str) -> frozenset[str]:
 
 
 def other(found: Sequence[str | None], expected: Sequence[str], detector: str) -> np.ndarray:
-    """Tell which texts are in another language than they should be, bool ``[text]``.
+    """Tell which texts are in a language other than the declared one, bool ``[text]``.
 
-    A text whose language is not found is not, nor one that should be in a language that the
-    detector cannot name: for that it would have another one, if any.
+    A text without a detected language is not; nor is one declared to be in a language that the
+    detector cannot identify, because the detector could only give a wrong answer for it.
 
     Args:
-        found: What the detector says of each text (`detectors.detect`).
-        expected: Tag of the language that each should be in.
-        detector: Its name.
+        found: Detected language of each text (`detectors.detect`).
+        expected: Language tag that each text is declared to have.
+        detector: Name of the detector.
 
     Raises:
         ConfigError: The detector is not installed.
@@ -75,7 +75,7 @@ def other(found: Sequence[str | None], expected: Sequence[str], detector: str) -
 
 
 def _code(tag: str) -> str:
-    """Return one code for all tags of a language."""
+    """Return the same code for all tags of one language."""
     first = tag.lower().replace("_", "-").partition("-")[0]
     first = _ALIASES.get(first, first)
     short = SHORT.get(first, first)

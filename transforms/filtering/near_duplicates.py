@@ -1,10 +1,11 @@
-"""Near-duplicates: pairs most of whose shingles are common, found by MinHash in bands.
+"""Near-duplicates: pairs that share most of their shingles, found by MinHash with banding.
 
-A signature has `VALUES` minima (`transforms.kernels.filtering.minhash`), of the masked texts with
-case folded and signs left out. It is cut into bands of so many values; pairs with an equal band
-meet in a bucket (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section
-3.4). Two pairs whose Jaccard index is s share a bucket with the probability 1 - (1 - s^rows)^bands.
-`bands_of` takes the most rows that find at least `FOUND` of the pairs at the threshold:
+A signature has `VALUES` minima (`transforms.kernels.filtering.minhash`), computed on the masked
+texts with case folded and symbols removed. It is divided into bands of equal size; pairs with an
+equal band share a bucket (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
+section 3.4). Two pairs with Jaccard index s share a bucket with probability
+1 - (1 - s^rows)^bands. `bands_of` chooses the largest number of rows that finds at least `FOUND` of
+the pairs at the threshold:
 
 ========= ===== ==== ============================================================
 threshold bands rows probability at threshold - 0.2, - 0.1, threshold, + 0.1
@@ -14,15 +15,15 @@ threshold bands rows probability at threshold - 0.2, - 0.1, threshold, + 0.1
 0.9          10   12 0.13, 0.51, 0.96, 1.00
 ========= ===== ==== ============================================================
 
-Within a bucket every pair is compared with the `LEADERS` best pairs of the bucket: of pairs with
-the highest score, the first by the names of corpus and file, line and id. It is a near-duplicate
-if one of these is better and the Jaccard index that their signatures estimate reaches the
-threshold; its standard error is about 0.035 at 0.8. So buckets of up to ``LEADERS + 1`` pairs are
-compared in full, and the work of a larger one (boilerplate) grows with its size, not its square.
+Every pair of a bucket is compared with the `LEADERS` best pairs of the bucket: those with the
+highest score, and of equal scores the first by corpus name, file name, line and id. It is a
+near-duplicate if one of these is better and the Jaccard index estimated from their signatures
+reaches the threshold; the standard error is about 0.035 at 0.8. Buckets of up to ``LEADERS + 1``
+pairs are therefore compared in full, and the cost of a larger one (boilerplate) grows linearly.
 
-Chains: a pair is rejected if a better pair is alike, whether or not that stays itself. So every
-rejected pair has a better one that it was compared with; of each connected component the best pair
-stays, and so does any that no better one is alike to. The result depends on the pairs alone.
+Chains: a pair is rejected if it is similar to a better pair, even if that pair is rejected too. So
+every rejected pair was compared with a better one; each connected component keeps its best pair,
+and every pair that is not similar to a better one. The result depends on the pairs alone.
 """
 
 import functools
@@ -41,21 +42,21 @@ from pairweave.transforms.kernels.sampling import mix64
 from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
 
 VALUES = 128
-"""Minima of a signature; as many as `datasketch` has by default."""
+"""Number of minima in a signature; the default of `datasketch`."""
 
 FOUND = 0.95
-"""Least share of the pairs at the threshold that meet in a bucket."""
+"""Minimum share of the pairs at the threshold that share a bucket."""
 
 LEADERS = 64
-"""Pairs of a bucket that all others of it are compared with."""
+"""Number of pairs of a bucket that its other pairs are compared with."""
 
 _CODE_VALUES = 256
 
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("shard", pa.int32())])
-"""A key that stands in a shard."""
+"""A key that occurs in a shard."""
 
 PLACE = ("score", "corpus", "file", "line", "id")
-"""Pairs in this order, the highest score first, are the best first."""
+"""Sort keys that put the best pair first; scores are sorted in descending order."""
 
 CANDIDATES = pa.schema(
     [
@@ -70,19 +71,19 @@ CANDIDATES = pa.schema(
         pa.field("codes", pa.binary(VALUES)),
     ]
 )
-"""A pair in a bucket. ``row`` counts the pairs of its shard that have no reason."""
+"""A pair in a bucket. ``row`` is its index among the pairs of its shard without a reason."""
 
 COPIES = pa.schema(
     [pa.field("row", pa.int32()), *(CANDIDATES.field(name) for name in PLACE)],
 )
-"""A near-duplicate, and the better pair that it is alike to."""
+"""A near-duplicate, and the better pair that it is similar to."""
 
 _BEST_FIRST = [(name, "descending" if name == "score" else "ascending") for name in PLACE]
 
 
 @functools.cache
 def bands_of(threshold: float) -> tuple[int, int]:
-    """Return how many bands a signature has, and how many values a band.
+    """Return the number of bands in a signature and of values in a band.
 
     >>> bands_of(0.8)
     (18, 7)
@@ -95,25 +96,25 @@ def bands_of(threshold: float) -> tuple[int, int]:
 
 
 def meeting(jaccard: float, bands: int, rows: int) -> float:
-    """Return the probability that two pairs with a Jaccard index share a bucket."""
+    """Return the probability that two pairs with a given Jaccard index share a bucket."""
     return float(1 - (1 - jaccard**rows) ** bands)
 
 
 def least_equal(threshold: float) -> int:
-    """Return how many of two signatures' codes must agree: others agree once in 256 by chance."""
+    """Return how many codes of two signatures must agree; 1 in 256 agrees by chance."""
     return int(np.ceil(VALUES * (threshold + (1 - threshold) / _CODE_VALUES) - 1e-9))
 
 
 def signatures(pairs: pa.Table, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return what near-duplicates of pairs are found by.
+    """Return the bucket keys and codes by which near-duplicates are found.
 
     Args:
         pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
-        threshold: Least Jaccard index of near-duplicates.
+        threshold: Minimum Jaccard index of near-duplicates.
 
     Returns:
         Keys of the buckets, uint64 ``[band, pair]``, and codes, uint8 ``[pair, VALUES]``. Languages
-        are part of a key. A pair without a letter or digit has keys of 0, which are no bucket.
+        are part of a key. A pair without a letter or digit has keys of 0, which form no bucket.
     """
     sides = [_masked(pairs.column(side)) for side in ("source", "target")]
     values, counts = minhash.signatures(*sides[0], *sides[1], _folded(), *_permutations())
@@ -138,7 +139,7 @@ def _language_keys(pairs: pa.Table) -> np.ndarray:
 
 @functools.cache
 def _permutations() -> tuple[np.ndarray, np.ndarray]:
-    """Return factors and terms of the signature's permutations; the same on every machine."""
+    """Return factors and terms of the signature's permutations, equal on every machine."""
     drawn = [int(mix64(np.uint64(number + 1))) for number in range(VALUES)]
     factors = np.array([each >> 32 | 1 for each in drawn], np.uint32)
     return factors, np.array([each & 0xFFFFFFFF for each in drawn], np.uint32)
@@ -146,9 +147,9 @@ def _permutations() -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _folded() -> np.ndarray:
-    """Return what each code point counts as: itself in lower case, or a space; uint32.
+    """Return the replacement of each code point, its lower case or a space, uint32.
 
-    Letters, their marks and digits count; U+0001 to U+0007 stand for what was masked.
+    Letters, their marks and digits are kept; U+0001 to U+0007 represent masked text.
     """
     table = np.full(CODE_POINTS, minhash.SPACE, np.uint32)
     everything = np.arange(CODE_POINTS, dtype=np.uint32).tobytes()
@@ -162,16 +163,16 @@ def _folded() -> np.ndarray:
 
 
 def key_tables(keys: np.ndarray, shard: int, partitions: int) -> dict[int, pa.Table]:
-    """Return the keys of a shard, each once or twice, by the partition that they fall into.
+    """Return the keys of a shard, each once or twice, by partition.
 
     Args:
         keys: From `signatures`.
         shard: The shard's number.
-        partitions: How many there are.
+        partitions: Number of partitions.
 
     Returns:
-        KEYS rows by partition. A key that several pairs of the shard have is there twice: it is
-        known to be a bucket.
+        KEYS rows by partition. A key that several pairs of the shard have occurs twice, because
+        it is known to be a bucket.
     """
     found, times = np.unique(keys[keys != 0], return_counts=True)
     every = np.sort(np.concatenate([found, found[times > 1]]))
@@ -194,7 +195,7 @@ def _divided(table: pa.Table, keys: np.ndarray, partitions: int, shard: int) -> 
 
 
 def repeated_keys(tables: list[pa.Table]) -> dict[int, pa.Table]:
-    """Return the keys that more than one pair has, by shard (KEYS rows); of one partition."""
+    """Return the keys of a partition that more than one pair has, by shard (KEYS rows)."""
     keys = np.concatenate([table.column("key").to_numpy() for table in tables])
     shards = np.concatenate([table.column("shard").to_numpy() for table in tables])
     order = np.lexsort((shards, keys))
@@ -219,7 +220,7 @@ def candidates(
     shard: int,
     partitions: int,
 ) -> dict[int, pa.Table]:
-    """Return the pairs of a shard that stand in a bucket with others, by partition.
+    """Return the pairs of a shard that share a bucket with others, by partition.
 
     Args:
         pairs: With the columns `PLACE`.
@@ -227,7 +228,7 @@ def candidates(
         codes: From `signatures`.
         repeated: Keys of buckets with several pairs, uint64.
         shard: The shard's number.
-        partitions: How many there are.
+        partitions: Number of partitions.
     """
     bands, rows = np.nonzero(np.isin(keys, repeated))
     every = keys[bands, rows]
@@ -246,10 +247,10 @@ def candidates(
 
 
 def best_of_buckets(parts: list[pa.Table]) -> pa.Table:
-    """Return the `LEADERS` best pairs of each bucket, by key and the best first.
+    """Return the `LEADERS` best pairs of each bucket, sorted by key and best first.
 
     Args:
-        parts: CANDIDATES rows, among them leaders from earlier calls.
+        parts: CANDIDATES rows, including the leaders returned by earlier calls.
     """
     rows = pa.concat_tables(parts)
     order = pc.sort_indices(rows, sort_keys=[("key", "ascending"), *_BEST_FIRST])
@@ -260,15 +261,15 @@ def best_of_buckets(parts: list[pa.Table]) -> pa.Table:
 
 
 def copies_of(rows: pa.Table, leaders: pa.Table, threshold: float) -> pa.Table:
-    """Return the near-duplicates among pairs of some buckets.
+    """Return the near-duplicates among the pairs of some buckets.
 
     Args:
         rows: CANDIDATES rows.
-        leaders: Of all their buckets (`best_of_buckets`).
-        threshold: Least Jaccard index.
+        leaders: Best pairs of all their buckets (`best_of_buckets`).
+        threshold: Minimum Jaccard index.
 
     Returns:
-        COPIES rows, with the column ``shard`` behind.
+        COPIES rows, with ``shard`` as an additional last column.
     """
     heads = leaders.column("key").to_numpy()
     keys = rows.column("key").to_numpy()
@@ -286,7 +287,7 @@ def copies_of(rows: pa.Table, leaders: pa.Table, threshold: float) -> pa.Table:
 
 
 def _own_places(rows: pa.Table, leaders: pa.Table, ends: np.ndarray) -> np.ndarray:
-    """Return where each pair stands among the leaders, or its end: only those before are better."""
+    """Return each pair's index among the leaders, or their number; only earlier ones are better."""
     keys = np.concatenate([each.column("key").to_numpy() for each in (leaders, rows)])
     shards = np.concatenate([each.column("shard").to_numpy() for each in (leaders, rows)])
     numbers = np.concatenate([each.column("row").to_numpy() for each in (leaders, rows)])
@@ -310,7 +311,7 @@ def _codes(rows: pa.Table) -> np.ndarray:
 
 
 def best_reasons(parts: list[pa.Table]) -> pa.Table:
-    """Return each near-duplicate of a shard once, with the best of the pairs it is alike to.
+    """Return each near-duplicate of a shard once, with the best pair it is similar to.
 
     Args:
         parts: COPIES rows of the shard.

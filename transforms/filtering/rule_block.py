@@ -1,4 +1,4 @@
-"""The option ``filter`` of other jobs: the rules of the job ``filter``, in the same pass."""
+"""The option ``filter`` of other jobs: apply the rules of the job ``filter`` in the same pass."""
 
 import difflib
 from typing import Annotated
@@ -19,12 +19,12 @@ _OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores
 
 
 class RuleBlock(RuleOptions):
-    """The rules, each with its limit; those not named have the limits of the job ``filter``."""
+    """The rules and their limits; the defaults are those of the job ``filter``."""
 
     @pydantic.model_validator(mode="before")
     @classmethod
     def _rules_only(cls, values: object) -> object:
-        """Refuse what is no rule, and say where it can be had."""
+        """Refuse keys that are not rules, and name the job that has them."""
         for name in values if isinstance(values, dict) else ():
             if name in cls.model_fields:
                 continue
@@ -40,7 +40,7 @@ class RuleBlock(RuleOptions):
 
 
 def _block(value: object) -> object:
-    """Read a block that is given as text, by a flag."""
+    """Read a block that a flag gives as text."""
     if isinstance(value, str):
         try:
             value = yaml.safe_load(value)
@@ -52,7 +52,7 @@ def _block(value: object) -> object:
 
 
 class RuleBlockOptions(StepOptions):
-    """Rules that pairs are judged by."""
+    """Rules that pairs are filtered by."""
 
     filter: Annotated[RuleBlock | None, pydantic.BeforeValidator(_block)] = Field(
         None,

@@ -13,96 +13,98 @@ AtLeastZero = Annotated[float, Field(ge=0)]
 
 
 class RuleOptions(StepOptions):
-    """Where each rule draws its line: a pair is rejected whose value is over a max or under a min.
+    """Limits of the rules: a pair is rejected if a value is over a maximum or under a minimum.
 
-    A share of 1 as a maximum, 0 as a minimum and inf for what is counted switch a rule off.
+    A maximum share of 1, a minimum share of 0, and inf for counts and ratios switch a rule off.
     """
 
     max_number_mismatch: Share = Field(
-        0.5, description="largest share of both sides' numbers without a counterpart"
+        0.5, description="maximum share of both sides' numbers without a counterpart"
     )
     max_source_foreign: Share = Field(
         0.5,
-        description="largest share of the source's characters that are not alphabetical or are "
+        description="maximum share of the source's characters that are not alphabetical or are "
         "letters of a script that only the target's language has",
     )
     max_target_foreign: Share = Field(
-        0.5, description="largest share of the target's characters that are not alphabetical"
+        0.5, description="maximum share of the target's characters that are not alphabetical"
     )
     max_copied: Share = Field(
         0.5,
-        description="largest share of the target copied from the source, in words and in "
-        "characters; where both languages share a script, capitalized words do not count",
+        description="maximum share of the target copied from the source, in words and in "
+        "characters; if both languages share a script, capitalized words do not count",
     )
     min_script: Share = Field(
-        0.5, description="least share of a side's letters in a script of its language"
+        0.5, description="minimum share of a side's letters in a script of its language"
     )
     max_repetition: Share = Field(
-        0.5, description="largest share of a side's words that repeat one block of words"
+        0.5, description="maximum share of a side's words that repeat one block of words"
     )
     max_end_mismatch: Share = Field(
         1.0,
-        description="how far the ends of both sides may differ: 0.5, one side lacks a full stop; "
-        "1, such as a question and a statement (never rejected by default)",
+        description="how much the sides' final punctuation may differ: 0.5, one side lacks a full "
+        "stop; 1, such as a question and a statement (never rejected by default)",
     )
     max_address_mismatch: Share = Field(
         0.5,
-        description="largest share of both sides' web and e-mail addresses without a counterpart",
+        description="maximum share of both sides' web and e-mail addresses without a counterpart",
     )
     max_placeholder_mismatch: Share = Field(
-        0.5, description="largest share of placeholders (%s, {name}) without a counterpart"
+        0.5, description="maximum share of placeholders (%s, {name}) without a counterpart"
     )
     max_tag_mismatch: Share = Field(
-        0.5, description="largest share of tags (<b>) without a counterpart"
+        0.5, description="maximum share of tags (<b>) without a counterpart"
     )
     max_bracket_mismatch: Share = Field(
         1.0,
-        description="largest share of brackets without a counterpart (none rejected by default)",
+        description="maximum share of brackets without a counterpart (never rejected by default)",
     )
     max_mojibake: AtLeastZero = Field(
         0.0,
-        description="most traces of text read in a wrong encoding; inf for any number "
-        "(--c1_controls mend turns C1 controls, one of them, into the text that was meant)",
+        description="maximum traces of text decoded in a wrong encoding; inf for no limit "
+        "(--c1_controls mend restores the intended text of one kind, C1 controls)",
     )
-    max_entities: AtLeastZero = Field(0.0, description="most HTML entities; inf for any number")
+    max_entities: AtLeastZero = Field(
+        0.0, description="maximum number of HTML entities; inf for no limit"
+    )
     max_char_ratio: Annotated[float, Field(ge=1)] = Field(
-        6.0, description="largest ratio of the sides' characters; inf for none"
+        6.0, description="maximum ratio of the sides' characters; inf for no limit"
     )
     max_word_chars: Annotated[float, Field(ge=1)] = Field(
-        20.0, description="largest mean length of a side's words, in characters; inf for none"
+        20.0, description="maximum mean length of a side's words, in characters; inf for no limit"
     )
     detector: str = Field(
         "none",
         pattern=DETECTORS,
-        description="what detects each side's language: cld2, langid, lingua or fasttext:FILE, a "
-        "model such as lid.176.ftz (pip install 'pairweave[lang]'); a side is rejected that is "
-        "reliably in another language",
+        description="language detector: cld2, langid, lingua or fasttext:FILE, a model such as "
+        "lid.176.ftz (pip install 'pairweave[lang]'); a pair is rejected if a side is reliably "
+        "detected as another language",
         json_schema_extra={"metavar": "NAME"},
     )
 
 
 class DuplicateOptions(StepOptions):
-    """What counts as a duplicate beside equal pairs."""
+    """What counts as a duplicate besides equal pairs."""
 
     duplicates: Literal["masked", "near", "exact"] = Field(
         "masked",
-        description="masked: pairs that are equal but for web addresses, e-mail addresses and "
-        "numbers are duplicates too, of which the best stays (of equal scores the first by the "
-        "names of corpus and file, and by line); near: likewise pairs that share most of their "
-        "five-character sequences; exact: equal pairs only",
+        description="masked: pairs that are equal except for web addresses, e-mail addresses and "
+        "numbers are duplicates too, and the best is kept (of equal scores the first by corpus "
+        "name, file name and line); near: pairs that share most of their five-character sequences "
+        "as well; exact: equal pairs only",
     )
     near_threshold: float = Field(
         0.8,
         ge=0.5,
         le=1,
-        description="duplicates near: least share of the five-character sequences of two pairs, "
-        "both sides together, that both have (Jaccard index, estimated by MinHash)",
+        description="duplicates near: minimum share of the five-character sequences of two pairs, "
+        "both sides together, that occur in both (Jaccard index, estimated by MinHash)",
         json_schema_extra=UNSAID,
     )
 
 
 class SelectionOptions(StepOptions):
-    """Which of the scored pairs are kept."""
+    """Selection of scored pairs."""
 
     select_words: int | None = Field(
         None,
@@ -111,13 +113,18 @@ class SelectionOptions(StepOptions):
         "scripts without spaces: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan, Yi)",
     )
     select_share: float | None = Field(
-        None, gt=0, le=1, description="keep this share of the pairs that pass the rules, the best"
+        None,
+        gt=0,
+        le=1,
+        description="keep the best pairs, up to this share of those that pass the rules",
     )
-    select_score: Share | None = Field(None, description="keep pairs with at least this score")
+    select_score: Share | None = Field(
+        None, description="keep pairs with this score or a higher one"
+    )
     annotate_only: bool = Field(
         default=False,
-        description="reject nothing by rule, score or as a masked duplicate: columns keep and "
-        "reason tell what would be kept; copies of equal pairs are rejected all the same",
+        description="reject nothing by rule, score or as a masked duplicate: the columns keep and "
+        "reason show what a run would do; equal pairs are still rejected as duplicates",
     )
 
     @pydantic.model_validator(mode="after")

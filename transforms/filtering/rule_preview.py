@@ -1,4 +1,4 @@
-"""What each rule would do with a few pairs, as text: to set limits before a run."""
+"""Preview of the rules on a few pairs, as text, for setting limits before a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ Row = Mapping[str, Any]
 
 
 def preview_lines(rows: pa.Table, config: RuleConfig) -> Iterator[str]:
-    """Yield what the screen and the rules would do with pairs: each pair, then all by rule.
+    """Yield the results of the screen and the rules, for each pair and then for each rule.
 
     Args:
         rows: Screened rows (`transforms.schemas.ROWS`).
-        config: Where the rules draw their lines.
+        config: Limits of the rules.
     """
     open_rows = np.flatnonzero(rows.column("reason").is_null().to_numpy())
     pairs = rows.take(pa.array(open_rows))
@@ -47,7 +47,7 @@ def _pair_head(row: Row) -> Iterator[str]:
 
 
 def _pair_table(judged: Judged, place: int, row: Row, config: RuleConfig) -> list[tuple[str, ...]]:
-    """Return a pair's row for each rule: reason, value, limit, what it does."""
+    """Return a pair's row for each rule: reason, value, limit, verdict."""
     table: list[tuple[str, ...]] = [("rule", "value", "limit", "")]
     for rule in RULES:
         found = [f"{judged.values[name][place]:.3g}" for name in rule.columns]
@@ -66,7 +66,7 @@ def _limit(rule: Rule, config: RuleConfig) -> str:
 
 
 def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
-    """Yield how many pairs each rule rejects: alone, as the first, and as the only one."""
+    """Yield how many pairs each rule rejects: in total, as the first rule, as the only one."""
     hits = np.array(list(judged.hits.values()), np.bool_)
     first, together = judged.first(), hits.sum(axis=0)
     table: list[tuple[str, ...]] = [
@@ -90,7 +90,7 @@ def _summary(read: int, judged: Judged, config: RuleConfig) -> Iterator[str]:
 
 
 def _spread(judged: Judged, rule: Rule | None) -> tuple[str, str]:
-    """Return the median and the worst of a rule's values; nothing for a detector."""
+    """Return the median and the worst value of a rule; nothing for a detector."""
     if rule is None or not len(judged.target_words):
         return "", ""
     every = np.concatenate([judged.values[name] for name in rule.columns])
@@ -98,7 +98,7 @@ def _spread(judged: Judged, rule: Rule | None) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yield rows with columns of one width."""
+    """Yield rows with columns padded to equal width."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

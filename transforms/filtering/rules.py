@@ -1,7 +1,7 @@
-"""The rules of the job ``filter``: what each measures of a pair, and where it draws the line.
+"""The rules of the job ``filter``: their measurements and limits.
 
-The first five are those of the NRC's systems for WMT20 (Lo and Joanis 2020, section 2.2); where
-the paper is silent, a docstring says what is decided here.
+The first five are those of the NRC's systems for WMT20 (Lo and Joanis 2020, section 2.2); the
+docstrings state the choices that the paper leaves open.
 """
 
 import dataclasses
@@ -32,26 +32,26 @@ PAUSES = ":;,\uff1a\uff1b\uff0c\u3001\u060c\u061b"
 
 
 class RuleConfig(RuleOptions, Config):
-    """Where each rule draws its line."""
+    """Limits of the rules."""
 
 
 def rule_config(options: RuleOptions) -> RuleConfig:
-    """Return the rules that options set, for workers in any directory."""
+    """Return the configuration of the rules, with paths that hold in any directory."""
     kind, colon, path = options.detector.partition(":")
     return pick(RuleConfig, options, detector=kind + colon + (files.absolute(path) if path else ""))
 
 
 class Sides:
-    """What is found in both sides of some pairs, before any rule looks at it.
+    """Both sides of some pairs, scanned once for all rules.
 
     Attributes:
         texts: Source and target texts.
-        characters: What their characters are.
+        characters: Their characters by class.
         words: Their words.
         marks: Their numbers, addresses, placeholders, tags and entities.
         signs: Their brackets and traces of a wrong encoding.
-        same_script: Which pairs' languages share a script, or are not known ``[pair]``.
-        known: Which sides' languages have a known script ``[2][pair]``.
+        same_script: Whether the languages of a pair share a script or are unknown ``[pair]``.
+        known: Whether the script of each side's language is known ``[2][pair]``.
     """
 
     def __init__(self, pairs: pa.Table | pa.RecordBatch) -> None:
@@ -84,18 +84,18 @@ def _script_bits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return shares, float32; 0 of nothing."""
+    """Return shares, float32; 0 if the whole is 0."""
     return (part / np.maximum(whole, 1)).astype(np.float32)
 
 
 def number_mismatch(sides: Sides) -> Values:
     """Measure the share of both sides' numbers that have no counterpart on the other.
 
-    Numbers are equal if their digits are, and all have a counterpart where both sides consist of
+    Numbers are equal if their digits are, and all have a counterpart if both sides consist of
     the same digits in another order (`transforms.kernels.filtering.marks`). "A majority of
-    number mismatches" is read as over half of all numbers of both sides; a pair without numbers
-    has 0. A number written as a word on one side has no counterpart. The share of numbers that
-    contradict each other, since each side has one that the other lacks, is a column beside it.
+    number mismatches" is interpreted as over half of all numbers of both sides; a pair without
+    numbers has 0. A number written as a word on one side has no counterpart. A second column has
+    the share of contradicting numbers: each side has one that the other lacks.
     """
     source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], marks.NUMBER)
     conflict = 2 * np.minimum(source, target)
@@ -106,7 +106,7 @@ def number_mismatch(sides: Sides) -> Values:
 
 
 def _unmatched(sides: Sides, kind: int) -> np.ndarray:
-    """Return the share of both sides' marks of a kind that have no equal on the other."""
+    """Return the share of both sides' marks of a kind without an equal one on the other side."""
     source, target, every = marks.unmatched(sides.marks[0], sides.marks[1], kind)
     return _share(source + target, every)
 
@@ -114,8 +114,8 @@ def _unmatched(sides: Sides, kind: int) -> np.ndarray:
 def source_foreign(sides: Sides) -> Values:
     """Measure the share of the source that is not alphabetical or in the target's script.
 
-    White space does not count; combining marks are alphabetical. Letters of the target's language
-    count where no script is common to both languages: else every source would consist of them.
+    White space does not count; combining marks are alphabetical. Letters of the target's script
+    count only if the two languages share no script: otherwise every source would consist of them.
     """
     found = sides.characters[0]
     other = found.visible - found.letters + found.other
@@ -123,17 +123,17 @@ def source_foreign(sides: Sides) -> Values:
 
 
 def target_foreign(sides: Sides) -> Values:
-    """Measure the share of the target's characters, without white space, that are no letters."""
+    """Measure the share of the target's characters, without white space, that are not letters."""
     found = sides.characters[1]
     return {"target_foreign": _share(found.visible - found.letters, found.visible)}
 
 
 def copied(sides: Sides) -> Values:
-    """Measure the share of the target that stands in the source, in words and in characters.
+    """Measure the share of the target that occurs in the source, in words and in characters.
 
     A word of the source accounts for one equal word of the target. Both shares must be over the
-    limit. Languages with a common script rightly share names and figures: there, words that begin
-    with a capital letter or a digit do not count, and a target of nothing else has 0.
+    limit. Translations in the same script legitimately share names and figures: there, words that
+    begin with a capital letter or a digit do not count, and a target of such words alone has 0.
     """
     by_word, by_character = characters.copied(sides.words[0], sides.words[1], sides.same_script)
     return {"copied_words": by_word, "copied_characters": by_character}
@@ -142,7 +142,7 @@ def copied(sides: Sides) -> Values:
 def script(sides: Sides) -> Values:
     """Measure each side's share of letters in a script of its language.
 
-    Letters of no script of their own count as right; a side without letters, or in a language
+    Letters that belong to no script count as correct; a side without letters, or in a language
     whose script is not known, has 1.
     """
     return {
@@ -158,18 +158,18 @@ def script(sides: Sides) -> Values:
 def repetition(sides: Sides) -> Values:
     """Measure the share of a side's words that repeat a block of words three times or more.
 
-    Where both sides repeat as much, as songs do, nothing is wrong: the value is how much larger
-    the larger share is than the smaller.
+    If both sides repeat equally, as in songs, nothing is wrong: the value is the difference
+    between the larger and the smaller share.
     """
     source, target = (characters.repetition(words) for words in sides.words)
     return {"repetition": np.abs(source - target)}
 
 
 def end_mismatch(sides: Sides) -> Values:
-    """Measure how far the sides' last characters differ, behind which closing marks may stand.
+    """Measure how much the sides' final punctuation differs; closing marks may follow it.
 
-    0: both end with a full stop, a question mark, an exclamation mark, a pause, or none of these;
-    0.5: one has a full stop and the other nothing; 1: anything else.
+    0: both end with the same of full stop, question mark, exclamation mark, pause and none;
+    0.5: one has a full stop and the other none of these; 1: anything else.
     """
     source, target = (
         _END_CLASSES[characters.last_characters(*texts, scripts.classes())] for texts in sides.texts
@@ -206,7 +206,7 @@ def tag_mismatch(sides: Sides) -> Values:
 
 
 def bracket_mismatch(sides: Sides) -> Values:
-    """Measure the share of brackets without one of their shape on the other side."""
+    """Measure the share of brackets without one of the same shape on the other side."""
     source, target = (signs[:MOJIBAKE] for signs in sides.signs)
     unmatched = np.abs(source - target).sum(axis=0)
     return {"bracket_mismatch": _share(unmatched, (source + target).sum(axis=0))}
@@ -225,14 +225,14 @@ def entities(sides: Sides) -> Values:
 
 
 def char_ratio(sides: Sides) -> Values:
-    """Measure how many times as many characters, without white space, the longer side has."""
+    """Measure the ratio of the longer side's characters to the shorter's, without white space."""
     source, target = (np.maximum(found.visible, 1) for found in sides.characters)
     ratio = np.maximum(source, target) / np.minimum(source, target)
     return {"char_ratio": ratio.astype(np.float32)}
 
 
 def word_chars(sides: Sides) -> Values:
-    """Measure the larger mean length of a side's words; letters of unspaced scripts are words."""
+    """Measure the larger mean word length of both sides; letters of unspaced scripts are words."""
     source, target = (characters.mean_lengths(words) for words in sides.words)
     return {"word_chars": np.maximum(source, target)}
 
@@ -242,12 +242,12 @@ class Rule:
     """A rule.
 
     Attributes:
-        reason: What it rejects pairs for.
+        reason: The reason of pairs that it rejects.
         measure: Returns its columns, float32 ``[pair]``.
-        columns: The names of those that it looks at.
-        option: Its limit among `RuleOptions`.
-        least: Whether the limit is the least that is right, not the most.
-        beside: Columns that are measured with them, for the score.
+        columns: The names of the columns that the limit applies to.
+        option: Its limit in `RuleOptions`.
+        least: Whether the limit is a minimum, not a maximum.
+        beside: Further columns of the same measurement, for the score.
     """
 
     reason: Reject
@@ -258,9 +258,9 @@ class Rule:
     beside: tuple[str, ...] = ()
 
     def hits(self, values: Values, config: RuleConfig) -> Mask:
-        """Tell which pairs it rejects: where every column is on the wrong side of the limit.
+        """Tell which pairs it rejects: those with every column beyond the limit.
 
-        A rule on both sides' shares of letters rejects a pair for one of them.
+        The rule on scripts rejects a pair if either side is beyond the limit.
         """
         limit = np.float32(getattr(config, self.option))
         if self.least:
@@ -268,7 +268,7 @@ class Rule:
         return np.logical_and.reduce([values[name] > limit for name in self.columns])
 
     def detail(self, values: Values, row: int, config: RuleConfig) -> str:
-        """Return what is said of a rejected pair: its values and the limit."""
+        """Return the detail of a rejected pair: its values and the limit."""
         found = ", ".join(f"{name} {values[name][row]:.3g}" for name in self.columns)
         return f"{found} {'<' if self.least else '>'} {getattr(config, self.option):g}"
 
@@ -301,7 +301,7 @@ RULES = (
     Rule(Reject.BRACKET_MISMATCH, bracket_mismatch, ("bracket_mismatch",), "max_bracket_mismatch"),
     Rule(Reject.END_MISMATCH, end_mismatch, ("end_mismatch",), "max_end_mismatch"),
 )
-"""The rules in the order in which they are asked; the first that says yes gives the reason."""
+"""The rules in order; the first one that a pair breaks is its reject reason."""
 
 COLUMNS = tuple(column for rule in RULES for column in (*rule.columns, *rule.beside))
 """The columns of all rules, float32."""
@@ -309,16 +309,16 @@ COLUMNS = tuple(column for rule in RULES for column in (*rule.columns, *rule.bes
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """What the rules say of some pairs.
+    """Results of the rules for some pairs.
 
     Attributes:
         values: The columns of the rules, float32 ``[pair]``.
-        hits: Which pairs each reason would reject, in the rules' order, bool ``[pair]``.
-        details: Say more of a rejected pair, by reason.
-        target_words: Words of each target: what white space parts, and each letter of a script
-            without spaces, int64 ``[pair]``.
-        detected: The language of each side, by the names ``source_detected`` and
-            ``target_detected``, if a detector was asked; None where it is not sure.
+        hits: Pairs that break each rule, by reason in the rules' order, bool ``[pair]``.
+        details: Functions that return the detail of a rejected pair, by reason.
+        target_words: Number of words of each target: separated by white space, with each letter of
+            a script without spaces as a word, int64 ``[pair]``.
+        detected: Detected language of each side, by the names ``source_detected`` and
+            ``target_detected``, if there is a detector; None if it is not certain.
     """
 
     values: Values
@@ -328,7 +328,7 @@ class Judged:
     detected: Mapping[str, list[str | None]]
 
     def first(self) -> np.ndarray:
-        """Return the place of the first rule that rejects each pair, -1 for none ``[pair]``."""
+        """Return the index of the first rule that rejects each pair, -1 for none ``[pair]``."""
         found = np.full(len(next(iter(self.hits.values()))), -1, np.int64)
         for place, mask in reversed(list(enumerate(self.hits.values()))):
             found[mask] = place
@@ -340,7 +340,7 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
 
     Args:
         pairs: With the texts and languages of `transforms.schemas.PAIRS`; no text is null.
-        config: Where the rules draw their lines.
+        config: Limits of the rules.
 
     Raises:
         ConfigError: The language detector is not installed.
@@ -367,6 +367,6 @@ def judge(pairs: pa.Table | pa.RecordBatch, config: RuleConfig) -> Judged:
 
 
 def reasons(config: RuleConfig) -> tuple[Reject, ...]:
-    """Return the reasons of all rules that are asked, in their order."""
+    """Return the reasons of all active rules, in their order."""
     detected = tuple(languages.REASONS.values()) if config.detector != "none" else ()
     return (*(rule.reason for rule in RULES), *detected)

@@ -1,8 +1,8 @@
-"""The default score of a pair: how likely its sides are translations, by logistic regression.
+"""The default score: the probability that a pair is a translation, by logistic regression.
 
-It needs no download: its evidence is what the statistical aligner says of the pair, and what the
-rules measure. The weights that ship were fitted on parallel text damaged by a script
-(``tests/makers/damage.py``); `fit_weights` fits others on pairs that people labelled.
+It needs no download: its features come from the statistical aligner and the rules. The weights
+that ship were fitted on parallel text damaged by a script (``tests/makers/damage.py``);
+`fit_weights` fits others on manually labelled pairs.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ FORMAT = 1
 _SHIPPED = "weights.json"
 
 _PRIOR = 1.0
-"""Strength of the normal prior on weights of evidence scaled to a deviation of 1."""
+"""Strength of the normal prior on the weights of features with standard deviation 1."""
 
 _MOST_ROUNDS = 50
 _CONVERGED = 1e-9
@@ -33,8 +33,8 @@ class Weights:
     """A fitted logistic regression.
 
     Attributes:
-        weights: One for each of `EVIDENCE`.
-        bias: Added to the weighted sum.
+        weights: Weight of each feature of `EVIDENCE`.
+        bias: Constant added to the weighted sum.
     """
 
     weights: tuple[float, ...]
@@ -53,7 +53,7 @@ class Weights:
 
 
 def score(values: Values, weights: Weights) -> np.ndarray:
-    """Return the score of pairs, float32 ``[pair]`` in [0, 1]; higher is better."""
+    """Return the scores of pairs, float32 ``[pair]`` in [0, 1]; higher is better."""
     return probabilities(evidence_of(values), np.array(weights.weights), weights.bias)
 
 
@@ -68,7 +68,7 @@ def fit_weights(values: Values, good: np.ndarray) -> Weights:
         ConfigError: All labels are equal.
     """
     if good.all() or not good.any():
-        raise ConfigError(f"all {len(good)} pairs have one label; give good and bad pairs")
+        raise ConfigError(f"all {len(good)} pairs have the same label; give good and bad pairs")
     evidence = evidence_of(values).astype(np.float64)
     mean, deviation = evidence.mean(axis=1), evidence.std(axis=1)
     deviation[deviation == 0] = 1.0
@@ -95,10 +95,10 @@ def read_weights(path: str | None = None) -> Weights:
     """Read weights.
 
     Args:
-        path: A file that `Weights.to_json` made; None for the weights that ship.
+        path: A file written by `Weights.to_json`; None for the weights that ship.
 
     Raises:
-        ConfigError: It is no such file.
+        ConfigError: It is not such a file.
     """
     if path is None:
         return _parse(_SHIPPED, (resources.files(__package__) / _SHIPPED).read_bytes())
@@ -120,6 +120,6 @@ def _parse(name: str, data: bytes) -> Weights:
             raise ValueError("a weight is not finite")
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{name}: is no file of weights ({error}); make one with filter_fit"
+            f"{name}: is not a file of weights ({error}); make one with filter_fit"
         ) from error
     return Weights(tuple(numbers[1:]), numbers[0])

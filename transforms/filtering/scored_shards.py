@@ -1,10 +1,10 @@
-"""Scored shards in files, between scoring and selecting: what a resumed run does not score again.
+"""Scored shards in files, between scoring and selection, so that a resumed run can reuse them.
 
-A selection by rank needs the ranks of all shards. So each shard is written when it is scored, with
-a receipt; the border of the selection is found from the ranks in these files, and is written as
-well; then each shard is read again, and selected. Near-duplicates, which stand in other shards, are
-found between: each shard has a file of what they are found by, and then one of its copies. The
-files go when the run is committed.
+A selection by rank needs the ranks of all shards. Each shard is therefore written when it is
+scored, with a receipt; the border of the selection is found from the ranks in these files and is
+written too; then each shard is read again and selected. Near-duplicates, whose copies may be in
+other shards, are found in between: each shard has a file of signatures, and then one of its
+copies. The files are deleted when the run is committed.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ _LENGTHS = struct.Struct("<QQQ")
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where the scored shards of a run lie.
+    """The directory of the scored shards of a run.
 
     Attributes:
         output: The run's directory or URI.
@@ -52,12 +52,12 @@ class Place:
 
 
 def write(shard: Shard, place: Place, near: float | None = None) -> int:
-    """Write a scored shard, its ranks, and last the receipt of both.
+    """Write a scored shard, its ranks, and finally the receipt of both.
 
     Args:
         shard: Its working table is SCORED rows.
-        place: Where to.
-        near: Least Jaccard index of near-duplicates; None if they are not looked for.
+        place: Directory of the files.
+        near: Minimum Jaccard index of near-duplicates; None if they are not searched.
 
     Returns:
         Its number.
@@ -84,7 +84,7 @@ def write(shard: Shard, place: Place, near: float | None = None) -> int:
 
 
 def finished(place: Place, shards: int) -> frozenset[int]:
-    """Return the shards that need not be scored again: their files are whole."""
+    """Return the shards whose files are complete, so they need not be scored again."""
     present = set(files.list_names(files.join(place.output, DIRECTORY)))
     return frozenset(
         shard for shard in range(shards) if _receipt(shard) in present and _is_whole(place, shard)
@@ -106,17 +106,17 @@ def read(place: Place, number: int) -> Shard:
     """Read a scored shard; its near-duplicates have a reason once they are found.
 
     Raises:
-        WorkerError: It is not there, or cut short.
+        WorkerError: It is missing or truncated.
     """
     shard = _read_scored(place, number)
     return shard.with_table(reject_near_copies(shard.table, copies(place, number)))
 
 
 def read_open(place: Place, number: int) -> pa.Table:
-    """Return the rows (SCORED) of a scored shard that have no reason, near-duplicates among them.
+    """Return the rows (SCORED) of a scored shard without a reason, including near-duplicates.
 
     Raises:
-        WorkerError: It is not there, or cut short.
+        WorkerError: It is missing or truncated.
     """
     table = _read_scored(place, number).table
     return table.filter(table.column("reason").is_null())
@@ -126,7 +126,7 @@ def _read_scored(place: Place, number: int) -> Shard:
     data = _read(place, _shard(number))
     lengths = _LENGTHS.unpack_from(data)
     if len(data) != _LENGTHS.size + sum(lengths):
-        raise WorkerError(f"{DIRECTORY}/{_shard(number)}: is cut short")
+        raise WorkerError(f"{DIRECTORY}/{_shard(number)}: is truncated")
     tables, at = [], _LENGTHS.size
     for length in lengths:
         tables.append(from_stream(data[at : at + length]))
@@ -136,10 +136,10 @@ def _read_scored(place: Place, number: int) -> Shard:
 
 
 def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranks of a scored shard's open pairs, and their target words.
+    """Return the ranks and target words of a scored shard's pairs without a reason.
 
     Raises:
-        WorkerError: They are not there.
+        WorkerError: They are missing.
     """
     with np.load(io.BytesIO(_read(place, _ranks(number)))) as arrays:
         ranked, words = arrays["ranks"], arrays["words"]
@@ -152,10 +152,10 @@ def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_signatures(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the near-duplicates of a shard's open pairs are found by.
+    """Return the bucket keys and codes of a scored shard's pairs without a reason.
 
     Raises:
-        WorkerError: It is not there.
+        WorkerError: They are missing.
     """
     with np.load(io.BytesIO(_read(place, _signatures(number)))) as arrays:
         return arrays["keys"], arrays["codes"]
@@ -181,7 +181,7 @@ def write_border(border: Border, place: Place) -> Border:
 
 
 def read_border(place: Place) -> Border | None:
-    """Return the border that an earlier attempt found; None if there is none of this plan."""
+    """Return the border that an earlier attempt of this plan found; None if there is none."""
     path = place.path(BORDER)
     if not files.exists(path):
         return None

@@ -1,4 +1,4 @@
-"""The scripts of languages, and the class of every code point as the rules see it."""
+"""The scripts of languages, and the class of every code point for the rules."""
 
 import functools
 
@@ -16,7 +16,7 @@ SCRIPTS = (
     *("Ethiopic", "Cherokee", "Canadian_Aboriginal", "Khmer", "Mongolian", "Hiragana"),
     *("Katakana", "Han", "Yi", "Tifinagh", "Nko", "Ol_Chiki", "Meetei_Mayek"),
 )
-"""Scripts by their Unicode names; a script's number is its place, from 1."""
+"""Scripts by their Unicode names; a script's number is its position, from 1."""
 
 _UNSPACED = ("Thai", "Lao", "Tibetan", "Myanmar", "Khmer", "Hiragana", "Katakana", "Han", "Yi")
 
@@ -60,7 +60,7 @@ _LANGUAGES = {
     " ga gd cy br eu ca gl oc af fy lb tr vi id jv su tl fil ceb mg sw so yo ig zu xh st tn"
     " rw ny sn eo la ht mi sm haw",
 }
-"""Languages (ISO 639) by the scripts that they are commonly written in today (CLDR)."""
+"""Languages (ISO 639) by the scripts in common use today (CLDR)."""
 
 _OF_LANGUAGE = {
     language: tuple(scripts.split())
@@ -142,7 +142,7 @@ def classes() -> np.ndarray:
     for members, flag in _FLAGS:
         for start, end in _runs(members, everything):
             table[start:end] |= flag
-    # Marks, and digits and signs of a script, do not make a text one of that script.
+    # Only letters count as text in a script, not its marks, digits and signs.
     table[(table & characters.LETTER) == 0] &= ~np.uint16(characters.UNSPACED | characters.SCRIPT)
     table.flags.writeable = False
     return table
@@ -154,7 +154,7 @@ def _runs(members: str, everything: str) -> list[tuple[int, int]]:
 
 
 def scripts_of(language: str) -> tuple[str, ...]:
-    """Return the scripts that a language is written in; none where that is not known.
+    """Return the scripts that a language is written in; none if they are not known.
 
     >>> scripts_of("ja")
     ('Han', 'Hiragana', 'Katakana')
@@ -169,5 +169,5 @@ def scripts_of(language: str) -> tuple[str, ...]:
 
 
 def script_bits(scripts: tuple[str, ...]) -> int:
-    """Return scripts as bits, each at its number."""
+    """Return a set of scripts as bits; the number of a script is its bit."""
     return sum(1 << (SCRIPTS.index(script) + 1) for script in scripts)

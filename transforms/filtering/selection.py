@@ -1,9 +1,9 @@
 """The selection: the best pairs up to a number of words or a share, exact over the whole corpus.
 
-Pairs are ranked by score, of equal scores by id. A rank has six digits of 16 bits: the 32 bits of
-the score, whose order is that of the scores, then the first 64 of the id. The border is the first
-rank that is not selected. It is found digit by digit: in each round, histograms of all shards add
-up to one. So nothing is sorted in one place, and no order of arrival matters.
+Pairs are ranked by score, and by id if scores are equal. A rank has six digits of 16 bits: the 32
+bits of the score, which sort like the scores, then the first 64 bits of the id. The border is the
+first rank that is not selected. It is found digit by digit (radix select): each round adds up one
+histogram per shard. So nothing is sorted centrally, and the order of arrival does not matter.
 """
 
 import dataclasses
@@ -17,22 +17,22 @@ import pyarrow as pa
 from pairweave.transforms import ids
 
 ROUNDS = 6
-"""Digits of a rank."""
+"""Number of digits in a rank."""
 
 PAIRS, WORDS = 1, 2
-"""Rows of a histogram, behind the digits."""
+"""Rows of a histogram, after the digits."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
-    """How much is selected: one of the two.
+    """How much is selected; one of the two is set.
 
-    The longest run of the best pairs is selected that does not pass the number: it ends before the
-    first pair that would, and no later one takes its place.
+    Pairs are selected from the best downwards, up to the first pair that would exceed the limit; no
+    later pair takes its place.
 
     Attributes:
-        words: Most target words.
-        share: Share of the pairs, of which the number is rounded down.
+        words: Maximum number of target words.
+        share: Share of the pairs; their number is rounded down.
     """
 
     words: int | None = None
@@ -41,10 +41,10 @@ class Aim:
 
 @dataclasses.dataclass(frozen=True)
 class Border:
-    """Where the selection ends, as far as it is known.
+    """The end of the selection, as far as it is known.
 
     Attributes:
-        digits: The first digits of the first rank that is not selected.
+        digits: The known first digits of the first rank that is not selected.
         left: Words or pairs that may still be selected among the ranks that begin with these
             digits; None before the first round.
         whole: Whether everything is selected.
@@ -56,7 +56,7 @@ class Border:
 
 
 def ranks(scores: np.ndarray, pair_ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Return the ranks of pairs, the best the smallest.
+    """Return the ranks of pairs; the best pair has the smallest.
 
     Args:
         scores: float32 ``[pair]``, in [0, 1].
@@ -65,7 +65,7 @@ def ranks(scores: np.ndarray, pair_ids: pa.Array | pa.ChunkedArray) -> np.ndarra
     Returns:
         uint16 ``[digit, pair]``, the most significant digit first.
     """
-    # The bits of floats that are not negative are in their order (IEEE 754); -0 + 0 is 0.
+    # The bits of non-negative floats sort like the floats (IEEE 754); -0 + 0 is 0.
     bits = (np.asarray(scores, np.float32) + np.float32(0)).view(np.uint32)
     inverse = np.uint32(0xFFFFFFFF) - bits
     high, _ = ids.halves(pair_ids)
@@ -75,16 +75,16 @@ def ranks(scores: np.ndarray, pair_ids: pa.Array | pa.ChunkedArray) -> np.ndarra
 
 
 def histogram(ranked: np.ndarray, words: np.ndarray, border: Border) -> np.ndarray:
-    """Count pairs and words by the digit that follows the known ones.
+    """Count pairs and words by the digit after the known ones.
 
     Args:
         ranked: From `ranks`.
         words: Target words of each pair ``[pair]``.
-        border: What is known; not all digits.
+        border: The border so far, with at least one unknown digit.
 
     Returns:
-        int64 ``[3, digit that occurs]``: the digit, pairs and words whose ranks begin with the
-        known digits and go on with it; ascending.
+        int64 ``[3, digit that occurs]``: the digit, and the numbers of pairs and words whose ranks
+        begin with the known digits followed by it; ascending.
     """
     chosen = np.full(ranked.shape[1], not border.whole)
     for digit, known in zip(ranked, border.digits, strict=False):
@@ -95,7 +95,7 @@ def histogram(ranked: np.ndarray, words: np.ndarray, border: Border) -> np.ndarr
 
 
 def add_histograms(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """Add histograms (`histogram`) up; their order makes no difference."""
+    """Add up histograms (`histogram`), in any order."""
     every = np.concatenate([np.zeros((3, 0), np.int64), *parts], axis=1)
     digits, places = np.unique(every[0], return_inverse=True)
     counts = np.zeros((3, len(digits)), np.int64)
@@ -109,8 +109,8 @@ def narrow(border: Border, counts: np.ndarray, aim: Aim) -> Border:
     """Return the border with one more digit.
 
     Args:
-        border: What is known.
-        counts: Of all shards, given that border.
+        border: The border so far.
+        counts: Histogram of all shards for that border.
         aim: How much is selected.
     """
     if border.whole:
@@ -127,7 +127,7 @@ def narrow(border: Border, counts: np.ndarray, aim: Aim) -> Border:
 
 
 def _pairs(share: float | None, pairs: int) -> int:
-    """Return how many pairs a share is, rounded down; the share counts as it is written."""
+    """Return a share of pairs as a number, rounded down; the share is taken as a decimal."""
     return math.floor(fractions.Fraction(str(share)) * pairs)
 
 
@@ -136,7 +136,7 @@ def selected(ranked: np.ndarray, border: Border) -> np.ndarray:
 
     Args:
         ranked: From `ranks`.
-        border: With all digits.
+        border: The border with all digits.
 
     Returns:
         Booleans ``[pair]``.
@@ -152,7 +152,7 @@ def selected(ranked: np.ndarray, border: Border) -> np.ndarray:
 
 
 def border_of(ranked: Sequence[np.ndarray], words: Sequence[np.ndarray], aim: Aim) -> Border:
-    """Return the border of some shards in one process.
+    """Return the border of some shards, computed in one process.
 
     Args:
         ranked: Ranks of each shard (`ranks`).

@@ -1,7 +1,7 @@
-"""Sentence vectors in files, between encoding a corpus and looking for neighbours in it.
+"""Sentence vectors in files, between encoding a corpus and searching it for neighbours.
 
-Neighbours are sought among all sentences, so each shard's vectors are written when it is encoded. A
-run that is resumed reads those that are there. They lie beside the scored shards and go with them.
+Neighbours are searched among all sentences, so each shard's vectors are written when it is encoded.
+A resumed run reuses them. They are stored beside the scored shards and deleted with them.
 """
 
 import dataclasses
@@ -20,14 +20,14 @@ class Vectors:
     """The sentence vectors of a shard.
 
     Attributes:
-        source: Of length 1, float32 ``[pair, hidden]``, for pairs that are encoded.
+        source: Vectors of length 1, float32 ``[pair, hidden]``, of pairs that are encoded.
         target: Likewise.
         source_keys: xxh3-64 of the texts, uint64 ``[pair]``.
         target_keys: Likewise.
-        neighbour: Whether the pair's sides may be neighbours of others: it passed the rules.
-        rows: Its row in the shard's table, int64 ``[pair]``.
-        given_up: Rows that the encoder could not take, int64.
-        reasons: Reason and detail of each of these, joined by U+001F.
+        neighbour: Whether the pair passed the rules, so its sides may be neighbours of others.
+        rows: Row of each pair in the shard's table, int64 ``[pair]``.
+        given_up: Rows that the encoder could not encode, int64.
+        reasons: Reason and detail of each row in ``given_up``, joined by U+001F.
     """
 
     source: np.ndarray
@@ -49,7 +49,7 @@ def write(vectors: Vectors, place: Place, number: int) -> None:
 
 
 def find(place: Place, number: int) -> Vectors | None:
-    """Return the vectors of a shard, if this plan's are there and whole (by their checksums)."""
+    """Return the vectors of a shard; None if this plan has none or their checksums do not match."""
     path = place.path(_name(place, number))
     if not files.exists(path):
         return None
@@ -64,12 +64,14 @@ def read(place: Place, number: int) -> Vectors:
     """Return the vectors of a shard.
 
     Raises:
-        WorkerError: They are not there.
+        WorkerError: They are missing or damaged.
     """
     found = find(place, number)
     if found is None:
         name = _name(place, number)
-        raise WorkerError(f"{DIRECTORY}/{name}: is damaged; delete it and run the command again")
+        raise WorkerError(
+            f"{DIRECTORY}/{name}: missing or damaged; delete it and run the command again"
+        )
     return found
 
 

@@ -62,7 +62,7 @@ def test_fitted_weights_have_no_slope_left():
 
 
 def test_labels_of_one_kind_are_refused():
-    with pytest.raises(ConfigError, match="all 3 pairs have one label"):
+    with pytest.raises(ConfigError, match="all 3 pairs have the same label"):
         score.fit_weights(values(3), np.ones(3, np.bool_))
 
 
@@ -80,7 +80,7 @@ def test_a_file_of_weights_reads_as_it_was_written(tmp_path):
         (lambda found: found | {"format": 9}, "format 9, expected 1"),
         (lambda found: found | {"weights": {"gap": 1}}, "weights of gap, expected likelihood"),
         (lambda found: found | {"bias": "x"}, "could not convert"),
-        (lambda found: [found], "is no file of weights"),
+        (lambda found: [found], "is not a file of weights"),
     ],
 )
 def test_another_file_is_refused(change, message, tmp_path):

@@ -74,7 +74,7 @@ def test_a_shard_that_is_cut_short_or_missing_is_an_error(shard, place, tmp_path
     scored_shards.write(shard, place)
     path = tmp_path / "_scored" / "shard-00003.arrows"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(WorkerError, match="is cut short"):
+    with pytest.raises(WorkerError, match="is truncated"):
         scored_shards.read(place, 3)
 
 
