@@ -12,6 +12,15 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.documents.document_aligning import (
+    Documents,
+    EachDocument,
+    Model,
+    aligned_rows,
+    found_pairs,
+    sure_pairs,
+)
+from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
@@ -20,15 +29,6 @@ from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import expected_rows, prepare
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.document_aligning import (
-    Documents,
-    EachDocument,
-    Model,
-    aligned_rows,
-    found_pairs,
-    sure_pairs,
-)
-from pairweave.pipelines.steps.document_reading import DocumentSettings, is_table
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL, FitAligner
 from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards

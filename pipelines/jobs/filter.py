@@ -7,19 +7,12 @@ import apache_beam as beam
 
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.run import plan_text, rule_preview
-from pairweave.pipelines.run.execute import execute
-from pairweave.pipelines.run.line_file import LineFile
-from pairweave.pipelines.run.prepare import prepare
-from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.steps.comparing_pairs import counted_pieces, judge_and_compare
-from pairweave.pipelines.steps.comparing_sentences import CompareSentences
-from pairweave.pipelines.steps.earlier_pairs import RejectEarlier
-from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
-from pairweave.pipelines.steps.near_duplicates import FindNearCopies
-from pairweave.pipelines.steps.scoring_pairs import (
+from pairweave.pipelines.filtering import rule_preview
+from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
+from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
+from pairweave.pipelines.filtering.earlier_pairs import RejectEarlier
+from pairweave.pipelines.filtering.near_duplicates import FindNearCopies
+from pairweave.pipelines.filtering.scoring_pairs import (
     FindBorder,
     ReadScored,
     RejectByRules,
@@ -29,6 +22,14 @@ from pairweave.pipelines.steps.scoring_pairs import (
     reject_low_scores,
     tokenize,
 )
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.filter_options import FilterJobOptions
+from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run.execute import execute
+from pairweave.pipelines.run.line_file import LineFile
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.hmm_fitting import nothing_to_fit
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.pipelines.steps.steps import Commit, MapShards, WriteShards
 from pairweave.transforms.config import pick
@@ -40,8 +41,8 @@ from pairweave.transforms.filtering import (
     scored_shards,
     vector_files,
 )
-from pairweave.transforms.filtering.duplicates import masked_shard_numbers
-from pairweave.transforms.filtering.earlier import Division, parts_of
+from pairweave.transforms.filtering.deduplication.duplicates import masked_shard_numbers
+from pairweave.transforms.filtering.deduplication.earlier import Division, parts_of
 from pairweave.transforms.filtering.filtered import DuplicateConfig
 from pairweave.transforms.filtering.rules import rule_config
 from pairweave.transforms.filtering.score import read_weights

@@ -8,12 +8,12 @@ from pairweave.pipelines.aligners import second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.token_choice import tokens_text
+from pairweave.pipelines.filtering.earlier_corpus import earlier_facts
+from pairweave.pipelines.model_choice.scorer_choice import PairScorer
+from pairweave.pipelines.model_choice.similarity_choice import OF_HMM, Similarity
+from pairweave.pipelines.model_choice.translator_choice import unused_translator_options
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts
-from pairweave.pipelines.run.earlier_corpus import earlier_facts
-from pairweave.pipelines.run.scorer_choice import PairScorer
-from pairweave.pipelines.run.similarity_choice import OF_HMM, Similarity
-from pairweave.pipelines.run.translator_choice import unused_translator_options
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE

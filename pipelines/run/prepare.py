@@ -12,16 +12,17 @@ from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.local import worker
+from pairweave.pipelines.filtering.earlier_corpus import earlier_plan
+from pairweave.pipelines.model_choice import segmenter_choice
+from pairweave.pipelines.model_choice.scorer_choice import choose_scorer
+from pairweave.pipelines.model_choice.similarity_choice import choose_similarity
+from pairweave.pipelines.model_choice.translator_choice import choose_translator
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.run import plan_facts, segmenter_choice
+from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
-from pairweave.pipelines.run.earlier_corpus import earlier_plan
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
-from pairweave.pipelines.run.scorer_choice import choose_scorer
-from pairweave.pipelines.run.similarity_choice import choose_similarity
-from pairweave.pipelines.run.translator_choice import choose_translator
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files

@@ -14,9 +14,9 @@ from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.model_choice.scorer_choice import PairScorer
+from pairweave.pipelines.model_choice.similarity_choice import Similarity
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
-from pairweave.pipelines.run.scorer_choice import PairScorer
-from pairweave.pipelines.run.similarity_choice import Similarity
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig

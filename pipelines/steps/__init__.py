@@ -1,1 +1,1 @@
-"""The Beam transforms of each step."""
+"""The Beam transforms of each step; `filtering` and `documents` have those of one job alone."""

@@ -68,7 +68,7 @@ def apply_rules(batches: Batches, rules: "RuleConfig | None") -> Batches:
     """Add reasons to rows that a rule rejects, if there are any rules."""
     if rules is None:
         return batches
-    from pairweave.pipelines.steps.scoring_pairs import RejectByRules
+    from pairweave.pipelines.filtering.scoring_pairs import RejectByRules
 
     return batches | "Filter" >> RejectByRules(rules)
 

@@ -20,7 +20,7 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_length,
     align_by_words,
 )
-from pairweave.pipelines.steps.document_aligning import SURE
+from pairweave.pipelines.documents.document_aligning import SURE
 from pairweave.transforms import schemas
 from pairweave.transforms.metrics.sentence_metrics import SentenceScores, score_beads
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.filtering import near_duplicates, rules
+from pairweave.transforms.filtering import rules
+from pairweave.transforms.filtering.deduplication import near_duplicates
 from pairweave.transforms.filtering.rules import RuleConfig
 from tests.benchmarks.peers import run_peer
 from tests.makers.rows import pair

@@ -20,7 +20,7 @@ import pytest
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.transforms.links.soft_links import SoftLinks, harden, soften
 from pairweave.transforms.markup.markup import XLIFF, find_elements, parse_markup
-from pairweave.transforms.metrics.tag_spans import score_spans
+from pairweave.transforms.metrics.tags.tag_spans import score_spans
 from pairweave.transforms.projection.project import cut_tokens, project_tags
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 from tests.makers.hmm_corpora import tokens_table

@@ -1,1 +1,1 @@
-"""Filtering pairs: rules and their measurements, the default score, duplicates, selection."""
+"""Filtering pairs: rules and their measurements, the default score, selection."""

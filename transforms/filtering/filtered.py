@@ -8,7 +8,8 @@ import pyarrow.compute as pc
 
 from pairweave.transforms import schemas
 from pairweave.transforms.config import Config
-from pairweave.transforms.filtering import duplicates, score
+from pairweave.transforms.filtering import score
+from pairweave.transforms.filtering.deduplication import duplicates
 from pairweave.transforms.filtering.evidence import EVIDENCE_COLUMNS, HMM_COLUMNS, Values
 from pairweave.transforms.filtering.rule_options import DuplicateOptions
 from pairweave.transforms.filtering.rules import COLUMNS, Judged

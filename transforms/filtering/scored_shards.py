@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from pairweave.transforms.arrow.exchange import from_stream
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.filtering.deduplication.near_duplicates import signatures
 from pairweave.transforms.filtering.filtered import (
     evidence_names,
     reject_near_copies,
     scored_schema,
 )
-from pairweave.transforms.filtering.near_duplicates import signatures
 from pairweave.transforms.filtering.selection import ROUNDS, Border, ranks
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files

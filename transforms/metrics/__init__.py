@@ -1,1 +1,1 @@
-"""Metrics of links, tags and suggestions, and tests of their significance."""
+"""Metrics of links, sentences and suggestions, and tests of their significance."""

@@ -7,12 +7,12 @@ from pairweave.pipelines.options.command_options import EvaluateTagsOptions, Jud
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.metrics.judgement import agree, draw_sheet, read_sheets, write_sheet
-from pairweave.transforms.metrics.tag_comparison import compare_tags
-from pairweave.transforms.metrics.tag_metrics import evaluate_tags
-from pairweave.transforms.metrics.tag_spans import SpanConfig
-from pairweave.transforms.metrics.tag_texts import is_json, read_texts
-from pairweave.transforms.metrics.xml_metrics import XmlConfig
+from pairweave.transforms.metrics.tags.judgement import agree, draw_sheet, read_sheets, write_sheet
+from pairweave.transforms.metrics.tags.tag_comparison import compare_tags
+from pairweave.transforms.metrics.tags.tag_metrics import evaluate_tags
+from pairweave.transforms.metrics.tags.tag_spans import SpanConfig
+from pairweave.transforms.metrics.tags.tag_texts import is_json, read_texts
+from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from pairweave.transforms.storage import files
 
 

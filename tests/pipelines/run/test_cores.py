@@ -7,10 +7,10 @@ from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.translators.translator import TranslatorConfig
 from pairweave.models.translators.translator_reference import TranslatorReference
+from pairweave.pipelines.model_choice.scorer_choice import PairScorer
 from pairweave.pipelines.options.job_options import AlignOptions, FitOptions
 from pairweave.pipelines.run.cores import share_cores
 from pairweave.pipelines.run.run import Run
-from pairweave.pipelines.run.scorer_choice import PairScorer
 
 ENCODER = EncoderReference(EncoderConfig("x"), "0")
 TRANSLATOR = TranslatorReference(TranslatorConfig("ctranslate2", "x"), "0")

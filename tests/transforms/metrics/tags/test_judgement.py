@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pairweave.pipelines.commands.evaluate import evaluate_command
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.metrics.judgement import (
+from pairweave.transforms.metrics.tags.judgement import (
     COLUMNS,
     JUDGEMENTS,
     SheetRow,

@@ -4,11 +4,11 @@ import pytest
 from sacrebleu.metrics import BLEU
 
 from pairweave.transforms.metrics.significance import Significance
-from pairweave.transforms.metrics.tag_comparison import compare_tags
-from pairweave.transforms.metrics.tag_metrics import evaluate_tags
-from pairweave.transforms.metrics.tag_spans import SpanConfig
-from pairweave.transforms.metrics.tag_texts import TagTexts
-from pairweave.transforms.metrics.xml_metrics import XmlConfig
+from pairweave.transforms.metrics.tags.tag_comparison import compare_tags
+from pairweave.transforms.metrics.tags.tag_metrics import evaluate_tags
+from pairweave.transforms.metrics.tags.tag_spans import SpanConfig
+from pairweave.transforms.metrics.tags.tag_texts import TagTexts
+from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 
 CONFIG = XmlConfig("xml", "13a")
 SPANS = SpanConfig()

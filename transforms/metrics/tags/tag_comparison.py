@@ -14,10 +14,10 @@ from pairweave.transforms.metrics.significance import (
     compare,
     ratio,
 )
-from pairweave.transforms.metrics.tag_metrics import TagScores, evaluate_tags, tagged_metric
-from pairweave.transforms.metrics.tag_spans import SpanConfig
-from pairweave.transforms.metrics.tag_texts import TagTexts
-from pairweave.transforms.metrics.xml_metrics import XmlConfig
+from pairweave.transforms.metrics.tags.tag_metrics import TagScores, evaluate_tags, tagged_metric
+from pairweave.transforms.metrics.tags.tag_spans import SpanConfig
+from pairweave.transforms.metrics.tags.tag_texts import TagTexts
+from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 
 
 def compare_tags(
@@ -42,7 +42,7 @@ def compare_tags(
         spans: What the words of a tag are, for F1.
         significance: How to test.
         name: The file of the other system.
-        shift: See `transforms.metrics.tag_metrics.evaluate_tags`.
+        shift: See `transforms.metrics.tags.tag_metrics.evaluate_tags`.
     """
     scores, other_scores = (
         evaluate_tags(system, config, spans, shift=shift) for system in (texts, baseline)

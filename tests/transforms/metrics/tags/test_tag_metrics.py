@@ -8,16 +8,16 @@ from pairweave.pipelines import cli
 from pairweave.pipelines.commands.evaluate import evaluate_command
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import HTML, INDEXED, XLIFF, XML, parse_markup
-from pairweave.transforms.metrics.tag_failures import Failures, count_failures, find_failures
-from pairweave.transforms.metrics.tag_metrics import evaluate_tags
-from pairweave.transforms.metrics.tag_positions import (
+from pairweave.transforms.metrics.tags.tag_failures import Failures, count_failures, find_failures
+from pairweave.transforms.metrics.tags.tag_metrics import evaluate_tags
+from pairweave.transforms.metrics.tags.tag_positions import (
     PositionLine,
     compare_positions,
     score_positions,
 )
-from pairweave.transforms.metrics.tag_spans import SpanConfig, score_spans, shift_tags
-from pairweave.transforms.metrics.tag_texts import TagTexts, read_texts
-from pairweave.transforms.metrics.xml_metrics import XmlConfig
+from pairweave.transforms.metrics.tags.tag_spans import SpanConfig, score_spans, shift_tags
+from pairweave.transforms.metrics.tags.tag_texts import TagTexts, read_texts
+from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig
 from tests.makers import runs
 from tests.oracles import slow_tag_metrics
 

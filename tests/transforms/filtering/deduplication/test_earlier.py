@@ -8,9 +8,10 @@ import pytest
 
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.filtering import earlier, filtered, rules
-from pairweave.transforms.filtering.duplicates import masked_shard_numbers
-from pairweave.transforms.filtering.earlier import Division
+from pairweave.transforms.filtering import filtered, rules
+from pairweave.transforms.filtering.deduplication import earlier
+from pairweave.transforms.filtering.deduplication.duplicates import masked_shard_numbers
+from pairweave.transforms.filtering.deduplication.earlier import Division
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.shards.merge import merge_rows, pairs_of
 from tests.makers.rows import batch, row

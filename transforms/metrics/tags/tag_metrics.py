@@ -14,17 +14,17 @@ from pairweave.transforms.metrics.sacrebleu_scores import (
     metric_of,
     score_bleu,
 )
-from pairweave.transforms.metrics.tag_failures import Failures, count_failures
-from pairweave.transforms.metrics.tag_positions import PositionScores, score_positions
-from pairweave.transforms.metrics.tag_spans import (
+from pairweave.transforms.metrics.tags.tag_failures import Failures, count_failures
+from pairweave.transforms.metrics.tags.tag_positions import PositionScores, score_positions
+from pairweave.transforms.metrics.tags.tag_spans import (
     AS_THEY_STAND,
     SpanConfig,
     SpanScores,
     score_spans,
     shift_tags,
 )
-from pairweave.transforms.metrics.tag_texts import TagTexts
-from pairweave.transforms.metrics.xml_metrics import XmlConfig, XmlScores, score_xml
+from pairweave.transforms.metrics.tags.tag_texts import TagTexts
+from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig, XmlScores, score_xml
 from pairweave.transforms.output.signature import signature
 
 

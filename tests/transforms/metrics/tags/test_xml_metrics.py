@@ -10,7 +10,7 @@ from sacrebleu.metrics import BLEU
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.metrics.sacrebleu_scores import bleu_of, count_ngrams
-from pairweave.transforms.metrics.xml_metrics import (
+from pairweave.transforms.metrics.tags.xml_metrics import (
     XmlConfig,
     find_structure,
     score_xml,
@@ -19,7 +19,7 @@ from pairweave.transforms.metrics.xml_metrics import (
 from tests.makers import lxm_outputs
 from tests.oracles import slow_tag_metrics
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "lxm" / "scores.json"
+GOLDEN = Path(__file__).parents[3] / "golden" / "lxm" / "scores.json"
 NO_BLEU = XmlConfig("xml", None)
 
 lines = st.lists(st.text("abc ", max_size=12), min_size=1, max_size=5)

@@ -6,8 +6,8 @@ import apache_beam as beam
 import pyarrow as pa
 
 from pairweave.transforms.arrow import arrow_coder
-from pairweave.transforms.filtering import earlier
-from pairweave.transforms.filtering.earlier import Division
+from pairweave.transforms.filtering.deduplication import earlier
+from pairweave.transforms.filtering.deduplication.earlier import Division
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.shards.shard import Shard, Shards
 from pairweave.transforms.units import Plan, ReadLimits, Unit

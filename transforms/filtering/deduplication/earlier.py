@@ -14,7 +14,11 @@ import pyarrow as pa
 import xxhash
 
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.filtering.duplicates import masked_forms, masked_shard_numbers, whole_rows
+from pairweave.transforms.filtering.deduplication.duplicates import (
+    masked_forms,
+    masked_shard_numbers,
+    whole_rows,
+)
 from pairweave.transforms.filtering.filtered import with_reason
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.rejects import Reject

@@ -1,4 +1,4 @@
-"""The steps that find near-duplicates among scored shards (`transforms.filtering.near_duplicates`).
+"""The steps that find near-duplicates among scored shards.
 
 Every shard sends the keys of its buckets to partitions, each of which says which keys several
 pairs have; then each sends the pairs in those buckets, and the partitions compare them. A bucket
@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms.arrow import arrow_coder
-from pairweave.transforms.filtering import near_duplicates, scored_shards
+from pairweave.transforms.filtering import scored_shards
+from pairweave.transforms.filtering.deduplication import near_duplicates
 from pairweave.transforms.filtering.scored_shards import Place
 
 arrow_coder.register()

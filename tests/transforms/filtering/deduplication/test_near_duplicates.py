@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
-from pairweave.transforms.filtering import near_duplicates
+from pairweave.transforms.filtering.deduplication import near_duplicates
 from tests.makers.rows import pair
 from tests.oracles import slow_near_duplicates as slow
 

@@ -23,7 +23,7 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_words,
     unaligned,
 )
-from pairweave.pipelines.steps.document_reading import (
+from pairweave.pipelines.documents.document_reading import (
     DocumentPair,
     DocumentSettings,
     alignable_texts,

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
-from pairweave.transforms.metrics.tag_metrics import version
+from pairweave.transforms.metrics.tags.tag_metrics import version
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.transforms import schemas
-from pairweave.transforms.filtering.duplicates import (
+from pairweave.transforms.filtering.deduplication.duplicates import (
     masked_keys,
     masked_shard_numbers,
     worse_copies,

@@ -1,0 +1,1 @@
+"""Document pairs, of the job ``bitext``: reading them and aligning their sentences."""

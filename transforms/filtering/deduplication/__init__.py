@@ -1,0 +1,1 @@
+"""Pairs that are there twice: duplicates, near-duplicates, overlap with an earlier corpus."""

@@ -1,0 +1,1 @@
+"""Metrics of tags in translations: positions, spans, failures, XML, and sheets for judges."""
