@@ -14,7 +14,6 @@ from pairweave.models.sentences.embedding_aligner import (
     align_by_vectors,
     gains_within,
 )
-from pairweave.models.sentences.encoder_reference import SentenceEncoderReference
 from pairweave.models.sentences.paragraph_order import ParagraphOrder, align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
@@ -23,6 +22,7 @@ from pairweave.models.sentences.sentence_aligner import (
     align_by_words,
     unaligned,
 )
+from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 from pairweave.pipelines.documents.document_reading import (
     DocumentPair,
     DocumentSettings,

@@ -13,7 +13,7 @@ from pairweave.transforms.screen_options import MaxRatio, MaxTokenChars, MaxToke
 from pairweave.transforms.units import Notice
 
 if TYPE_CHECKING:
-    from pairweave.models.sentences.encoder_reference import SentenceEncoderReference
+    from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 
 _PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
 """Entries of every plan, so that a run continues one that an earlier version began."""
@@ -161,11 +161,11 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         Raises:
             ConfigError: There is no such model or layer, or the extra ``neural`` is not installed.
         """
-        from pairweave.models.sentences import encoder_reference
+        from pairweave.models.sentences import sentence_encoder_reference
 
         if self.scorer == "words" or self.encoder is None:
             return None
-        return encoder_reference.find(self.encoder, self.layer, self.revision)
+        return sentence_encoder_reference.find(self.encoder, self.layer, self.revision)
 
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on nothing but the documents that it judges."""
