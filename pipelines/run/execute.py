@@ -67,11 +67,10 @@ def execute(
     claim(output, run.document)
     started = time.time()
     outcome = resume(run, extra, missing)
+    note_run(run, output, started, outcome.attempts, reused, outcome.sent)
     if outcome.sent is not None:
         terminal.say(outcome.sent.id)
-        return False
-    note_run(run, output, started, outcome.attempts, reused)
-    return True
+    return outcome.sent is None
 
 
 def check_start(run: Planned, extra: Sequence[str]) -> None:

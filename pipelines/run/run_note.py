@@ -1,30 +1,48 @@
 """Record what differs between runs with the same output: time, place and speed."""
 
+import dataclasses
 import importlib.metadata
 import os
 import platform
 import time
 
+from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.run.run import Planned
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 
 
-def note_run(run: Planned, output: str, started: float, attempts: int, reused: int) -> None:
+def note_run(
+    run: Planned,
+    output: str,
+    started: float,
+    attempts: int,
+    reused: int,
+    sent: SentJob | None = None,
+) -> None:
     """Write ``_run.json``: what differs between runs with the same output.
 
     A command that finds everything done keeps the existing file.
+
+    Args:
+        run: The run.
+        output: Its directory.
+        started: When it began, in seconds since 1970.
+        attempts: How often a graph was run.
+        reused: Shards that were there before.
+        sent: The job that goes on without this process, whose time is not known; None if the run
+            is finished.
     """
     if not attempts and files.exists(files.join(output, run_files.RUN)):
         return
-    seconds = time.time() - started
+    seconds = None if sent is not None else time.time() - started
     packages: tuple[str, ...] = ("pairweave", "apache-beam", "pyarrow", "numpy", "numba")
     packages += run.packages
     engine, workers = run.place
-    note = {
+    note: dict[str, object] = {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
-        "seconds": round(seconds, 3),
+        "seconds": None if seconds is None else round(seconds, 3),
         "pairs_per_second": round(run.plan.rows / seconds, 1) if seconds else None,
         "engine": engine,
         "workers": workers,
@@ -34,4 +52,6 @@ def note_run(run: Planned, output: str, started: float, attempts: int, reused: i
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in packages},
     }
+    if sent is not None:
+        note["dataflow_job"] = dataclasses.asdict(sent)
     files.write_bytes(files.join(output, run_files.RUN), to_json(note))

@@ -9,6 +9,7 @@ from pairweave.transforms.output.run_files import (
     MANIFEST,
     PLAN,
     RECEIPTS,
+    RUN,
     Json,
     plan_digest,
     read_json,
@@ -30,6 +31,7 @@ class RunState:
         kept: Rows kept in those shards.
         rejected: Rows rejected in those shards, by reason.
         committed: Whether the manifest is there, which is written last.
+        sent: The job on Dataflow that a command left behind, if any: id, project and region.
     """
 
     job: str
@@ -41,19 +43,26 @@ class RunState:
     kept: int
     rejected: dict[str, int]
     committed: bool
+    sent: Json | None = None
 
     def lines(self) -> list[str]:
         """Return lines for a person."""
         rejected = sum(self.rejected.values())
         reasons = sorted(self.rejected.items(), key=lambda item: (-item[1], item[0]))
         why = ", ".join(f"{reason} {rows:,}" for reason, rows in reasons)
-        return [
+        lines = [
             f"job {self.job}, plan {self.digest}",
             f"units read {self.units_read:,} of {self.units:,}",
             f"shards done {self.shards_done:,} of {self.shards:,}",
             f"pairs in them: kept {self.kept:,}, rejected {rejected:,}{f' ({why})' if why else ''}",
             f"committed: {'yes' if self.committed else 'no'}",
         ]
+        if self.sent is not None and not self.committed:
+            place = "--project {project} --region {region}".format(**self.sent)
+            lines.append(
+                f"sent as job {self.sent['id']}: pairweave status {self.sent['id']} {place}"
+            )
+        return lines
 
 
 def read_state(output: str) -> RunState:
@@ -82,7 +91,15 @@ def read_state(output: str) -> RunState:
         kept=sum(int(receipt["kept"]) for receipt in receipts),
         rejected=dict(rejected),
         committed=files.exists(files.join(output, MANIFEST)),
+        sent=_sent(output),
     )
+
+
+def _sent(output: str) -> Json | None:
+    path = files.join(output, RUN)
+    note = read_json(path) if files.exists(path) else {}
+    found: Json | None = note.get("dataflow_job")
+    return found
 
 
 def _receipts(output: str, names: list[str], digest: str) -> list[Json]:

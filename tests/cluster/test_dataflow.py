@@ -113,6 +113,10 @@ def test_the_job_has_what_the_flags_say(store, service, capsys):
     assert any(name.startswith("Commit") for name in names)
     plan = store.objects("flags/_plan.json")
     assert plan  # claimed before the job was sent
+    assert main(["status", "gs://bucket/flags"]) == 0
+    told = capsys.readouterr().out
+    assert "shards done 0 of 3" in told
+    assert f"sent as job {next(iter(service.jobs))}" in told
 
 
 def test_the_graph_is_that_of_other_engines(store, service, tmp_path, capsys):

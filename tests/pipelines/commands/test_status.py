@@ -55,6 +55,15 @@ def test_a_run_with_a_manifest_is_committed(output, capsys):
     assert capsys.readouterr().out.endswith("  committed: yes\n")
 
 
+def test_the_job_that_a_command_left_behind_is_named(output, capsys):
+    sent = {"id": JOB, "project": "a-project", "region": "europe-west4"}
+    write(output / "_run.json", {"dataflow_job": sent})
+    assert main(["status", str(output)]) == 0
+    assert capsys.readouterr().out.endswith(
+        f"  sent as job {JOB}: pairweave status {JOB} --project a-project --region europe-west4\n"
+    )
+
+
 def test_a_directory_without_a_plan_is_no_run(tmp_path, capsys):
     assert main(["status", str(tmp_path)]) == 2
     assert f"{tmp_path}: there is no run here: _plan.json is missing" in capsys.readouterr().err
