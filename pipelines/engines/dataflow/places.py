@@ -27,16 +27,15 @@ KINDS = {
 }
 """Options whose value is such a path behind one of these words and a colon."""
 
-ELSEWHERE = frozenset(
-    {
-        # Read by the launcher, which puts their content into the graph or the plan.
-        *("glossary", "tag_profile", "fit_lengths", "score_weights"),
-        # Written by the launcher after it has waited for the end of the job.
-        *("pharaoh", "scores", "beads"),
-        # A program in the workers' image.
-        "program_path",
-    }
-)
+WRITTEN_AFTER = frozenset({"pharaoh", "scores", "beads"})
+"""Options that are files which the launcher writes after it has waited for the end of the job."""
+
+ELSEWHERE = WRITTEN_AFTER | {
+    # Read by the launcher, which puts their content into the graph or the plan.
+    *("glossary", "tag_profile", "fit_lengths", "score_weights"),
+    # A program in the workers' image.
+    "program_path",
+}
 """Options with a path that no worker opens, or that is part of the image."""
 
 
@@ -46,6 +45,12 @@ def check(options: GraphOptions) -> None:
     Raises:
         ConfigError: They cannot; names the option and the path.
     """
+    after = [name for name in sorted(WRITTEN_AFTER) if getattr(options, name, None)]
+    if after and not options.wait:
+        raise ConfigError(
+            f"--{after[0]}: is written after the end of the job; leave --wait false out, or give it "
+            "with the same command once the job is done"
+        )
     for name, path in opened(options):
         if not path.startswith(SCHEME):
             raise ConfigError(

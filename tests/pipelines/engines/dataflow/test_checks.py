@@ -132,6 +132,11 @@ def test_files_that_workers_cannot_open_are_refused(options, message):
     assert str(refused.value).startswith(message)
 
 
+def test_a_file_of_the_end_needs_a_command_that_waits():
+    with pytest.raises(ConfigError, match="--pharaoh: is written after the end of the job"):
+        places.check(AlignOptions(**IN, output=OUT, pharaoh="links.txt", wait=False))
+
+
 def test_files_in_buckets_and_those_of_the_launcher_pass():
     places.check(
         AlignOptions(
