@@ -48,8 +48,8 @@ def check(options: GraphOptions) -> None:
     after = [name for name in sorted(WRITTEN_AFTER) if getattr(options, name, None)]
     if after and not options.wait:
         raise ConfigError(
-            f"--{after[0]}: is written after the end of the job; leave --wait false out, or give it "
-            "with the same command once the job is done"
+            f"--{after[0]}: is written after the end of the job; leave --wait false out, or give "
+            "it with the same command once the job is done"
         )
     for name, path in opened(options):
         if not path.startswith(SCHEME):
