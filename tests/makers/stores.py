@@ -22,8 +22,8 @@ class Door(http.server.ThreadingHTTPServer):
         address: Host and port.
         requests: Method and path of each request that came.
         spoil: Is asked about each request, by method, path and body: None lets it pass, an integer
-            is the status of the answer instead, a float the seconds that it waits first, and
-            "drop" closes the connection.
+            is the status of the answer instead, a float the seconds that it waits first, "drop"
+            closes the connection, and "break" does so in the middle of the answer.
     """
 
     daemon_threads = True
@@ -54,15 +54,18 @@ class _Passage(http.server.BaseHTTPRequestHandler):
             return
         if isinstance(fault, float):
             time.sleep(fault)
-        elif fault is not None:
+        elif fault not in (None, "break"):
             self._answer(fault, {}, b"")
             return
         with door.alone:  # a precondition and what depends on it are one step
             if door.preconditions and self._unmet(body):
                 self._answer(412, {"Content-Type": "application/json"}, b"{}")
                 return
-            answer = self._ask(self.command, self.path, body)
-        self._answer(*answer)
+            status, headers, data = self._ask(self.command, self.path, body)
+        if fault == "break":
+            self.close_connection = True
+            headers["Content-Length"], data = str(len(data)), data[: len(data) // 2]
+        self._answer(status, headers, data)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = _pass  # noqa: N815
 

@@ -25,6 +25,7 @@ from pairweave.transforms.storage.object_stores import (
     PROBE_SECONDS,
     RETRY_SECONDS,
     Version,
+    object_parts,
     parts,
 )
 
@@ -78,16 +79,17 @@ class GcsStore:
     def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most so many."""
         bucket, name = parts(prefix)
+        scheme = prefix.partition("://")[0]  # spelt as the caller does
         with self._mapped(prefix):
             found = self._client.list_blobs(
                 bucket, prefix=name, max_results=most, retry=self._retry()
             )
             for blob in found:
-                yield f"gs://{bucket}/{blob.name}"
+                yield f"{scheme}://{bucket}/{blob.name}"
 
     def version(self, path: str) -> Version:
         """Return what an object is now."""
-        bucket, name = parts(path)
+        bucket, name = object_parts(path)
         with self._mapped(path):
             blob = self._client.bucket(bucket).get_blob(name, retry=self._retry())
         if blob is None:
@@ -130,7 +132,7 @@ class GcsStore:
             self._blob(path).delete(retry=self._retry())
 
     def _blob(self, path: str) -> Any:  # noqa: ANN401 - the client is not typed
-        bucket, name = parts(path)
+        bucket, name = object_parts(path)
         return self._client.bucket(bucket).blob(name)
 
     def _retry(self) -> Any:  # noqa: ANN401 - the client is not typed

@@ -10,6 +10,7 @@ has written it can read and list at once.
   told that they did.
 """
 
+import errno
 import functools
 import importlib
 import io
@@ -228,4 +229,17 @@ def parts(path: str) -> tuple[str, str]:
     bucket, _, name = path.partition("://")[2].partition("/")
     if not bucket:
         raise ConfigError(f"{path}: names no bucket; expected such as gs://bucket/name")
+    return bucket, name
+
+
+def object_parts(path: str) -> tuple[str, str]:
+    """Return bucket and name of an object, of which neither is empty.
+
+    Raises:
+        ConfigError: There is no bucket.
+        FileNotFoundError: There is no name: a bucket is no object.
+    """
+    bucket, name = parts(path)
+    if not name:
+        raise FileNotFoundError(errno.ENOENT, "names a bucket and no object in it", path)
     return bucket, name

@@ -8,6 +8,7 @@ Credentials, region and endpoint are those of the environment (``AWS_ACCESS_KEY_
 import contextlib
 import errno
 import os
+import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, S3Options
 from botocore import exceptions
 from botocore.config import Config
 
-from pairweave.transforms.storage.object_stores import Version, parts
+from pairweave.transforms.storage.object_stores import Version, object_parts, parts
 
 ATTEMPTS = 8
 """Attempts of a request; the waits between them double from 1 s to 20 s."""
@@ -26,6 +27,12 @@ _REFUSED = frozenset(
     {"403", "401", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"}
 )
 _MET_NOT = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
+
+_BROKEN_OFF = (
+    exceptions.IncompleteReadError,
+    exceptions.ReadTimeoutError,
+    exceptions.ResponseStreamingError,
+)
 
 
 def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
@@ -60,13 +67,14 @@ class S3Store:
     def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most so many."""
         bucket, name = parts(prefix)
+        scheme = prefix.partition("://")[0]  # spelt as the caller does
         with _mapped(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=bucket, Prefix=name, PaginationConfig={"MaxItems": most}
             )
             for page in pages:
                 for entry in page.get("Contents", ()):
-                    yield f"s3://{bucket}/{entry['Key']}"
+                    yield f"{scheme}://{bucket}/{entry['Key']}"
 
     def version(self, path: str) -> Version:
         """Return what an object is now."""
@@ -77,15 +85,19 @@ class S3Store:
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object."""
         same = {} if version.tag is None else {"IfMatch": version.tag}
+        wanted = {**_place(path), "Range": f"bytes={start}-{stop - 1}", **same}
         with _mapped(path):
-            found = self._client.get_object(
-                **_place(path), Range=f"bytes={start}-{stop - 1}", **same
-            )
-            return bytes(found["Body"].read())
+            # boto3 repeats a request, but not an answer that breaks off.
+            for attempt in range(1, ATTEMPTS):
+                try:
+                    return bytes(self._client.get_object(**wanted)["Body"].read())
+                except _BROKEN_OFF:
+                    time.sleep(min(2**attempt // 4, 20))
+            return bytes(self._client.get_object(**wanted)["Body"].read())
 
     def put(self, path: str, data: BinaryIO) -> None:
         """Write an object in one go; a large one in parts that appear together."""
-        bucket, name = parts(path)
+        bucket, name = object_parts(path)
         with _mapped(path):
             self._client.upload_fileobj(data, bucket, name)  # which closes it
 
@@ -105,7 +117,7 @@ class S3Store:
 
 
 def _place(path: str) -> dict[str, str]:
-    bucket, name = parts(path)
+    bucket, name = object_parts(path)
     return {"Bucket": bucket, "Key": name}
 
 

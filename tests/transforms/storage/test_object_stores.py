@@ -140,6 +140,21 @@ def test_a_store_that_is_throttled_or_fails_for_a_while_is_asked_again(store, mo
     assert files.read_bytes(path) == b"data"
 
 
+def test_an_answer_that_breaks_off_is_asked_for_again(store, monkeypatch):
+    data = bytes(range(256)) * 20
+    store.put("whole", data)
+    faults = iter(["break", "break"])
+
+    def spoil(_method, path, _body):
+        return next(faults, None) if "alt=media" in path or store.scheme == "s3" else None
+
+    version = object_stores.store_of(uri(store, "whole")).version(uri(store, "whole"))
+    monkeypatch.setattr(store.door, "spoil", spoil)
+    found = object_stores.store_of(uri(store, "whole"))
+    assert found.read(uri(store, "whole"), version, 0, len(data)) == data
+    assert next(faults, None) is None
+
+
 def test_a_claim_is_asked_for_again_after_a_fault(store, monkeypatch):
     faults = iter([503])
     path = uri(store, "claim_again")
@@ -178,3 +193,22 @@ def test_a_bucket_that_is_not_there_is_told_before_a_run(store):
 def test_a_path_without_a_bucket_is_refused(store):
     with pytest.raises(ConfigError, match="names no bucket"):
         files.read_bytes(f"{store.scheme}:///x")
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_bucket_is_no_object(store, end):
+    bucket = f"{store.scheme}://{stores.BUCKET}{end}"
+    assert not files.exists(bucket)
+    assert files.match(bucket) == []
+    for act in (files.read_bytes, files.size):
+        with pytest.raises(FileNotFoundError, match="names a bucket and no object"):
+            act(bucket)
+    with pytest.raises(OSError, match="names a bucket and no object"):
+        files.write_bytes(bucket, b"data")
+
+
+def test_objects_are_listed_under_the_scheme_as_it_is_spelt(store):
+    store.put("spelt/a", b"a")
+    directory = f"{store.scheme.upper()}://{stores.BUCKET}/spelt"
+    assert files.list_names(directory) == ["a"]
+    assert files.match(f"{directory}/*") == [f"{directory}/a"]
