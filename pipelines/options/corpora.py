@@ -1,10 +1,11 @@
 """From options to the corpora of a job."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pairweave.pipelines.options.base import Corpus, InputOptions
+from pairweave.pipelines.options.corpus_options import FieldOptions
 from pairweave.pipelines.options.format_names import FormatOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
@@ -12,6 +13,13 @@ from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.units import CorpusInput
 
 _PAIR_FILES = ("input", "source_input", "target_input")
+
+_OF_RUN = ("corpus", "licence")
+"""What the pairs of a finished run keep."""
+
+_OF_FILES = tuple(FieldOptions.model_fields)
+"""What says where files have their texts; the shards of a run are always the same in this."""
+
 UNDETERMINED = "und"
 """The language tag of text whose language is not given (BCP 47)."""
 
@@ -31,7 +39,7 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
     if not options.corpora:
         if not has_single:
             raise ConfigError(f"no input: give {_ways(kind)}, or a YAML file with corpora")
-        return tuple(_corpus_inputs(single))
+        return tuple(_corpus_inputs(single, given))
     if has_single or _has(single, "translation_input") or single.corpus is not None:
         raise ConfigError(f"give corpora in the YAML file, or corpus, {_ways(kind)}, not both")
     around = {name: getattr(single, name) for name in single.model_fields_set}
@@ -43,7 +51,7 @@ def corpora_of(options: InputOptions) -> tuple[CorpusInput, ...]:
         if corpus.corpus is not None and names.count(corpus.corpus) > 1:
             raise ConfigError(f"two corpora are named {corpus.corpus}; give each its own name")
         own = {name: getattr(corpus, name) for name in corpus.model_fields_set}
-        corpora.extend(_corpus_inputs(kind(**{**around, **own})))
+        corpora.extend(_corpus_inputs(kind(**{**around, **own}), own.keys()))
     return tuple(corpora)
 
 
@@ -62,21 +70,28 @@ def _ways(kind: type[Corpus]) -> str:
     return ", or ".join(way for name, way in ways.items() if name in kind.model_fields)
 
 
-def _corpus_inputs(corpus: Corpus) -> Iterator[CorpusInput]:
+def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput]:
     """Yield the input in files, if there is any, and one for each finished run.
 
+    Args:
+        corpus: The corpus, with what it inherits.
+        own: The options that it sets itself.
+
     Raises:
-        ConfigError: A corpus of finished runs has a name or a licence: their pairs keep theirs.
+        ConfigError: A corpus of finished runs sets what their pairs have: a name, a licence, or
+            the columns that texts are read from.
     """
     values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
     runs = getattr(corpus, "from_run", ())
     if _has(corpus, *_PAIR_FILES) or not runs:
         yield _corpus_input(corpus.corpus, values)
     else:
-        for name in ("corpus", "licence"):
-            if getattr(corpus, name) is not None:
+        for name in (*_OF_RUN, *_OF_FILES):
+            if name in own and getattr(corpus, name) is not None:
                 raise ConfigError(
-                    f"{name}: the pairs of a run (from_run) keep their {name}; leave it out"
+                    f"{name}: the pairs of a run (from_run) "
+                    + (f"keep their {name}" if name in _OF_RUN else "are read from its own columns")
+                    + "; leave it out"
                 )
     for directory in runs:
         yield input_of_run(
@@ -86,7 +101,7 @@ def _corpus_inputs(corpus: Corpus) -> Iterator[CorpusInput]:
 
 def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:
     """Return how the rows of a finished run are read, by the names of `CorpusInput`."""
-    left_out = {"format", *_PAIR_FILES, "source_lang", "target_lang", *FormatOptions.model_fields}
+    left_out = {*_PAIR_FILES, *_OF_FILES, "source_lang", "target_lang", *FormatOptions.model_fields}
     return {name: value for name, value in values.items() if name not in left_out}
 
 

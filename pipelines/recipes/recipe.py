@@ -20,6 +20,7 @@ from pairweave.pipelines.options.corpus_options import (
     TranslationFileOptions,
 )
 from pairweave.pipelines.options.yaml_files import read_yaml
+from pairweave.pipelines.recipes.checks import check_step, written_files
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import ConfigError
@@ -47,12 +48,6 @@ _ABOUT_INPUT = {
     *(name for part in _INPUT_PARTS for name in part.model_fields),
 } - {"source_lang", "target_lang"}
 """What belongs to it: a step with an input of its own inherits none of this."""
-
-_FILES = (
-    *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
-    *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
-)
-"""Options whose files must be there before the first step runs."""
 
 Values = dict[str, Any]
 
@@ -130,6 +125,7 @@ class _Reader:
                 raise ConfigError(f"two steps are named {name}; give each its own name: ...")
         self._made: dict[str, Step] = {}
         self._latest: dict[str, Step] = {}
+        self._written: dict[str, str] = {}
 
     def _check_shared(self, used: set[str]) -> None:
         known = sorted({name for job in used for name in options_of(job).model_fields})
@@ -161,12 +157,19 @@ class _Reader:
         values, reads = put_paths(values, find)
         values["output"] = files.join(self._output, name)
         options = flags.validate(model, values, f"pairweave {draft.job}")
-        _check_finishes(options)
-        _check_files(options)
+        check_step(options, [step.options.output for step in self._made.values()])
+        self._check_written(name, options)
         check = getattr(importlib.import_module(COMMANDS[draft.job].module), "check", None)
         if check is not None:
             check(options)
         return Step(name, draft.job, options, reads)
+
+    def _check_written(self, name: str, options: PlannedOptions) -> None:
+        """Refuse a file that another step, or the same one of another round, writes too."""
+        for path in written_files(options):
+            other = self._written.setdefault(path, name)
+            if other != name:
+                raise ConfigError(f"{path}: the step {other} writes this file too; name another")
 
     def _find(self, reference: Reference, *, ahead: set[str], number: int) -> Step:
         """Return the step that a reference means.
@@ -177,7 +180,10 @@ class _Reader:
             number: The number of the round, from 1.
         """
         flags.check_keys(reference, ("from", "first"))
-        name = reference["from"]
+        for key, value in reference.items():
+            if not isinstance(value, str):
+                raise ConfigError(f"{key}: expected the name of one step, got {value!r}")
+        name = str(reference["from"])
         if name not in ahead:
             if "first" in reference:
                 raise ConfigError(
@@ -190,11 +196,11 @@ class _Reader:
                 f"there yet; name the step to begin with, as in {{from: {name}, first: STEP}}"
             )
         elif number == 1:
-            name = reference["first"]
+            name = str(reference["first"])
         if name not in self._latest:
             there = ", ".join(self._latest) or "none"
             raise ConfigError(f"no earlier step is named {name}; those before it: {there}")
-        return self._latest[str(name)]
+        return self._latest[name]
 
     def _inherited(self, draft: _Draft, model: type[Options]) -> Values:
         """Return the shared keys that a step takes."""
@@ -280,28 +286,3 @@ def _refused_key(key: str) -> str:
     if key == "output":
         return "each step writes to a directory of its name; give --output DIR on the command line"
     return "of the command line alone; leave it out"
-
-
-def _check_finishes(options: PlannedOptions) -> None:
-    """Refuse options with which a job leaves no finished run.
-
-    Raises:
-        ConfigError: Names the key.
-    """
-    if not getattr(options, "wait", True):
-        raise ConfigError("wait: later steps read what this one has finished; leave it out")
-    if getattr(options, "preview", None):
-        raise ConfigError("preview: shows pairs and runs nothing; leave it out")
-
-
-def _check_files(options: PlannedOptions) -> None:
-    """Check that the files that a step reads itself are there.
-
-    Raises:
-        ConfigError: A pattern matches nothing.
-    """
-    for corpus in (options, *options.corpora):
-        for name in _FILES:
-            for pattern in getattr(corpus, name, ()):
-                if not files.match(pattern):
-                    raise ConfigError(f"{name}: {pattern}: no file has this name or matches it")

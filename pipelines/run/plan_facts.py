@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from pairweave.pipelines.options.base import InputOptions
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats import registry
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import Columns, InputFile, Plan
@@ -25,13 +26,17 @@ def _sha256(path: str) -> str:
 
 
 def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
-    """Return the plan's entry for each corpus."""
+    """Return the plan's entry for each corpus.
+
+    Raises:
+        ConfigError: Rows of finished runs are of a corpus that has another licence elsewhere.
+    """
     licences = {corpus.corpus: corpus.licence or options.licence for corpus in options.corpora}
     facts: dict[str, dict[str, object]] = {}
     for unit in plan.units:
         own = ((unit.corpus, licences.get(unit.corpus, options.licence)),)
         for name, licence in unit.earlier or own:
-            facts.setdefault(
+            made = facts.setdefault(
                 name,
                 {
                     "name": name,
@@ -40,6 +45,12 @@ def corpora_facts(plan: Plan, options: InputOptions) -> list[dict[str, object]]:
                     "licence": licence,
                 },
             )
+            if made["licence"] != licence:
+                raise ConfigError(
+                    f"the corpus {name} has the licence {made['licence'] or 'unknown'} in one "
+                    f"input and {licence or 'unknown'} in another; give one of them another name "
+                    "with corpus, or both the same licence"
+                )
     return list(facts.values())
 
 

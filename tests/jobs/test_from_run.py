@@ -1,6 +1,7 @@
 """A job reads on from a finished run: pairs keep their id, corpus, file, line and languages."""
 
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -91,6 +92,11 @@ def test_a_unit_of_an_earlier_run_survives_json(directory):
         ),
         (("--from_run", "aligned", "--corpus", "x"), "corpus: the pairs of a run"),
         (
+            ("--from_run", "aligned", "--source_field", "target"),
+            "source_field: the pairs of a run (from_run) are read from its own columns",
+        ),
+        (("--from_run", "aligned", "--format", "tsv"), "format: the pairs of a run (from_run) are"),
+        (
             ("--from_run", "aligned", "--pharaoh", "links"),
             "--pharaoh links: has a line for each line of the input, but",
         ),
@@ -119,3 +125,40 @@ def test_a_damaged_shard_is_refused(directory, tmp_path):
     )
     assert status == 2
     assert f"{shard.name}: is not the shard that _manifest.json of its run describes" in errors
+
+
+def copied_manifest(directory, copy, change):
+    """Copy a run, and change its manifest by a function."""
+    shutil.copytree(directory / "aligned", copy)
+    path = copy / "_manifest.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+
+def test_half_a_manifest_is_refused_in_a_line(directory, tmp_path):
+    copied_manifest(directory, tmp_path / "half", lambda found: {"job": found["job"]})
+    words = ("align", "--from_run", tmp_path / "half", *SMALL, "--output", tmp_path / "no")
+    status, _, errors = runs.run_here(*words)
+    assert status == 2
+    assert "_manifest.json: does not describe a whole run" in errors
+
+
+def test_one_corpus_with_two_licences_is_refused(directory, tmp_path):
+    def without(found):
+        found["corpora"]["toy"]["licence"] = None
+        return found
+
+    copied_manifest(directory, tmp_path / "other", without)
+    words = ("align", "--from_run", "aligned", tmp_path / "other", *SMALL, "--output", "no")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "the corpus toy has the licence mit in one input and unknown in another" in errors
+
+
+def test_columns_of_files_do_not_apply_to_the_run_beside_them(directory, tmp_path):
+    (tmp_path / "more.tsv").write_text("das Haus\tthe house\n")
+    words = ("--input", tmp_path / "more.tsv", "--source_field", "2", "--target_field", "1")
+    inputs = (*words, "--from_run", "aligned", *LANGS)
+    out = runs.run_well_here(
+        "align", *inputs, *SMALL, "--plan_only", "--output", "no", cwd=directory
+    )
+    assert "more.tsv" in out

@@ -69,6 +69,11 @@ def _manifest(directory: str) -> dict[str, Any]:
             f"{directory}: a run of {job} has no pairs to read on from; {', '.join(JOBS[:-1])} "
             f"and {JOBS[-1]} have"
         )
+    if not {"configuration", "corpora", "files"} <= found.keys():
+        raise ConfigError(
+            f"{path}: does not describe a whole run; was it edited? Repeat that run's command to "
+            "write it again"
+        )
     if found["configuration"].get("annotate_only"):
         raise ConfigError(
             f"{directory}: with --annotate_only its rows include pairs that are not to be kept; "

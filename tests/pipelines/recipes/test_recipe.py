@@ -153,6 +153,38 @@ def test_rounds_read_what_the_round_before_made(read):
             "step filter: input: first: only where from names a step that comes later",
         ),
         (
+            f"steps:\n{FIT}- {{job: filter, input: {{from: [fit]}}}}\n",
+            "step filter: input: from: expected the name of one step, got \\['fit'\\]",
+        ),
+        (
+            "steps:\n- iterations: 2\n  steps:\n"
+            "  - {name: best, job: filter, input: {from: best, first: [a]}}\n",
+            "step best-1: input: first: expected the name of one step",
+        ),
+        (f"steps:\n{FIT}- {{job: align}}\n", "step align: no input: give --input"),
+        (
+            f"steps:\n{FIT}- {{job: align, from_run: nowhere}}\n",
+            "step align: nowhere: no _manifest.json, so there is no finished run",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT.replace('{from: fit}', 'nowhere')}",
+            "step bitext: model: nowhere: no about.json, so there is no fitted aligner",
+        ),
+        (
+            f"steps:\n{FIT}- {{job: filter, source_input: a.en, target_input: a.de,"
+            " earlier: nowhere}\n",
+            "step filter: earlier: nowhere: no file or finished run has this name",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext}}, scores: s.txt}}\n",
+            "step filter: scores: has a line for each line of the input",
+        ),
+        (
+            "steps:\n- iterations: 2\n  steps:\n"
+            "  - {job: filter, source_input: a.en, target_input: a.de, scores: s.txt}\n",
+            "step filter-2: .*/s.txt: the step filter-1 writes this file too",
+        ),
+        (
             f"steps:\n{FIT[:-2]}, name: best-1}}\n- iterations: 1\n  steps:\n"
             f"  {FIT[:-2]}, name: best}}\n",
             "step best-1: another step has the same directory",

@@ -1,0 +1,107 @@
+"""What is checked of a step before the first one runs, as far as files that are there can tell."""
+
+from collections.abc import Collection, Iterator
+
+from pairweave.pipelines.aligners.aligner_registry import aligner_of
+from pairweave.pipelines.aligners.job_aligner import JobAligner
+from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.planning.earlier_run import input_of_run
+from pairweave.transforms.storage import files, hashed_files
+
+_FILES = (
+    *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
+    *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
+)
+"""Options whose files must be there before the first step runs."""
+
+_LINE_FILES = ("pharaoh", "scores")
+"""Options that name a file with a line for each line of the input."""
+
+_WRITTEN = (*_LINE_FILES, "beads")
+"""Options that name a file that a step writes beside its directory."""
+
+
+def check_step(options: PlannedOptions, made: Collection[str]) -> None:
+    """Check that a step can run once the steps before it have run.
+
+    Args:
+        options: Its options.
+        made: The directories of the steps before it.
+
+    Raises:
+        ConfigError: It leaves no finished run, lacks an input, or a file or directory that no
+            step makes is not there; names the key.
+    """
+    _check_finishes(options)
+    _check_files(options)
+    runs = list(_runs(options))
+    for directory in runs:
+        if directory not in made:
+            input_of_run(directory, None, None, {})
+    if runs:
+        _check_no_line_file(options)
+    else:
+        corpora_of(options)
+    _check_earlier(options, made)
+    _check_model(options, made)
+
+
+def written_files(options: PlannedOptions) -> Iterator[str]:
+    """Yield the paths of the files that a step writes beside its directory."""
+    for name in _WRITTEN:
+        path = getattr(options, name, None)
+        if path is not None:
+            yield files.absolute(path)
+
+
+def _runs(options: PlannedOptions) -> Iterator[str]:
+    """Yield the finished runs whose rows a step reads."""
+    for corpus in (options, *options.corpora):
+        yield from getattr(corpus, "from_run", ())
+
+
+def _check_finishes(options: PlannedOptions) -> None:
+    """Refuse options with which a job leaves no finished run."""
+    if not getattr(options, "wait", True):
+        raise ConfigError("wait: later steps read what this one has finished; leave it out")
+    if getattr(options, "preview", None):
+        raise ConfigError("preview: shows pairs and runs nothing; leave it out")
+
+
+def _check_files(options: PlannedOptions) -> None:
+    """Check that the files that a step reads itself are there."""
+    for corpus in (options, *options.corpora):
+        for name in _FILES:
+            for pattern in getattr(corpus, name, ()):
+                if not files.match(pattern):
+                    raise ConfigError(f"{name}: {pattern}: no file has this name or matches it")
+
+
+def _check_earlier(options: PlannedOptions, made: Collection[str]) -> None:
+    """Check that the earlier corpora of ``filter`` are there, unless a step makes them."""
+    for given in getattr(options, "earlier", ()):
+        manifest = files.join(given, run_files.MANIFEST)
+        if given not in made and not files.exists(manifest) and not files.match(given):
+            raise ConfigError(f"earlier: {given}: no file or finished run has this name")
+
+
+def _check_no_line_file(options: PlannedOptions) -> None:
+    for name in _LINE_FILES:
+        if getattr(options, name, None) is not None:
+            raise ConfigError(
+                f"{name}: has a line for each line of the input, but the rows of another step keep "
+                "the lines of the files that they were first read from; leave it out"
+            )
+
+
+def _check_model(options: PlannedOptions, made: Collection[str]) -> None:
+    """Check that a fitted aligner is there, unless a step makes it."""
+    model = options.given_model
+    fitted = type(aligner_of(options)).fit is not JobAligner.fit
+    if model is None or not fitted or any(f"{model}/".startswith(f"{one}/") for one in made):
+        return
+    if not files.exists(files.join(model, hashed_files.ABOUT)):
+        raise ConfigError(f"model: {model}: no {hashed_files.ABOUT}, so there is no fitted aligner")
