@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import pydantic
 from pydantic import Field
 
 from pairweave.models.similarity.similarity_options import SimilarityOptions
@@ -99,6 +100,15 @@ class FilterJobOptions(
     max_ratio: MaxRatio = Field(
         3.0, description="largest ratio of the sides' token counts; inf for none"
     )
+
+    @pydantic.model_validator(mode="after")
+    def _near_alone_has_a_threshold(self) -> "FilterJobOptions":
+        """Refuse a threshold that nothing would be compared with."""
+        if "near_threshold" in self.model_fields_set and self.duplicates != "near":
+            raise ValueError(
+                f"--near_threshold: of --duplicates near, not of {self.duplicates}; leave it out"
+            )
+        return self
 
     @property
     def aligns(self) -> bool:

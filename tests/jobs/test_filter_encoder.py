@@ -178,7 +178,7 @@ NO_RULES = (
     *("--max_copied", "1", "--min_script", "0", "--max_repetition", "1"),
     *("--max_address_mismatch", "1", "--max_placeholder_mismatch", "1", "--max_tag_mismatch", "1"),
     *("--max_mojibake", "inf", "--max_entities", "inf", "--max_char_ratio", "inf"),
-    *("--max_word_chars", "inf", "--duplicates", "exact"),
+    *("--max_word_chars", "inf", "--max_ratio", "inf", "--duplicates", "exact"),
 )
 MARGIN = ("--scorer", "margin", "--encoder", "encoder")
 LAYER = ("--layer", "-2")

@@ -105,3 +105,14 @@ def test_a_threshold_outside_its_limits_is_refused(directory, threshold):
     )
     assert status == 2
     assert "near_threshold" in errors
+
+
+@pytest.mark.parametrize("duplicates", [(), ("--duplicates", "exact")])
+def test_a_threshold_of_nothing_is_refused(directory, duplicates):
+    status, _, errors = runs.run_here(
+        *("filter", *SIDES, *LANGS, "--output", "refused", "--near_threshold", "0.9", *duplicates),
+        cwd=directory,
+    )
+    assert status == 2
+    assert "--near_threshold: of --duplicates near, not of" in errors
+    assert len(errors.splitlines()) == 1
