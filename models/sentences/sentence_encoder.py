@@ -53,9 +53,11 @@ def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
         overlap = min(encoder.limit // 4, encoder.limit - 1)
         hidden = pieces.encode(cut.ids, cut_windows(cut.offsets, encoder.limit, overlap)).float()
         pieces.require_finite(hidden)
-        owners = pieces.send(np.repeat(np.arange(last - first), np.diff(cut.offsets)))
-        sums = torch.zeros((last - first, encoder.hidden_size), device=encoder.device)
-        sums.index_add_(0, owners, hidden)
-        made[first:last] = sums.cpu().numpy()
+        counts = np.diff(cut.offsets)
+        filled = np.flatnonzero(counts)
+        if len(filled):
+            # Each sum in its own order: a GPU's atomic additions round differently each time.
+            sums = torch.segment_reduce(hidden, "sum", lengths=pieces.send(counts[filled]), axis=0)
+            made[first + filled] = sums.cpu().numpy()
         first = last
     return made

@@ -102,6 +102,11 @@ def check(options: BitextOptions) -> None:
             )
         if corpus.pair_by == "name" and corpus.input:
             raise ConfigError("--pair_by name: goes with --source_input and --target_input")
+        if corpus.format == "lxm":
+            raise ConfigError(
+                "--format lxm: its entries are paired by their names and need no bitext; give it "
+                "to filter, align or augment"
+            )
     if options.scorer == "words":
         for name in ("encoder", "layer", "revision"):
             if getattr(options, name) is not None:
@@ -111,7 +116,7 @@ def check(options: BitextOptions) -> None:
             raise ConfigError(f"--scorer {options.scorer}: give --encoder as well")
         if options.paragraphs == "first":
             raise ConfigError("--paragraphs first: goes with --scorer words")
-    unused = sorted((of_fit | {"model"}) & options.model_fields_set)
+    unused = sorted((of_fit | {"model", "fit_pairs", "decode"}) & options.model_fields_set)
     if not options.aligns and unused:
         raise ConfigError(f"--{unused[0]}: --scorer encoder fits and uses no hmm; leave it out")
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):

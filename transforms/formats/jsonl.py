@@ -182,7 +182,9 @@ def take_texts(
         names["translation"] = columns.translation
     for side, name in names.items():
         text = value.get(name)
-        if columns.paragraphs and type(text) is list:
+        if columns.paragraphs and side == "translation":
+            text = str(text) if type(text) is int else text  # the id of a document
+        elif columns.paragraphs and type(text) is list:
             text = joined_paragraphs(text)
         if type(text) is str:
             found = control_problem(text, side, raw, multiline=True) if b"\\" in raw else None
@@ -195,11 +197,16 @@ def take_texts(
         else:
             found = _problem(
                 Reject.WRONG_TYPE,
-                f"{side}: field {name!r} should be a string, is {type(text).__name__}",
+                f"{_called(side, columns)}: field {name!r} should be a string, is "
+                f"{type(text).__name__}",
                 raw,
             )
         problem = problem or found
     return texts, problem
+
+
+def _called(side: str, columns: Columns) -> str:
+    return "document id" if columns.paragraphs and side == "translation" else side
 
 
 def joined_paragraphs(value: list[Any]) -> str | list[Any]:
@@ -234,7 +241,7 @@ def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     columns = Columns(
         corpus.source_field or "source",
         corpus.target_field or "target",
-        corpus.translation_field or "translation",
+        corpus.translation_field or (None if corpus.documents else "translation"),
         translation_required=corpus.translation_field is not None and not corpus.documents,
         score=corpus.score_field,
         links=corpus.links_field,

@@ -29,18 +29,20 @@ def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
         A sentence for each, with the most frequent reason, in the plan's order.
     """
     reasons = _reasons_by_unit(receipts)
+    arrived = _arrived(receipts)
     by_file: dict[str, list[Json]] = {}
     for unit in plan["units"]:
         by_file.setdefault(unit["file"], []).append(unit)
     notices = []
     for name, units in by_file.items():
-        whole = _notice(name, units, reasons)
+        whole = _notice(name, units, reasons, arrived)
         if whole is not None:
             notices.append(whole)
             continue
         for unit in units:
             last = unit["line"] + unit["rows"] - 1
-            part = _notice(f"{name}, lines {unit['line']} to {last}", [unit], reasons)
+            place = f"{name}, lines {unit['line']} to {last}"
+            part = _notice(place, [unit], reasons, arrived)
             notices += [part] if part is not None else []
     more = len(notices) - MAX_NOTICES
     if more > 0:
@@ -57,8 +59,20 @@ def _reasons_by_unit(receipts: Iterable[Json]) -> dict[int, Counter[str]]:
     return found
 
 
-def _notice(name: str, units: Sequence[Json], reasons: dict[int, Counter[str]]) -> str | None:
-    rows = sum(unit["rows"] for unit in units)
+def _arrived(receipts: Iterable[Json]) -> Counter[int]:
+    """Return how many rows each unit had in the end."""
+    found: Counter[int] = Counter()
+    for receipt in receipts:
+        for unit, kept, rejected in receipt.get("units", []):
+            found[unit] += kept + rejected
+    return found
+
+
+def _notice(
+    name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Counter[int]
+) -> str | None:
+    # The plan gives no more than the lines of documents, or the rows of their table.
+    rows = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)
     rejected: Counter[str] = Counter()
     for unit in units:
         rejected += reasons.get(unit["index"], Counter())

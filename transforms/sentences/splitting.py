@@ -12,6 +12,7 @@ from pairweave.transforms.text import sentence_splitter
 from pairweave.transforms.text.segmenter import UNSPACED
 
 _UNSPACED = regex.compile(UNSPACED)
+_WIDE_WITH_SPACES = regex.compile(r"[\p{Hangul}\p{Emoji_Presentation}]")
 
 SplitKind = Literal["none", "lines", "paragraphs"]
 
@@ -119,9 +120,9 @@ def _joined(lines: Sequence[str]) -> tuple[str, list[int]]:
 
 def _is_unspaced(character: str) -> bool:
     """Tell whether a character is of a script without spaces, or its punctuation."""
-    return bool(character) and (
-        unicodedata.east_asian_width(character) in "WF" or _UNSPACED.match(character) is not None
-    )
+    if not character or _WIDE_WITH_SPACES.match(character):
+        return False
+    return unicodedata.east_asian_width(character) in "WF" or bool(_UNSPACED.match(character))
 
 
 def _stretches(

@@ -10,6 +10,8 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable
 
+import regex
+
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.text.segmenter import primary_tag
 
@@ -23,6 +25,10 @@ _UNKNOWN = "en"
 _TITLES = {"en": ("Ms.",), "es": ("Sra.", "Srta."), "fr": ("M.", "MM.")}
 """Titles that sentencex does not know, and after which no sentence ends. ``M.`` alone is a third of
 its wrong cuts in French news."""
+
+_WIDE_SPACE_BEFORE_STOP = regex.compile(r"[^\S\x00-\x7f](?=\.)")
+"""sentencex 1.0.32 takes such white space, if a capital letter is before it, for a byte, and fails.
+A space stands in for it, which is as long in code points."""
 
 Span = tuple[int, int]
 """First code point of a sentence, and the one behind its last."""
@@ -77,13 +83,14 @@ def split_sentences(text: str, language: str | None) -> list[Span]:
         Their spans in order, without empty ones.
 
     Raises:
-        WorkerError: The splitter has altered the text.
+        WorkerError: The splitter has altered the text, or has failed.
     """
+    text = _WIDE_SPACE_BEFORE_STOP.sub(" ", text)
     tag = primary_tag(language) or _UNKNOWN
     titles = _TITLES.get(tag, ())
     spans: list[Span] = []
     at = 0
-    for piece in _segment()(tag, text):
+    for piece in _pieces(tag, text):
         if not text.startswith(piece, at):
             raise WorkerError(f"{_PACKAGE} has altered a text at character {at}: {text[:200]!r}")
         end = at + len(piece)
@@ -97,6 +104,16 @@ def split_sentences(text: str, language: str | None) -> list[Span]:
     if text[at:].strip():
         raise WorkerError(f"{_PACKAGE} has lost the end of a text: {text[at : at + 200]!r}")
     return spans
+
+
+def _pieces(tag: str, text: str) -> list[str]:
+    try:
+        return _segment()(tag, text)
+    except BaseException as error:
+        # A panic of Rust is no Exception, so that nothing else would report it in one line.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise WorkerError(f"{_PACKAGE} has failed on a text: {error}: {text[:200]!r}") from error
 
 
 @functools.cache

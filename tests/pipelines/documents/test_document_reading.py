@@ -77,6 +77,33 @@ def test_a_row_that_is_no_document_is_a_rejected_row_at_its_place(tmp_path):
     assert (right.name.number, right.name.id) == (1, "b")
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_document_may_have_a_number_as_its_id(tmp_path, kind):
+    row = {"id": 17, "source": "One.", "target": "Eins."}
+    path = tmp_path / f"d.{kind}"
+    if kind == "jsonl":
+        path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"id": [1]}) + "\n")
+    else:
+        pq.write_table(pa.Table.from_pylist([row]), path)
+    (unit,) = plan(path, translation_field="id").units
+    document, *others = read_documents(unit, SETTINGS)
+    assert document.name.id == "17"
+    details = [other.column("detail").to_pylist() for other in others]
+    assert details == [["document id: field 'id' should be a string, is list"]] * (kind == "jsonl")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_translation_is_not_the_name_of_a_document(tmp_path, kind):
+    row = {"source": "One.", "target": "Eins.", "translation": "Ein."}
+    path = tmp_path / f"d.{kind}"
+    if kind == "jsonl":
+        path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"translation": 5}) + "\n")
+    else:
+        pq.write_table(pa.Table.from_pylist([row]), path)
+    (unit,) = plan(path, translation_field=None).units
+    assert {document.name.id for document in read_documents(unit, SETTINGS)} == {None}
+
+
 def test_lists_are_paragraphs(tmp_path):
     row = {"source": ["One.\nTwo.", ["Three.", "Four."]], "target": [["Eins."], "Zwei."]}
     (tmp_path / "d.jsonl").write_text(json.dumps(row) + "\n" + '{"source": [1], "target": "x"}\n')

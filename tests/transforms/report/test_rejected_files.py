@@ -74,6 +74,15 @@ def test_more_than_half_must_be_rejected(rejected, notices):
     assert len(found) == notices
 
 
+@pytest.mark.parametrize(("kept", "said"), [(31, []), (29, ["a: 30 of 59 pairs were rejected"])])
+def test_pairs_out_of_documents_are_counted_and_not_their_lines(kept, said):
+    documents = {"units": [{"index": 0, "file": "a", "line": 1, "rows": 100, "aligned": True}]}
+    found = rejection_notices(
+        documents, [{"unit_reasons": [[0, "unaligned", 30]], "units": [[0, kept, 30]]}]
+    )
+    assert [notice.partition(",")[0] for notice in found] == said
+
+
 def test_of_many_bad_files_some_are_named_and_the_rest_counted():
     files = plan(*((f"f{number}", 1, 1) for number in range(30)))
     found = rejection_notices(files, [receipt(*((n, "too_long", 1) for n in range(30)))])

@@ -38,6 +38,11 @@ def test_lines_of_chinese_are_joined_without_a_space_and_others_with_one():
     assert found.spaced == [True, False]
 
 
+def test_lines_of_korean_are_joined_with_a_space():
+    found = cut("paragraphs", ["나는 학교에", "갔다."], [0, 0], "ko")
+    assert found.texts == ["나는 학교에 갔다."]
+
+
 @given(
     st.lists(st.tuples(texts(), st.booleans()), min_size=1),
     st.sampled_from(["lines", "paragraphs"]),

@@ -1,5 +1,6 @@
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.text import sentence_splitter
@@ -48,6 +49,29 @@ def test_only_white_space_is_in_no_sentence(text):
     spans = split_sentences(text, "en")
     assert "".join("".join(text[a:b] for a, b in spans).split()) == "".join(text.split())
     assert all(text[a:b] == text[a:b].strip() != "" for a, b in spans)
+
+
+@pytest.mark.parametrize("space", ["\u3000", "\u00a0", "\u2009", "\u2028"])
+def test_white_space_between_a_capital_letter_and_a_full_stop(space):
+    text = f"Mr. J{space}. Smith came. He left."
+    spans = split_sentences(text, "en")
+    assert [text[slice(*span)] for span in spans] == [f"Mr. J{space}. Smith came.", "He left."]
+
+
+@given(st.text(st.sampled_from('aJ.!? \u3000\u00a0\u2009\u2028\x85\u3002"\u201c\u201d(e\u0301')))
+def test_the_splitter_fails_on_no_text(text):
+    split_sentences(text, "en")
+
+
+def test_a_panic_of_the_splitter_is_an_error_with_the_text(monkeypatch):
+    panic = type("PanicException", (BaseException,), {})
+
+    def fail(_tag, _text):
+        raise panic("end byte index 3")
+
+    monkeypatch.setattr(sentence_splitter, "_segment", lambda: fail)
+    with pytest.raises(WorkerError, match="failed on a text: end byte index 3: 'some text'"):
+        split_sentences("some text", "en")
 
 
 def test_a_splitter_that_alters_text_is_not_believed(monkeypatch):

@@ -228,11 +228,12 @@ def _find_columns(
         wanted = [f"{name}: {kind}" for name, kind in zip(ORIGIN, kinds, strict=True)]
         raise _missing(name, wanted, schema)
     translation = corpus.translation_field
-    if translation is None and "translation" in schema.names:
+    if translation is None and not corpus.documents and "translation" in schema.names:
         translation = "translation" if is_text(schema.field("translation").type) else None
     wanted = [source, target, *([translation] if translation else [])]
     for field in wanted:
-        if schema.names.count(field) != 1 or not is_text(schema.field(field).type):
+        number = corpus.documents and field == translation and _is_whole(schema, field)
+        if schema.names.count(field) != 1 or not (number or is_text(schema.field(field).type)):
             raise _missing(name, [f"{field}: string" for field in wanted], schema)
     return Columns(
         source,
@@ -251,6 +252,11 @@ def _has_origin(schema: pa.Schema) -> bool:
         return False
     *names, line = (schema.field(name).type for name in ORIGIN)
     return all(map(is_text, names)) and pa.types.is_integer(line)
+
+
+def _is_whole(schema: pa.Schema, name: str) -> bool:
+    """Tell whether a column contains whole numbers, which identify a document as text does."""
+    return schema.names.count(name) == 1 and pa.types.is_integer(schema.field(name).type)
 
 
 def _is_number(schema: pa.Schema, name: str) -> bool:
