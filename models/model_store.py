@@ -1,8 +1,9 @@
-"""The models of a job: what travels to workers in their place, and what a process has loaded.
+"""References to models, which are sent to workers, and the models that a process has loaded.
 
-Fitted aligners, programs, encoders, translators, counts and maps are all found when a job is
-planned, which gives a reference with the model's digest, and loaded by workers, once in a process.
-Each kind has a class of references and a `ModelStore`; only how one is found and read is its own.
+All models (fitted aligners, programs, encoders, translators, counts and maps) are located when a
+job is planned, which gives a reference with the model's digest, and loaded by workers once in a
+process. Each kind has a class of references and a `ModelStore`; it defines how to find and read
+such a model.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from pairweave.transforms.errors import ConfigError
 
 
 class ModelReference:
-    """Where a model is, and the digest that it must have: small, hashable, sent to workers.
+    """The location of a model and its required digest: small, hashable, sent to workers.
 
     This is a class, not a protocol, because Beam checks arguments of steps against annotations.
     """
@@ -26,7 +27,7 @@ class ModelReference:
             """Return the digest that the loaded model must have; None where it may change."""
 
     def with_threads(self, threads: int) -> Self:  # noqa: ARG002 - for those that have several
-        """Return a reference to the same model that works on so many batches at once."""
+        """Return a reference to the same model that processes a number of batches at once."""
         return self
 
 
@@ -50,8 +51,8 @@ class ModelStore(Generic[Reference, Model]):
 
         Args:
             read: Loads a model; returns it with its digest, None where it may change.
-            changed: Returns the message for a model that is not the planned one: which one, why
-                that may be, and what to do.
+            changed: Returns the message for a model that is not the planned one: its name, possible
+                causes, and what to do.
         """
         self._read = read
         self._changed = changed
@@ -66,7 +67,7 @@ class ModelStore(Generic[Reference, Model]):
         return self.held.load(reference.digest or reference, lambda: self.open(reference))
 
     def open(self, reference: Reference) -> Model:
-        """Load a model for a caller that holds it; errors are those of `load`."""
+        """Load a model that the caller keeps; raises the errors of `load`."""
         model, digest = self._read(reference)
         self.check(reference, digest)
         return model
@@ -82,6 +83,6 @@ class ModelStore(Generic[Reference, Model]):
 
     @contextlib.contextmanager
     def use(self, reference: Reference) -> Iterator[Model]:
-        """Lend a model that serves one caller at a time; errors are those of `load`."""
+        """Lend a model that serves one caller at a time; raises the errors of `load`."""
         with self.held.lock:
             yield self.load(reference)

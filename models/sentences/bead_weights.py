@@ -1,7 +1,7 @@
-"""Which beads there are, how likely each kind is, and what the parts of a score weigh.
+"""Kinds of beads, their prior probabilities, and the weights of the parts of a score.
 
-Constants without another source were chosen on the development documents that
-`tests/benchmarks/bench_bitext.py` measures on, where the result is flat about them.
+Constants without another source were chosen on the development documents of
+`tests/benchmarks/bench_bitext.py`, where the result hardly changes around them.
 """
 
 import numpy as np
@@ -30,42 +30,44 @@ PRIORS = {
     (4, 2): 0.002,
     (2, 4): 0.002,
 }
-"""Probabilities of the beads of the second pass. Beads of one sentence or none as in the first pass
-but for 1-1, which leaves room for the others: these are rounded shares of gold beads."""
+"""Probabilities of the beads of the second pass. Beads with at most one sentence a side are as in
+the first pass except 1-1, which is reduced to make room for the rest: rounded shares of gold beads.
+"""
 
 NOTHING = 0.2
-"""Probability that nothing makes a word, as in the aligner (`models.hmm.hmm_config`)."""
+"""Probability that the null word generates a word, as in the aligner (`models.hmm.hmm_config`)."""
 
 WORDS_WEIGHT = 0.15
-"""Of the sum of both directions. Each word is made by the bead's words, and words of one sentence
-are no independent evidence of each other; 0.5 would be the mean of both directions, 0.15 is best
-(strict F1 is within 0.01 of that from 0.1 to 0.25)."""
+"""Weight of the sum of both directions. It is below 0.5, the mean of both directions, because words
+of one sentence are not independent evidence; 0.15 is best (strict F1 is within 0.01 of that from
+0.1 to 0.25)."""
 
 LENGTH_WEIGHT = 0.15
-"""Of ``(l - m)**2 / (l + m)``, with ``l`` and ``m`` the words of both sides of a bead: its lengths
-have a variance of 6.7 words for each word. 0.05 to 0.2 are as good."""
+"""Weight of ``(l - m)**2 / (l + m)``, with ``l`` and ``m`` words on the sides: a variance of
+6.7 words per word. Values from 0.05 to 0.2 are as good."""
 
 ENCODER_WEIGHT = 32.0
-"""Of what a bead gains by its vectors (`transforms.kernels.sentences.embedded`), without words.
+"""Weight of a bead's gain by vectors (`transforms.kernels.sentences.embedded`), without words.
 8 and 16 lose 3 and 1 % of strict F1 on the development documents."""
 
 BOTH_WEIGHT = 2.0
-"""The same beside words; 1 to 4 are as good."""
+"""The same weight when words are scored too; values from 1 to 4 are as good."""
 
 LEAVE_PERCENTILE = 20.0
-"""Of the costs of random pairs: what it costs to leave a sentence out (Thompson and Koehn 2019)."""
+"""Percentile of random pairs' costs that is the cost of skipping a sentence (Thompson and Koehn
+2019)."""
 
 INSIDE_COST = 0.5
 UNEQUAL_COST = 1.0
-"""Of ends of paragraphs, inside a bead or at its end on one side only. Any cost of 0.5 to 2 gains
-about as much; one too high for any bead to pay loses, since translations do move paragraphs."""
+"""Cost of a paragraph's end inside a bead, or at its end on one side only. Costs from 0.5 to 2 are
+about as good; a prohibitive cost is worse, because translators do move paragraph breaks."""
 
 WEIGHTS = Weights(WORDS_WEIGHT, LENGTH_WEIGHT, INSIDE_COST, UNEQUAL_COST)
 WITHOUT_PARAGRAPHS = Weights(WORDS_WEIGHT, LENGTH_WEIGHT, 0.0, 0.0)
 
 
 def kinds_of(priors: dict[tuple[int, int], float]) -> Kinds:
-    """Return kinds of beads as kernels take them, the commonest first."""
+    """Return kinds of beads in the form of the kernels, most frequent first."""
     sizes = sorted(priors, key=lambda size: (-priors[size], size))
     return Kinds(
         np.array([source for source, _ in sizes], np.int64),

@@ -31,16 +31,16 @@ from pairweave.transforms.kernels.sentences import beads, embedded
 from pairweave.transforms.kernels.sentences.beads import Band, Document
 
 _COARSE = kinds_of({(1, 1): 1.0, (1, 0): 1.0, (0, 1): 1.0})
-"""Beads of coarse levels, all as likely as the others (Thompson and Koehn 2019, section 3.3)."""
+"""Beads of coarse levels, all equally likely (Thompson and Koehn 2019, section 3.3)."""
 
 _WHOLE = 300
-"""Sentences of a side below which all positions are searched, as in vecalign."""
+"""Number of sentences of a side below which all positions are searched, as in vecalign."""
 
 _HALF = 20
 """Half the width of the band of a coarse level."""
 
 _SAMPLES = 20_000
-"""Random pairs of sentences whose costs give that of leaving a sentence out, as in vecalign."""
+"""Number of random sentence pairs that determine the cost of skipping, as in vecalign."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +59,8 @@ class SentenceVectors:
 def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
     """Return the best path by vectors alone.
 
-    The score of a bead is the negative of its cost for each pair of sentences: 0 for equal vectors,
-    about -1 for sentences that have nothing to do with each other.
+    The score of a bead is its negative cost per pair of sentences: 0 for equal vectors, about -1
+    for unrelated sentences.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
@@ -81,13 +81,13 @@ def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
 
 
 def gains_within(band: Band, vectors: SentenceVectors) -> embedded.Embedded:
-    """Return what vectors say of the beads within a band, beside words."""
+    """Return the gains of the beads within a band by vectors, in addition to words."""
     return _within(band, vectors, _about(vectors), BOTH_WEIGHT)
 
 
 @dataclasses.dataclass(frozen=True)
 class _About:
-    """What a cost is compared with: see `transforms.kernels.sentences.embedded`."""
+    """The mean cosines that costs are relative to: see `transforms.kernels.sentences.embedded`."""
 
     norms: tuple[np.ndarray, np.ndarray]
     apart: tuple[np.ndarray, np.ndarray]
@@ -114,7 +114,7 @@ def _about(vectors: SentenceVectors, most: int = MOST_SENTENCES) -> _About:
 
 
 def _leave(units: list[np.ndarray], apart: list[np.ndarray]) -> float:
-    """Return the cost of leaving a sentence out: a low percentile of those of random pairs."""
+    """Return the cost of skipping a sentence: a low percentile of the costs of random pairs."""
     counts = [len(side) for side in units]
     if not min(counts):
         return 0.0
@@ -144,7 +144,7 @@ def _within(
 
 
 def _coarse_centre(vectors: SentenceVectors) -> np.ndarray:
-    """Return the position of a path of single sentences in each row, found from coarse to fine."""
+    """Return each row's position on a path of single sentences, found from coarse to fine."""
     levels = [vectors]
     while max(len(levels[-1].source), len(levels[-1].target)) > _WHOLE:
         levels.append(SentenceVectors(_halved(levels[-1].source), _halved(levels[-1].target)))
@@ -173,7 +173,7 @@ def _coarse_centre(vectors: SentenceVectors) -> np.ndarray:
 
 
 def _halved(side: np.ndarray) -> np.ndarray:
-    """Return the sums of neighbouring unit vectors; the last one of an odd number stays alone."""
+    """Return the sums of neighbouring unit vectors; the last of an odd number is left as it is."""
     units = _units(side)
     if len(units) % 2:
         units = np.concatenate([units, np.zeros_like(units[:1])])

@@ -1,4 +1,4 @@
-"""Whether paragraphs are aligned before sentences, weigh in, or count for nothing.
+"""The role of paragraphs: aligned before sentences, part of the score, or ignored.
 
 Moore (2002) aligns sentences; Joanis et al. (2020, as the NRC's systems for WMT20 do) align
 paragraphs by the same method first, and then sentences within each bead of paragraphs.
@@ -23,12 +23,12 @@ def align_in_order(words: DocumentWords, order: ParagraphOrder, search: Search) 
 
     Args:
         words: The document.
-        order: ``weigh``: ends of paragraphs cost something inside a bead, or at its end on one side
+        order: ``weigh``: a paragraph's end has a cost inside a bead, or at its end on one side
             only. ``first``: paragraphs are aligned as if each were one sentence, then the sentences
-            within each bead of paragraphs. ``none``: paragraphs count for nothing. With sides that
-            do not mark about the same paragraphs, all three do the last.
-        search: Finds the path; it is given the document, its paragraphs as sentences, or the
-            sentences of one bead of paragraphs.
+            within each bead of paragraphs. ``none``: paragraphs are ignored, as they are with any
+            value if the numbers of paragraphs differ too much.
+        search: Finds the path of the document, of its paragraphs as sentences, or of the sentences
+            of one bead of paragraphs.
     """
     if order == "weigh":
         return search(words)
@@ -47,7 +47,7 @@ def align_in_order(words: DocumentWords, order: ParagraphOrder, search: Search) 
     for source, target, score in zip(*_spans(outer, borders), outer.scores.tolist(), strict=True):
         if len(source) and len(target):
             inner = search(_part(words, source, target))
-            # As likely as the bead of paragraphs and, within it, that of sentences.
+            # The product of the probabilities of the bead of paragraphs and of the bead within it.
             scores = inner.scores * score if outer.probable else inner.scores
             paths.append(
                 dataclasses.replace(inner, scores=scores, at_edge=inner.at_edge + source.start)
@@ -88,7 +88,7 @@ def _flat(words: DocumentWords) -> DocumentWords:
 
 
 def _part(words: DocumentWords, source: range, target: range) -> DocumentWords:
-    """Return some sentences of a document, with what is usual in the whole of it."""
+    """Return some sentences of a document, with the statistics of the whole document."""
     return _flat(
         dataclasses.replace(
             words,

@@ -1,7 +1,7 @@
 """Aligns the sentences of a document: by lengths first, then by words (Moore 2002).
 
-The first pass searches a band about the diagonal, the second one about the path of the first. Where
-a path runs along the edge of its band, the band is doubled, as long as memory allows.
+The first pass searches a band around the diagonal, the second a band around the path of the first.
+If a path touches the edge of its band, the band is doubled, as long as memory allows.
 """
 
 import dataclasses
@@ -27,37 +27,37 @@ from pairweave.transforms.kernels.sentences.beads import Band, Document, Kinds
 from pairweave.transforms.sentences.sentence_words import SentenceWords
 
 FIRST_POSITIONS = 400_000_000
-"""Positions of the first pass' band, a byte each."""
+"""Maximum number of positions in the first pass' band, a byte each."""
 
 POSITIONS = 8_000_000
-"""Positions of the second pass' band, some 50 bytes each."""
+"""Maximum number of positions in the second pass' band, about 50 bytes each."""
 
 PRODUCTS = 100_000_000_000
-"""Pairs of words that the second pass compares: some 25 minutes, if 2.5e9 take the 35 s that
-`tests/benchmarks/bench_bitext.py` measures. Sentences of 25 words fill its widest band with a tenth
+"""Maximum number of word pairs that the second pass compares: about 25 minutes, given 35 s for
+2.5e9 (`tests/benchmarks/bench_bitext.py`). With sentences of 25 words, the widest band has a tenth
 of that."""
 
 ROW_BYTES = 1 << 30
-"""What the second pass holds for the words that one source sentence is compared with."""
+"""Maximum memory of the second pass for the words compared with one source sentence, in bytes."""
 
 _WORD_BYTES = 64
-"""Of that for each target word; each pair of a source word and a target sentence takes 4."""
+"""Bytes of that per target word; each pair of a source word and a target sentence takes 4."""
 
 _CHEAP_POSITIONS = 300_000
-"""A second pass over so many positions takes about 2 s: a small document's band is wide."""
+"""A band of up to this many positions is always allowed: a second pass over it takes about 2 s."""
 
 _LEAST_HALF = 40
 """Half the width of the second pass' band, in sentences."""
 
 _POSTERIOR_HALF = 20
-"""Half the width of the band that a bead's probability is computed in."""
+"""Half the width of the band in which a bead's probability is computed."""
 
 _LONGEST = 1_500
-"""Words of a bead's side that the first pass tells apart."""
+"""Number of words of a bead's side above which the first pass treats lengths as equal."""
 
 
 Gains = Callable[[Band], embedded.Embedded]
-"""What vectors say of the beads within a band."""
+"""Returns the gains of the beads within a band by vectors."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Path:
     Attributes:
         sources: Source sentences of each bead, int64 ``[bead]``.
         targets: Target sentences of each bead, int64 ``[bead]``.
-        scores: Of the first pass, how probable each bead is; of the second, the mean score of its
-            words (`transforms.kernels.sentences.lexical`), above 0 if its sides explain each
+        scores: In the first pass, the probability of each bead; in the second, the mean score of
+            its words (`transforms.kernels.sentences.lexical`), above 0 if its sides explain each
             other better than chance does, and 0 if a side is empty. float64 ``[bead]``.
-        at_edge: How many source sentences are behind the path where it touches the edge of the
-            widest band that it could be searched in: a better one may lead outside. int64, rising.
-        probable: Whether the scores are probabilities: those of the first pass.
+        at_edge: Rows in which the path touches the edge of the widest band allowed, so a better
+            path may lead outside. int64, ascending.
+        probable: Whether the scores are probabilities, as in the first pass.
     """
 
     sources: np.ndarray
@@ -91,9 +91,9 @@ class DocumentWords:
         target: The target side.
         source_paragraphs: Paragraph of each sentence, rising, int64 ``[sentence]``.
         target_paragraphs: Likewise.
-        name: What messages call it.
-        whole: The document that this is a part of, whose lengths are the usual ones; None if it is
-            whole.
+        name: Its name in messages.
+        whole: The document that this is a part of, whose statistics of lengths are used; None if
+            this is a whole document.
     """
 
     source: SentenceWords
@@ -105,16 +105,16 @@ class DocumentWords:
 
     @property
     def comparable_paragraphs(self) -> bool:
-        """Tell whether both sides mark paragraphs, of about the same size.
+        """Tell whether both sides mark paragraphs of about the same size.
 
-        A side with fewer than half as many paragraphs as the other marks something else.
+        If a side has fewer than half as many as the other, they are not comparable.
         """
         counts = [len(np.unique(side)) for side in (self.source_paragraphs, self.target_paragraphs)]
         return min(counts) > 1 and 2 * min(counts) >= max(counts)
 
     @functools.cached_property
     def length_model(self) -> lengths.LengthModel:
-        """Return what lengths say of beads."""
+        """Return the model of lengths."""
         target_lengths = np.diff(self.target.offsets)
         most = int(FIRST_KINDS.targets.max())
         longest = min(int(target_lengths.max(initial=0)) * most, _LONGEST)
@@ -136,7 +136,7 @@ class DocumentWords:
 
 
 def align_by_length(words: DocumentWords) -> Path:
-    """Return the best path of the first pass, with how probable each of its beads is."""
+    """Return the best path of the first pass, with the probability of each bead."""
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
     model = (words.whole or words).length_model
@@ -162,9 +162,9 @@ def align_by_words(
 
     Args:
         words: The document.
-        first: The path of a pass before.
+        first: The path of an earlier pass.
         model: A fitted aligner of the document's languages.
-        gains: What vectors of sentences say of the beads within a band, to be counted in.
+        gains: Returns the gains of beads by sentence vectors, which are added; None for none.
 
     Raises:
         InputError: Its sentences are too long for the narrowest band (``document_too_long``).
@@ -231,7 +231,7 @@ def search_band(
 
 
 def unaligned(sources: int, targets: int) -> Path:
-    """Return the path on which every sentence stands alone."""
+    """Return the path on which every sentence is unaligned."""
     ours = np.repeat(np.array([1, 0], np.int64), [sources, targets])
     return Path(ours, 1 - ours, np.zeros(len(ours)))
 
@@ -261,11 +261,11 @@ def positions_of(path: np.ndarray, kinds: Kinds) -> np.ndarray:
 
 
 class Room(NamedTuple):
-    """How wide a band may become.
+    """The limits of a band.
 
     Attributes:
-        positions: Its positions, but for the path's own steps.
-        holds: Tells of a band whether what else it takes is within limits.
+        positions: Maximum number of positions, not counting the path's own steps.
+        holds: Tells whether a band is within all other limits.
     """
 
     positions: int
@@ -280,13 +280,13 @@ def _widened(
     kinds: Kinds,
     search: Callable[[Band], np.ndarray],
 ) -> tuple[np.ndarray, Band, np.ndarray]:
-    """Search a band, and wider ones as long as the path runs along the edge.
+    """Search a band, and wider ones as long as the path touches the edge.
 
     Returns:
-        The kinds of the path's beads, the band that it was found in, and the rows in which it
-        touches the edge of that band, of which there is no wider one.
+        The kinds of the path's beads, the band in which it was found, and the rows in which it
+        touches the edge of that band if no wider one is allowed.
     """
-    # The first search is held to the limit too, but for the path's own steps.
+    # The limit applies to the first search too, except for the path's own steps.
     half = max(min(half, room.positions // (2 * len(centre))), 1)
     band = band_about(centre, columns, half)
     while True:
@@ -300,14 +300,14 @@ def _widened(
 
 
 def _along_edge(positions: np.ndarray, band: Band, columns: int) -> np.ndarray:
-    """Return the rows in which a path touches the edge of a band where the text does not end."""
+    """Return the rows in which a path touches an edge of the band that is not the text's end."""
     near = (positions - band.low < 2) & (band.low > 0)
     near |= (band.high - positions < 3) & (band.high <= columns)
     return np.flatnonzero(near)
 
 
 def _narrowed(words: DocumentWords, centre: np.ndarray, half: int) -> int:
-    """Return half the width of a band that there is room for, this one or the least.
+    """Return half the width of a band within the limits: the given width or the minimum.
 
     Raises:
         InputError: There is none.
@@ -318,14 +318,14 @@ def _narrowed(words: DocumentWords, centre: np.ndarray, half: int) -> int:
     raise InputError(
         "document_too_long",
         words.name,
-        f"its sentences have too many words to be compared with those within {_LEAST_HALF} "
-        f"sentences of their place (over {PRODUCTS:.0e} pairs of words, or {ROW_BYTES >> 20} MiB "
-        "for one sentence); divide it, such as by chapters, or lower --max_tokens",
+        f"its sentences have too many words to be compared within {_LEAST_HALF} sentences of "
+        f"the diagonal (over {PRODUCTS:.0e} pairs of words, or {ROW_BYTES >> 20} MiB for one "
+        "sentence); divide it, for example by chapters, or lower --max_tokens",
     )
 
 
 def _has_room(words: DocumentWords, band: Band) -> bool:
-    """Tell whether the words of a document may be compared within a band."""
+    """Tell whether comparing a document's words within a band is within the limits."""
     first, last = np.maximum(band.low[1:] - 1, 0), band.high[1:] - 1
     sizes = np.diff(words.source.offsets).astype(np.int64)
     reached = words.target.offsets[last].astype(np.int64) - words.target.offsets[first]
@@ -334,7 +334,7 @@ def _has_room(words: DocumentWords, band: Band) -> bool:
 
 
 def _breaks(paragraphs: np.ndarray) -> np.ndarray:
-    """Return how many paragraphs end at each position or before it, int64 ``[position]``."""
+    """Return the number of paragraphs that end at or before each position, int64 ``[position]``."""
     ends = np.zeros(len(paragraphs) + 1, np.int64)
     ends[1:-1] = np.diff(paragraphs) != 0
     ends[-1] = 1

@@ -1,4 +1,4 @@
-"""Vectors of sentences, from an encoder's vectors of their pieces."""
+"""Vectors of sentences, computed from an encoder's vectors of their pieces."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.pieces import cut_pieces, cut_windows
 
 _CHARACTERS = {"cpu": 1 << 17, "cuda": 1 << 21}
-"""Text whose pieces' vectors are held at once."""
+"""Amount of text whose piece vectors are in memory at once."""
 
 
 def load_pieces(config: EncoderConfig) -> PieceEncoder:
@@ -20,7 +20,7 @@ def load_pieces(config: EncoderConfig) -> PieceEncoder:
     Raises:
         ConfigError: It cannot be loaded.
     """
-    # Sums that several threads share are rounded in another order: one thread for each batch.
+    # Several threads would add in another order and round differently: one thread per batch.
     torch.set_num_threads(1)
     return PieceEncoder(config, load_encoder(config))
 
@@ -38,7 +38,7 @@ def encode_sentences(pieces: PieceEncoder, texts: Sequence[str]) -> np.ndarray:
         Vectors, float32 ``[sentence, hidden]``.
 
     Raises:
-        WorkerError: The encoder made something that is not a number.
+        WorkerError: The encoder returned a value that is not finite.
     """
     encoder = pieces.encoder
     made = np.zeros((len(texts), encoder.hidden_size), np.float32)

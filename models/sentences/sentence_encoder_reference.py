@@ -37,7 +37,7 @@ class SentenceEncoderReference:
         """Return the encoder, loaded once in a process.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
         """
         return _loaded.load(self, lambda: SentenceEncoder(self))
 

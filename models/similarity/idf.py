@@ -1,4 +1,4 @@
-"""How rare pieces are: in how many sentences of each side they occur."""
+"""Document frequencies of pieces: the number of sentences of each side that contain them."""
 
 import dataclasses
 import hashlib
@@ -16,7 +16,7 @@ from pairweave.transforms.storage import files, hashed_files
 FORMAT = 1
 KIND = "idf"
 DIRECTORY = "models/idf"
-"""Where a run keeps its counts, relative to its output."""
+"""Directory of a run's counts, relative to its output."""
 
 _SIDES = ("source", "target")
 
@@ -26,9 +26,9 @@ class Idf:
     """Counts of sentences with each piece.
 
     Attributes:
-        pairs: Number of pairs that were counted.
-        source: Sources with each piece of the vocabulary, int64 ``[piece]``.
-        target: Targets with each piece, likewise.
+        pairs: Number of pairs counted.
+        source: Number of sources with each piece of the vocabulary, int64 ``[piece]``.
+        target: Number of targets with each piece, likewise.
         pieces: Digest of the tokenizer (`digest_of`).
     """
 
@@ -41,8 +41,8 @@ class Idf:
         """Return the weight of each piece on a side, float64 ``[piece]``, all above 0.
 
         It is ``log(1 + (N + 1) / (n + 1))`` for a piece in ``n`` of ``N`` sentences (Lo 2019,
-        section 2.1), so a piece that was never seen weighs most and one in every sentence is not
-        without weight. The base of the logarithm cancels out of every score.
+        section 2.1), so an unseen piece has the greatest weight and a piece in every sentence still
+        has some. The base of the logarithm cancels out of every score.
         """
         counts = self.source if side == "source" else self.target
         return np.log1p((self.pairs + 1) / (counts + 1.0))
@@ -59,13 +59,13 @@ class IdfReference(ModelReference):
         """Return the counts, loaded once in a process.
 
         Raises:
-            ConfigError: They are damaged, or not those that are meant.
+            ConfigError: They are damaged, or not the planned ones.
         """
         return STORE.load(self)
 
 
 def digest_of(tokenizer: Any) -> str:  # noqa: ANN401 - a tokenizers.Tokenizer
-    """Return the hex SHA-256 of a tokenizer, which determines what a piece's number means."""
+    """Return the hex SHA-256 of a tokenizer, which determines the numbers of pieces."""
     return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
 
 
@@ -75,7 +75,7 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
     Args:
         source: Pieces of the sources.
         target: Pieces of their targets.
-        vocabulary: Number of pieces that there are.
+        vocabulary: Number of pieces in the vocabulary.
         pieces: Digest of the tokenizer.
     """
     sources, targets = (_document_counts(side, vocabulary) for side in (source, target))
@@ -106,7 +106,7 @@ def save(directory: str, packed: Mapping[str, bytes]) -> IdfReference:
 
 
 def find_whole(directory: str) -> IdfReference | None:
-    """Return the counts in a directory if they can be used as they lie, else None."""
+    """Return the counts in a directory, or None if they are missing or damaged."""
     try:
         packed = hashed_files.read(directory)
     except WorkerError:
@@ -126,7 +126,7 @@ def find(directory: str) -> IdfReference:
     found = find_whole(directory)
     if found is None:
         raise ConfigError(
-            f"--idf {directory}: no whole counts of pieces there; give the directory models/idf of "
+            f"--idf {directory}: no complete counts of pieces; give the directory models/idf of "
             "a finished run of filter --scorer yisi2, or leave it out to count on this corpus"
         )
     return found
@@ -143,7 +143,7 @@ def _open(reference: IdfReference) -> tuple[Idf, str]:
         return Idf(int(about["pairs"]), source, target, str(about["pieces"])), reference.digest
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(
-            f"{reference.directory}: is no directory of counts ({error}); let filter count again"
+            f"{reference.directory}: is not a directory of counts ({error}); let filter count again"
         ) from error
 
 

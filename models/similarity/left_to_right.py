@@ -1,14 +1,14 @@
-"""How likely an encoder finds a text, read from left to right by its language model head.
+"""The probability of a text by an encoder's language model head, read from left to right.
 
-The head of a masked language model predicts the piece in the place of a mask from both sides. The
-NRC took "left-to-right LM scores" from it (WMT20, section 2.3) and did not say how. Here the
-probability of a piece given those before it is what the head says at a mask in its place, where
-nothing attends to what follows: a piece attends to itself and the pieces before it, the mask to
-these and itself. All masks of a text are read in one pass, behind the text and each in the position
-of its piece. The special pieces that begin a text are its beginning; its end is not predicted.
+The head of a masked language model predicts a masked piece from both sides. The NRC took
+"left-to-right LM scores" from it (WMT20, section 2.3) without saying how. Here the probability of a
+piece given those before it is the head's prediction for a mask in its place, with attention limited
+to the left: a piece attends to itself and the pieces before it, and the mask to these and itself.
+One pass computes all masks of a text; they follow the text, each with the position of its piece.
+The special pieces at the start of a text are the initial context; the end is not predicted.
 
-This is a pass of its own through all layers, over the targets alone and twice as long: the vectors
-that YiSi-2 compares are no help, since each has seen its own piece and those that follow it.
+This takes a separate pass through all layers, over the targets alone and with twice the length. The
+vectors that YiSi-2 compares cannot be reused, because each depends on its own piece and later ones.
 """
 
 import dataclasses
@@ -28,20 +28,20 @@ from pairweave.transforms.errors import ConfigError, WorkerError
 Tensor: TypeAlias = torch.Tensor
 
 _LOGITS = 1 << 25
-"""Numbers that the head makes at once: 128 MB in fp32."""
+"""Maximum number of values that the head computes at once: 128 MB in fp32."""
 
 
 class LeftToRight:
-    """A masked language model that reads from left to right; one call at a time."""
+    """A masked language model that scores texts from left to right; one call at a time."""
 
     def __init__(self, pieces: PieceEncoder) -> None:
-        """Load the whole depth of an encoder with its head.
+        """Load all layers of an encoder with its head.
 
         Args:
             pieces: The encoder in use, with which it shares weights, device and batch size.
 
         Raises:
-            ConfigError: The model has no such head, no mask, or no positions that can be given.
+            ConfigError: The model has no such head, no mask, or no absolute positions.
         """
         self._pieces = pieces
         encoder, config = pieces.encoder, pieces.config
@@ -58,8 +58,8 @@ class LeftToRight:
     def mean_log_probabilities(self, texts: Pieces) -> np.ndarray:
         """Return the mean natural logarithm of the probabilities of each text's pieces.
 
-        A text over the encoder's limit is read in windows that overlap; a piece counts in the
-        first that has it.
+        A text over the encoder's limit is read in overlapping windows; a piece is scored in the
+        first window that contains it.
 
         Args:
             texts: Pieces of some texts.
@@ -68,7 +68,7 @@ class LeftToRight:
             float64 ``[text]``; minus infinity for a text without pieces.
 
         Raises:
-            WorkerError: The model made something that is not a number, as fp16 may.
+            WorkerError: The model returned a value that is not finite, as fp16 may.
         """
         encoder = self._pieces.encoder
         overlap = min(self._pieces.config.window_overlap, encoder.limit // 2)
@@ -89,7 +89,7 @@ class LeftToRight:
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), -np.inf)
 
     def _read(self, ids: np.ndarray, windows: Sequences, found: np.ndarray) -> None:
-        """Fill in the log-probabilities of the pieces that some windows keep."""
+        """Fill in the log-probabilities of the pieces that are scored in some windows."""
         send, encoder = self._pieces.send, self._pieces.encoder
         before = len(encoder.prefix)
         sizes = windows.lengths[:, None]
@@ -97,7 +97,7 @@ class LeftToRight:
         masks = columns - before - sizes
         is_mask = (masks >= 0) & (masks < sizes)
         is_piece = (columns >= before) & (masks < 0)
-        # What is padding has a place behind all others and is attended to by nothing but itself.
+        # Padding comes after all other positions, and only padding attends to it.
         order = np.where(is_mask, before + masks, columns)
         places = windows.starts[:, None] + order - before
         given = np.full(order.shape, encoder.padding)
@@ -120,7 +120,7 @@ class LeftToRight:
         found[wanted] = self._log_probabilities(hidden[send(kept)], ids[wanted])
 
     def _log_probabilities(self, hidden: Tensor, wanted: np.ndarray) -> np.ndarray:
-        """Return what the head says of the wanted pieces, float64 ``[row]``."""
+        """Return the log-probabilities of the expected pieces, float64 ``[row]``."""
         rows = max(_LOGITS // self._model.config.vocab_size, 1)
         parts = [np.empty(0)]
         for start in range(0, len(wanted), rows):
@@ -132,10 +132,10 @@ class LeftToRight:
 
 
 def _head_of(model: Any, name: str) -> Any:  # noqa: ANN401
-    """Return what turns hidden states into scores of pieces.
+    """Return the module that turns hidden states into scores of pieces.
 
     Raises:
-        ConfigError: The family keeps it in several parts.
+        ConfigError: The family divides it into several modules.
     """
     others = [part for part in model.children() if part is not model.base_model]
     if len(others) != 1:
@@ -150,7 +150,7 @@ def _first_position(model: Any, name: str) -> int:  # noqa: ANN401
     """Return the position of a text's first piece.
 
     Raises:
-        ConfigError: The family has no table of positions, so a mask cannot stand in for a piece.
+        ConfigError: The family has no table of positions, so masks cannot have those of pieces.
     """
     table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if not isinstance(table, torch.nn.Embedding):
@@ -159,16 +159,16 @@ def _first_position(model: Any, name: str) -> int:  # noqa: ANN401
             "cannot be read from left to right in one pass; leave the language model out, or give "
             "BERT, RoBERTa or XLM-R"
         )
-    padding = getattr(model.embeddings, "padding_idx", None)  # RoBERTa counts from behind it
+    padding = getattr(model.embeddings, "padding_idx", None)  # RoBERTa's positions begin after it
     return 0 if padding is None else int(padding) + 1
 
 
 def _kept_in_the_first(windows: Sequences) -> Sequences:
-    """Let each piece count in the first window that has it, where most of its left side is."""
+    """Assign each piece to the first window with it, which has most of its left context."""
     starts = windows.starts
     ends = starts + windows.lengths
     begins = np.ones(len(starts), np.bool_)
-    # Windows of one text follow each other and overlap; those of different texts do not.
+    # Windows of one text are consecutive and overlap; those of different texts do not.
     begins[1:] = (starts[1:] >= ends[:-1]) | (starts[1:] <= starts[:-1])
     kept_from = starts.copy()
     kept_from[1:] = np.where(begins[1:], starts[1:], ends[:-1])

@@ -1,26 +1,26 @@
-"""The margin of a pair: how much nearer its sides are than either is to its neighbours.
+"""The margin of a pair: how similar its sides are, relative to their nearest neighbours.
 
 Artetxe and Schwenk (2019, section 3) divide the cosine of a pair by the mean of the cosines of its
-source with the ``k`` nearest targets and of its target with the ``k`` nearest sources. Neighbours
-are sought exactly, block by block, among the different sentences of the whole corpus.
+source with the ``k`` nearest targets and of its target with the ``k`` nearest sources. The search
+is exact, block by block, among the distinct sentences of the whole corpus.
 """
 
 import numpy as np
 import torch
 
 _CELLS = 1 << 25
-"""Cosines that are computed at once: 128 MB."""
+"""Number of cosines computed at once: 128 MB."""
 
 
 class Neighbours:
-    """The greatest cosines of some sentences with the different sentences seen so far."""
+    """The greatest cosines of some sentences with the distinct sentences seen so far."""
 
     def __init__(self, vectors: np.ndarray, count: int) -> None:
-        """Start with none seen.
+        """Start without neighbours.
 
         Args:
-            vectors: Of length 1, float32 ``[sentence, hidden]``.
-            count: How many neighbours are kept of each sentence.
+            vectors: Vectors of length 1, float32 ``[sentence, hidden]``.
+            count: Number of neighbours to keep for each sentence.
         """
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._vectors = torch.from_numpy(vectors).to(self._device)
@@ -29,11 +29,11 @@ class Neighbours:
         self._keys = torch.zeros((len(vectors), count), dtype=torch.int64, device=self._device)
 
     def see(self, vectors: np.ndarray, keys: np.ndarray) -> None:
-        """Look for neighbours in a block.
+        """Search a block for neighbours.
 
         Args:
-            vectors: Of length 1, float32 ``[sentence, hidden]``.
-            keys: Equal for equal sentences alone, uint64 ``[sentence]``.
+            vectors: Vectors of length 1, float32 ``[sentence, hidden]``.
+            keys: Keys that are equal only for equal sentences, uint64 ``[sentence]``.
         """
         _, first = np.unique(keys, return_index=True)
         if not len(first) or not len(self._vectors):
@@ -48,7 +48,7 @@ class Neighbours:
             self._merge(part, best, named[places])
 
     def _merge(self, part: slice, cosines: torch.Tensor, keys: torch.Tensor) -> None:
-        """Keep the best of what was seen and what is new, each sentence once."""
+        """Keep the best of the old and new neighbours, each sentence once."""
         cosines = torch.cat([self._cosines[part], cosines], dim=1)
         keys = torch.cat([self._keys[part], keys], dim=1)
         cosines, order = cosines.sort(dim=1, descending=True, stable=True)
@@ -63,7 +63,7 @@ class Neighbours:
         """Return the mean cosine of each sentence with its neighbours, of which there may be fewer.
 
         Returns:
-            float64 ``[sentence]``; 0 where nothing was seen.
+            float64 ``[sentence]``; 0 for a sentence without neighbours.
         """
         there = torch.isfinite(self._cosines)
         sums = self._cosines.double().masked_fill(~there, 0.0).sum(1)
@@ -74,7 +74,7 @@ def margins(cosines: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.n
     """Return the ratio margin of pairs, float64 ``[pair]``.
 
     Args:
-        cosines: Of each pair's sides.
+        cosines: Cosine of each pair's sides.
         source: Mean cosine of its source with its nearest targets (`Neighbours.means`).
         target: Mean cosine of its target with its nearest sources.
 

@@ -1,4 +1,4 @@
-"""Fitting the map of source vectors to target vectors on clean pairs."""
+"""Fits the map from source vectors to target vectors on clean pairs."""
 
 from typing import TypeAlias
 
@@ -17,18 +17,18 @@ Tensor: TypeAlias = torch.Tensor
 
 
 def fit_moments(pairs: pa.Table, pieces: PieceEncoder) -> Moments:
-    """Sum over the pieces of clean pairs that are each other's best counterpart.
+    """Add up the statistics of piece pairs of clean sentence pairs.
 
     The NRC paired tokens "by maximum alignment of their semantic similarity" (WMT20, section 2.3);
-    here a piece and its most similar piece on the other side are a pair if that holds both ways, so
-    that a piece without a translation is left out. Of equal similarities the first counts.
+    here two pieces are a pair if each is the other's most similar piece, so a piece without a
+    translation is left out. Of equal similarities the first is used.
 
     Args:
         pairs: Clean pairs (with the columns of `transforms.schemas.PAIRS`).
         pieces: The encoder.
 
     Raises:
-        WorkerError: The encoder made something that is not a number.
+        WorkerError: The encoder returned a value that is not finite.
     """
     moments = Moments(pieces.encoder.hidden_size)
     for block, hidden in encoded_blocks(pairs, pieces):
@@ -46,11 +46,11 @@ def fit_moments(pairs: pa.Table, pieces: PieceEncoder) -> Moments:
 
 @inference()
 def best_counterparts(source: Tensor, target: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vectors of pieces that are each other's best counterpart, one pair a row.
+    """Return the vectors of pieces that are each other's most similar piece, one pair per row.
 
     Args:
         source: Vectors of a source's pieces ``[source, hidden]``.
-        target: Of its target's ``[target, hidden]``.
+        target: Vectors of its target's pieces ``[target, hidden]``.
     """
     source, target = source.float(), target.float()
     similarity = cosines(source[None], target[None])

@@ -24,7 +24,7 @@ from pairweave.models.similarity.vector_projection import ProjectionReference
 from pairweave.transforms.errors import ConfigError
 
 VERSION = 1
-"""Increased when the same model and settings give other scores."""
+"""Increased when the scores of the same model and settings change."""
 
 _loaded: LoadedOnce["LoadedScorer"] = LoadedOnce()
 
@@ -52,7 +52,7 @@ class SimilarityReference:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return everything that determines the scores, the idf apart."""
+        """Return everything that determines the scores, except the idf."""
         common = {
             "scorer": self.scorer,
             "encoder": self.digest,
@@ -73,14 +73,14 @@ class SimilarityReference:
         }
 
     def with_threads(self, threads: int) -> "SimilarityReference":
-        """Return a reference to the same encoder that works on so many batches at once."""
+        """Return a reference to the same encoder that processes a number of batches at once."""
         return dataclasses.replace(self, threads=threads)
 
     def load(self, counted: IdfReference | None = None) -> "LoadedScorer":
         """Return the scorer, loaded once in a process.
 
         Args:
-            counted: How rare pieces are, for ``yisi2``.
+            counted: Document frequencies of pieces, for ``yisi2``.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that is meant.
@@ -93,7 +93,7 @@ class LoadedScorer:
     """The scorer of a process; calls run one at a time, since memory suffices for one."""
 
     def __init__(self, reference: SimilarityReference, counted: IdfReference | None) -> None:
-        """Load the encoder, and check that it can score anything.
+        """Load the encoder, and check that it can score pairs.
 
         Raises:
             ConfigError: It cannot be loaded, or is not the one that is meant.
@@ -117,7 +117,7 @@ class LoadedScorer:
         self._score = scorer.score_or_reject
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
-        """Score pairs, or encode their sides; a pair on which the encoder fails is rejected alone.
+        """Score pairs, or encode their sides; only pairs on which the encoder fails are rejected.
 
         Args:
             table: Pairs (with the columns of `transforms.schemas.PAIRS`).
@@ -145,9 +145,9 @@ def find(
     """Find an encoder; its weights are hashed, not loaded.
 
     Args:
-        options: Which encoder.
+        options: The encoder.
         config: How similarities become a score.
-        long_pairs: What becomes of pairs over its limit.
+        long_pairs: Treatment of pairs over its limit.
         projection: The map of source vectors, if any.
         scorer: ``yisi2`` or ``margin``.
 
@@ -167,17 +167,17 @@ def find(
         if (fitted.encoder, fitted.layer) != (digest, layer):
             raise ConfigError(
                 f"--projection {projection.directory}: was fitted on layer {fitted.layer} of the "
-                f"encoder {fitted.encoder[:12]}, and --encoder {options.encoder} is "
-                f"{digest[:12]}, with layer {layer}; fit one on it by projection_fit"
+                f"encoder {fitted.encoder[:12]}, but --encoder {options.encoder} is "
+                f"{digest[:12]}, with layer {layer}; fit one on it with projection_fit"
             )
     return SimilarityReference(chosen, digest, config, projection, scorer)
 
 
 def check_idf(reference: SimilarityReference, counted: IdfReference) -> None:
-    """Refuse counts of the pieces of another encoder.
+    """Refuse counts of another encoder's pieces.
 
     Raises:
-        ConfigError: They are.
+        ConfigError: The counts belong to another encoder.
     """
     if counted.load().pieces != idf.digest_of(load_tokenizer(reference.encoder)):
         raise ConfigError(
@@ -192,8 +192,9 @@ def encoder_config(
 ) -> EncoderConfig:
     """Return the settings of the encoder that options name.
 
-    Without a layer it is the last, if that is wanted; else the one a third of the layers before the
-    end: the NRC found the 8th last of 24 best, and the 3rd or 4th last of 12 (WMT20, section 3).
+    If no layer is given, it is the last for ``margin``, and for ``yisi2`` the one a third of the
+    layers before the end: the NRC found the 8th last of 24 best, and the 3rd or 4th last of 12
+    (WMT20, section 3).
     """
     assert options.encoder is not None
     layer = options.layer
@@ -240,7 +241,7 @@ def load_tokenizer(config: EncoderConfig) -> Any:  # noqa: ANN401 - a tokenizers
 
 
 def _neural() -> ModuleType:
-    """Import what needs torch.
+    """Import the modules that need torch.
 
     Raises:
         ConfigError: The extra is not installed.

@@ -1,4 +1,4 @@
-"""Vectors of whole sentences, from those of their pieces."""
+"""Vectors of whole sentences, computed from those of their pieces."""
 
 from typing import TypeAlias
 
@@ -21,15 +21,15 @@ class SentenceEncoder:
         """Keep the parts.
 
         Args:
-            pooling: ``mean``: the mean of the vectors of a sentence's pieces, special ones left
-                out; ``cls``: the vector of the special piece before them. Of a sentence over the
+            pooling: ``mean``: the mean of the vectors of a sentence's pieces without special ones;
+                ``cls``: the vector of the special piece before them. For a sentence over the
                 encoder's limit, the mean over its windows.
             pieces: The encoder.
         """
         self._pooling, self._pieces = pooling, pieces
 
     def encode_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-        """Encode both sides of pairs, and give up pairs that the encoder cannot take.
+        """Encode both sides of pairs, and give up pairs that cannot be encoded.
 
         Args:
             table: Pairs (with the texts of `transforms.schemas.PAIRS`).
@@ -40,7 +40,7 @@ class SentenceEncoder:
             order. And of the others the reason and a detail, by row.
 
         Raises:
-            WorkerError: The encoder made something that is not a number.
+            WorkerError: The encoder returned a value that is not finite.
         """
         hidden_size = self._pieces.encoder.hidden_size
         vectors = np.zeros((2, table.num_rows, hidden_size), np.float32)

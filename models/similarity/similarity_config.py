@@ -1,4 +1,4 @@
-"""How the numbers that an encoder gives of pairs become one score."""
+"""How the similarities that an encoder computes become one score."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,10 @@ class SimilarityConfig(YisiOptions, MarginOptions, Config):
     def score(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the score of pairs, float32 ``[pair]`` in [0, 1].
 
-        Of YiSi-2 it is ``(1 - w) * yisi2 + w * lm`` with the weight ``w`` of the language model,
-        whose ``lm`` is a probability (NRC at WMT20, section 2.3, whose weight is 0.1; YiSi's own
-        program lets the weights sum to 1 likewise). A margin ``m``, which has no bound, becomes
-        ``m / (1 + m)``: 0.5 where a pair is no nearer than its neighbours are.
+        For YiSi-2 it is ``(1 - w) * yisi2 + w * lm`` with the weight ``w`` of the language model's
+        probability ``lm`` (NRC at WMT20, section 2.3, where ``w`` is 0.1; the weights of YiSi's own
+        program sum to 1 too). A margin ``m``, which is unbounded, becomes ``m / (1 + m)``: 0.5 if a
+        pair is as similar as its neighbours.
 
         Args:
             values: ``yisi2``, and ``lm`` if it has a weight; or ``margin``; float32 ``[pair]``.

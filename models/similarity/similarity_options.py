@@ -43,7 +43,7 @@ class SimilarityEncoderOptions(StepOptions):
         None,
         ge=1,
         le=1 << 24,
-        description="pieces in a batch of the encoder, including padding (default: what the device "
+        description="pieces in a batch of the encoder, including padding (default: as the device "
         "holds)",
         json_schema_extra=UNPLANNED,
     )
@@ -71,7 +71,7 @@ class MarginOptions(StepOptions):
 
     pooling: Literal["mean", "cls"] = Field(
         "mean",
-        description="margin: what a sentence's vector is: the mean of its pieces' vectors, or the "
+        description="margin: the vector of a sentence: the mean of its pieces' vectors, or the "
         "vector of the special piece before them",
         json_schema_extra=UNPLANNED,
     )
@@ -79,7 +79,7 @@ class MarginOptions(StepOptions):
         4,
         ge=1,
         le=64,
-        description="margin: nearest sentences of the other side that a pair is compared with",
+        description="margin: number of nearest sentences of the other side to compare a pair with",
         json_schema_extra=UNPLANNED,
     )
 
@@ -89,9 +89,9 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
 
     scorer: ScorerName = Field(
         "hmm",
-        description="what scores pairs: hmm, the statistical aligner and the rules, weighed; "
+        description="scorer of pairs: hmm, the statistical aligner and the rules, weighted; "
         "yisi2, the similarity of an encoder's pieces (--encoder); margin, that of its sentence "
-        "vectors beside their nearest neighbours in the corpus",
+        "vectors relative to their nearest neighbours in the corpus",
         json_schema_extra=UNPLANNED,
     )
     long_pairs: LongPairs = Field(
@@ -103,14 +103,14 @@ class SimilarityOptions(YisiOptions, MarginOptions, SimilarityEncoderOptions):
     idf: str | None = Field(
         None,
         min_length=1,
-        description="yisi2: how rare pieces are, as another run wrote it to models/idf (default: "
-        "counted on a sample of the pairs that pass the rules)",
+        description="yisi2: counts of pieces, the directory models/idf of another run (default: "
+        "count on a sample of the pairs that pass the rules)",
         json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     idf_pairs: int = Field(
         200_000,
         ge=1,
-        description="yisi2: approximate number of pairs that pieces are counted on",
+        description="yisi2: approximate number of pairs to count pieces on",
         json_schema_extra=UNPLANNED,
     )
     projection: str | None = Field(

@@ -1,8 +1,8 @@
 """A linear map from the vectors of source pieces to those of target pieces (CLP).
 
-Multilingual encoders keep languages apart; a map learnt from a few thousand clean pairs moves the
-vectors of one language to where those of the other are (NRC at WMT20, section 2.3; Artetxe et al.
-2016; Zhao et al. 2020).
+Multilingual encoders place languages in different regions of the vector space; a map learnt from a
+few thousand clean pairs moves the vectors of one language to the region of the other (NRC at WMT20,
+section 2.3; Artetxe et al. 2016; Zhao et al. 2020).
 """
 
 import dataclasses
@@ -24,10 +24,10 @@ _FILE = "projection.npy"
 
 @dataclasses.dataclass(frozen=True)
 class Projection:
-    """A map and what it belongs to.
+    """A map, and the encoder and layer that it belongs to.
 
     Attributes:
-        matrix: Source vectors (rows) times this are near target vectors, float32
+            matrix: Source vectors (rows) times this matrix approximate target vectors, float32
             ``[hidden, hidden]``.
         kind: One of `KINDS`.
         encoder: Digest of the encoder's files.
@@ -51,16 +51,16 @@ class ProjectionReference(ModelReference):
         """Return the map, loaded once in a process.
 
         Raises:
-            ConfigError: It is damaged, or not the one that is meant.
+            ConfigError: It is damaged, or not the planned one.
         """
         return STORE.load(self)
 
 
 class Moments:
-    """The sums that both solutions need, over pairs of vectors; memory does not grow with them."""
+    """Sums over pairs of vectors, sufficient for both solutions, in constant memory."""
 
     def __init__(self, hidden: int) -> None:
-        """Start with no pair.
+        """Start without pairs.
 
         Args:
             hidden: Length of a vector.
@@ -77,17 +77,18 @@ class Moments:
         self.pairs += len(source)
 
     def distance(self, matrix: np.ndarray) -> float:
-        """Return the mean of ``|x W - y|²`` over the pairs, of which there is one or more."""
+        """Return the mean of ``|x W - y|²`` over the pairs; there must be at least one."""
         moved = np.einsum("ij,ij->", self._within @ matrix, matrix)
         return float(moved - 2 * np.einsum("ij,ij->", self._across, matrix)) / self.pairs + 1.0
 
     def solve(self, kind: str) -> np.ndarray:
-        """Return the map W that makes the sum of ``|x W - y|²`` least, float64.
+        """Return the map W that minimizes the sum of ``|x W - y|²``, float64.
 
         Args:
             kind: ``orthogonal``: among orthogonal maps, which keep cosines within the source
                 (Artetxe et al. 2016, section 2: from the singular value decomposition of the sum
-                of ``xᵀ y``); ``least_squares``: among all, of several the least one.
+                of ``xᵀ y``); ``least_squares``: among all maps; of several, the one with the
+                smallest norm.
         """
         if kind == "orthogonal":
             left, _, right = np.linalg.svd(self._across)
@@ -125,7 +126,7 @@ def find(directory: str) -> ProjectionReference:
         about = hashed_files.read(directory)[hashed_files.ABOUT]
     except WorkerError as error:
         raise ConfigError(
-            f"--projection {directory}: no whole projection there ({error}); make one with "
+            f"--projection {directory}: no complete projection ({error}); make one with "
             "pairweave projection_fit"
         ) from error
     reference = ProjectionReference(files.absolute(directory), hashlib.sha256(about).hexdigest())
@@ -143,7 +144,7 @@ def _open(reference: ProjectionReference) -> tuple[Projection, str]:
             raise ValueError(f"kind {about.get('kind')}, format {about.get('format')}")
         matrix = np.load(io.BytesIO(packed[_FILE]), allow_pickle=False)
         if matrix.ndim != 2 or len(matrix) != matrix.shape[1] or not np.isfinite(matrix).all():
-            raise ValueError(f"{_FILE} is no square matrix of finite numbers")
+            raise ValueError(f"{_FILE} is not a square matrix of finite numbers")
         projection = Projection(
             matrix.astype(np.float32),
             str(about["method"]),
@@ -153,7 +154,7 @@ def _open(reference: ProjectionReference) -> tuple[Projection, str]:
         return projection, reference.digest
     except (WorkerError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"{directory}: is no projection ({error}); make one with pairweave projection_fit"
+            f"{directory}: is not a projection ({error}); make one with pairweave projection_fit"
         ) from error
 
 

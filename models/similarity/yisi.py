@@ -1,4 +1,4 @@
-"""YiSi-2: how similar the pieces of two sentences are, each to its best counterpart (Lo 2019)."""
+"""YiSi-2: the similarity of each piece to its best counterpart on the other side (Lo 2019)."""
 
 from typing import TypeAlias
 
@@ -22,8 +22,8 @@ def best_similarities(
         target_lengths: Pieces of each target, at least 1 ``[pair]``.
 
     Returns:
-        Of the source pieces ``[pair, source]``, and of the target pieces ``[pair, target]``; 0
-        where nothing is.
+        Those of the source pieces ``[pair, source]`` and of the target pieces ``[pair, target]``;
+        0 for padding.
     """
     rows = within(source_lengths, source.shape[1])
     columns = within(target_lengths, target.shape[1])
@@ -39,7 +39,7 @@ def weighted_means(similarities: Tensor, weights: Tensor) -> Tensor:
 
     Args:
         similarities: ``[pair, piece]``.
-        weights: Weight of each piece, 0 where none is, float64 ``[pair, piece]``.
+        weights: Weight of each piece, 0 for padding, float64 ``[pair, piece]``.
     """
     return (similarities.double() * weights).sum(1) / weights.sum(1)
 
@@ -49,11 +49,11 @@ def f_score(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarr
 
     Args:
         precision: Weighted mean over the target's pieces ``[pair]``.
-        recall: Over the source's ``[pair]``.
+        recall: Weighted mean over the source's pieces ``[pair]``.
         alpha: 0 gives the precision, 1 the recall, 0.5 their harmonic mean.
 
     Returns:
-        float64 ``[pair]``; 0 where one of both is not above 0.
+        float64 ``[pair]``; 0 unless both are above 0.
     """
     both = (precision > 0) & (recall > 0)
     mean = np.where(both, alpha * precision + (1 - alpha) * recall, 1.0)

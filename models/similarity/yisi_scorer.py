@@ -1,4 +1,4 @@
-"""YiSi-2 of whole tables of pairs, with the language model's probability of the target."""
+"""YiSi-2 on tables of pairs, with the language model's probability of the target."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -23,10 +23,10 @@ from pairweave.transforms.filtering.evidence import YISI_COLUMNS
 Tensor: TypeAlias = torch.Tensor
 
 _BLOCK_CHARACTERS = {"cpu": 1 << 18, "cuda": 1 << 22}
-"""Text whose hidden states are held at once: about 0.2 GB in fp32 on a CPU."""
+"""Amount of text whose hidden states are in memory at once: about 0.2 GB in fp32 on a CPU."""
 
 _BLOCK_CELLS = {"cpu": 1 << 18, "cuda": 1 << 21}
-"""Similarities that are computed at once."""
+"""Number of similarities computed at once."""
 
 
 class YisiScorer:
@@ -39,13 +39,13 @@ class YisiScorer:
         idf: Idf,
         projection: Projection | None = None,
     ) -> None:
-        """Keep the parts, and load the language model if it counts.
+        """Keep the parts, and load the language model if it has a weight.
 
         Args:
             config: The settings.
             pieces: The encoder.
-            idf: How rare its pieces are.
-            projection: Maps source vectors to target vectors; None leaves them.
+            idf: Document frequencies of its pieces.
+            projection: Maps source vectors to target vectors; None leaves them unchanged.
 
         Raises:
             ConfigError: The counts or the map belong to another encoder or layer, or the encoder
@@ -68,7 +68,7 @@ class YisiScorer:
         self._cells = Budget(_BLOCK_CELLS[encoder.device.type], OUT_OF_MEMORY)
 
     def score_or_reject(self, table: pa.Table) -> tuple[pa.Table, dict[int, tuple[str, str]]]:
-        """Score pairs, and give up those that the encoder cannot take.
+        """Score pairs, and give up those that cannot be encoded.
 
         Args:
             table: Pairs (with the texts of `transforms.schemas.PAIRS`).
@@ -77,10 +77,10 @@ class YisiScorer:
             A float32 column for each of `transforms.filtering.evidence.YISI_COLUMNS`, a row for
             each pair that is not rejected, in order; and of the others the reason and a detail, by
             row. A side without pieces is similar to nothing (0). ``lm`` is the geometric mean of
-            the probabilities of the target's pieces, and is there if the language model counts.
+            the probabilities of the target's pieces, present if the language model has a weight.
 
         Raises:
-            WorkerError: The encoder made something that is not a number.
+            WorkerError: The encoder returned a value that is not finite.
         """
         names = YISI_COLUMNS if self._language_model is not None else YISI_COLUMNS[:3]
         values = {name: np.zeros(table.num_rows, np.float32) for name in names}
@@ -147,7 +147,7 @@ def encoded_blocks(table: pa.Table, pieces: PieceEncoder) -> Iterator[tuple[CutP
         pieces: The encoder.
 
     Raises:
-        WorkerError: The encoder made something that is not a number.
+        WorkerError: The encoder returned a value that is not finite.
     """
     characters = _BLOCK_CHARACTERS[pieces.encoder.device.type]
     blocks = prefetch(
@@ -166,7 +166,7 @@ def _source_vectors(block: CutPairs, hidden: Tensor, matrix: Tensor | None) -> T
 
 
 def _check_projection(projection: Projection, pieces: PieceEncoder) -> None:
-    """Refuse a map of other vectors.
+    """Refuse a map that was fitted on other vectors.
 
     Raises:
         ConfigError: It was fitted with another encoder or layer.
@@ -176,10 +176,10 @@ def _check_projection(projection: Projection, pieces: PieceEncoder) -> None:
         raise ConfigError(
             f"--projection: was fitted on layer {projection.layer} of encoder "
             f"{projection.encoder[:12]}; the vectors here are of layer {encoder.layer} of "
-            f"{pieces.config.model} ({encoder.digest[:12]}); fit one on these by projection_fit"
+            f"{pieces.config.model} ({encoder.digest[:12]}); fit one on these with projection_fit"
         )
     if len(projection.matrix) != encoder.hidden_size:
         raise ConfigError(
-            f"--projection: maps vectors of {len(projection.matrix)} numbers, and those of "
+            f"--projection: maps vectors of {len(projection.matrix)} numbers, but those of "
             f"{pieces.config.model} have {encoder.hidden_size}"
         )

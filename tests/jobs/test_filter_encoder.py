@@ -159,8 +159,8 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
         ((*YISI, "--neighbours", "3"), "--neighbours: of --scorer margin, not of yisi2"),
         (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not of margin"),
         ((*YISI, "--layer", "9"), "has 4 layers"),
-        ((*YISI, "--idf", "nowhere"), "no whole counts of pieces"),
-        ((*YISI, "--projection", "nowhere"), "no whole projection"),
+        ((*YISI, "--idf", "nowhere"), "no complete counts of pieces"),
+        ((*YISI, "--projection", "nowhere"), "no complete projection"),
         (("--scorer", "yisi2", "--encoder", "absent/encoder/here"), "neither a directory nor"),
     ],
 )

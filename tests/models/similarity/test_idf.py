@@ -42,7 +42,7 @@ def test_counts_are_read_back_from_their_files(counted, tmp_path):
 
 
 def test_damaged_and_missing_counts_are_refused(counted, tmp_path):
-    with pytest.raises(ConfigError, match="no whole counts of pieces"):
+    with pytest.raises(ConfigError, match="no complete counts of pieces"):
         idf.find(str(tmp_path))
     saved = idf.save(str(tmp_path), idf.pack(counted, {"other": 1}))
     (tmp_path / "source.npy").write_bytes(b"")
