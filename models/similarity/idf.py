@@ -30,12 +30,14 @@ class Idf:
         source: Number of sources with each piece of the vocabulary, int64 ``[piece]``.
         target: Number of targets with each piece, likewise.
         pieces: Digest of the tokenizer (`digest_of`).
+        about: Further metadata, such as the languages of both sides, as ``about.json`` has it.
     """
 
     pairs: int
     source: np.ndarray
     target: np.ndarray
     pieces: str
+    about: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
     def weights(self, side: str) -> np.ndarray:
         """Return the weight of each piece on a side, float64 ``[piece]``, all above 0.
@@ -46,6 +48,21 @@ class Idf:
         """
         counts = self.source if side == "source" else self.target
         return np.log1p((self.pairs + 1) / (counts + 1.0))
+
+    def with_pairs(self, source: Pieces, target: Pieces) -> "Idf":
+        """Return the counts with those of further pairs.
+
+        Args:
+            source: Pieces of the sources.
+            target: Pieces of their targets.
+        """
+        sources, targets = (_document_counts(side, len(self.source)) for side in (source, target))
+        return dataclasses.replace(
+            self,
+            pairs=self.pairs + len(source.offsets) - 1,
+            source=self.source + sources,
+            target=self.target + targets,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +86,17 @@ def digest_of(tokenizer: Any) -> str:  # noqa: ANN401 - a tokenizers.Tokenizer
     return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
 
 
+def nothing_counted(vocabulary: int, pieces: str) -> Idf:
+    """Return the counts of no pairs.
+
+    Args:
+        vocabulary: Number of pieces that there are.
+        pieces: Digest of the tokenizer.
+    """
+    nothing = np.zeros(vocabulary, np.int64)
+    return Idf(0, nothing, nothing, pieces)
+
+
 def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
     """Count the sentences of each side that contain each piece.
 
@@ -78,8 +106,7 @@ def count(source: Pieces, target: Pieces, vocabulary: int, pieces: str) -> Idf:
         vocabulary: Number of pieces in the vocabulary.
         pieces: Digest of the tokenizer.
     """
-    sources, targets = (_document_counts(side, vocabulary) for side in (source, target))
-    return Idf(len(source.offsets) - 1, sources, targets, pieces)
+    return nothing_counted(vocabulary, pieces).with_pairs(source, target)
 
 
 def _document_counts(pieces: Pieces, vocabulary: int) -> np.ndarray:
@@ -140,7 +167,8 @@ def _open(reference: IdfReference) -> tuple[Idf, str]:
         source, target = (
             np.load(io.BytesIO(packed[f"{side}.npy"]), allow_pickle=False) for side in _SIDES
         )
-        return Idf(int(about["pairs"]), source, target, str(about["pieces"])), reference.digest
+        found = Idf(int(about["pairs"]), source, target, str(about["pieces"]), about)
+        return found, reference.digest
     except (WorkerError, ValueError, KeyError) as error:
         raise ConfigError(
             f"{reference.directory}: is not a directory of counts ({error}); let filter count again"

@@ -1,5 +1,6 @@
 """Whether a fitted model is of the languages of a run."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pairweave.models.hmm import hmm_reference
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 def check_languages(run: "Run", subject: str) -> None:
     """Refuse a given model that was fitted on other languages, or on the same sides exchanged.
 
+    Counts of an encoder's pieces are such a model, too.
+
     A side that the model or the input leaves undetermined fits any.
 
     Args:
@@ -22,17 +25,37 @@ def check_languages(run: "Run", subject: str) -> None:
     Raises:
         ConfigError: Names both.
     """
-    if run.model is None:
-        return
-    assert isinstance(run.model, hmm_reference.HmmReference)
-    about = hmm_reference.load(run.model).about
+    if run.model is not None:
+        assert isinstance(run.model, hmm_reference.HmmReference)
+        about = hmm_reference.load(run.model).about
+        _check(run, subject, about, ("--model", run.model.directory, "a model"))
+    counted = None if run.similarity is None else run.similarity.idf
+    if counted is not None:
+        _check(run, subject, counted.load().about, ("--idf", counted.directory, "counts"))
+
+
+def _check(
+    run: "Run", subject: str, about: Mapping[str, object], given: tuple[str, str, str]
+) -> None:
+    """Refuse what was fitted on other languages.
+
+    Args:
+        run: The planned run.
+        subject: What the input is called.
+        about: Which languages it was fitted on.
+        given: The option, its value, and what it is.
+
+    Raises:
+        ConfigError: The run has others.
+    """
+    option, directory, kind = given
     for side, wanted in run.language_facts().items():
         known, ours = (_languages(names) for names in (about.get(side), wanted))
         if known and not ours <= known:
             raise ConfigError(
-                f"--model {run.model.directory}: was fitted with {side} {', '.join(sorted(known))}"
-                f", but the {subject} have {', '.join(sorted(ours))}; give a model of the "
-                f"{subject}' languages, source and target in their order, or leave --model out"
+                f"{option} {directory}: was fitted with {side} {', '.join(sorted(known))}"
+                f", but the {subject} have {', '.join(sorted(ours))}; give {kind} of the "
+                f"{subject}' languages, source and target in their order, or leave {option} out"
             )
 
 

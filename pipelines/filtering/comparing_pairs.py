@@ -22,6 +22,9 @@ from pairweave.transforms.shards.shard import Batches
 
 Counts = beam.PCollection[IdfReference]
 
+BLOCK_PAIRS = 1 << 12
+"""Pairs whose pieces are in memory at once while they are counted: a few kilobytes each."""
+
 
 def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
     """Return how rare pieces are in a sample of a run's rows, as a side input."""
@@ -73,13 +76,16 @@ def count_pieces(
         directory: Directory of the counts.
         facts: Further metadata of them.
     """
-    sample = gather_sample(list(element[1]))
+    sample = gather_sample(list(element[1]), "pieces are counted on", "lower --idf_pairs")
     tokenizer = scorer_reference.load_tokenizer(encoder)
-    source, target = (
-        cut_pieces(tokenizer, sample.column(side).to_pylist()) for side in ("source", "target")
-    )
     vocabulary = max(tokenizer.get_vocab().values()) + 1
-    counted = idf.count(source, target, vocabulary, idf.digest_of(tokenizer))
+    counted = idf.nothing_counted(vocabulary, idf.digest_of(tokenizer))
+    for start in range(0, sample.num_rows, BLOCK_PAIRS):
+        block = sample.slice(start, BLOCK_PAIRS)
+        source, target = (
+            cut_pieces(tokenizer, block.column(side).to_pylist()) for side in ("source", "target")
+        )
+        counted = counted.with_pairs(source, target)
     return idf.save(directory, idf.pack(counted, facts))
 
 

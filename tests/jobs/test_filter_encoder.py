@@ -8,12 +8,14 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the extra `neural`")
 
+from pairweave.models.encoder.pieces import cut_pieces
 from pairweave.models.similarity import idf, scorer_reference
 from pairweave.models.similarity.similarity_config import SimilarityConfig
 from pairweave.models.similarity.similarity_options import (
     SimilarityEncoderOptions,
 )
 from pairweave.pipelines import cli
+from pairweave.pipelines.filtering import comparing_pairs
 from tests.makers import corpora, runs
 from tests.makers.encoders import write_xlmr
 
@@ -171,6 +173,38 @@ def test_what_cannot_be_used_is_refused_before_the_run(
     assert cli.main(["filter", *SIDES, *LANGS, *options, "--output", "refused"]) == 2
     assert message in capsys.readouterr().err
     assert not (directory / "refused").exists()
+
+
+@pytest.mark.usefixtures("annotated")
+def test_counts_of_exchanged_languages_are_refused(directory, monkeypatch, capsys):
+    monkeypatch.chdir(directory)
+    exchanged = ("--source_input", "corpus.de", "--target_input", "corpus.en")
+    languages = ("--source_lang", "de", "--target_lang", "en", "--workers", "1")
+    idf_of_run = ("--idf", "annotated/models/idf")
+    options = (*exchanged, *languages, *YISI, *idf_of_run, "--output", "refused")
+    assert cli.main(["filter", *options]) == 2
+    message = capsys.readouterr().err
+    assert "annotated/models/idf: was fitted with source_lang en, but the pairs" in message
+    assert "give counts of the pairs' languages" in message
+    assert not (directory / "refused").exists()
+
+
+@pytest.mark.usefixtures("annotated")
+def test_pieces_are_counted_in_blocks_of_any_size(directory, monkeypatch):
+    sizes = []
+
+    def cut(tokenizer, texts):
+        sizes.append(len(texts))
+        return cut_pieces(tokenizer, texts)
+
+    monkeypatch.setattr(comparing_pairs, "BLOCK_PAIRS", 7)
+    monkeypatch.setattr(comparing_pairs, "cut_pieces", cut)
+    run(directory, "blocks", *YISI, "--layer", "-2", "--annotate_only")
+    assert max(sizes) == 7
+    assert sum(sizes) == 2 * idf.find(str(directory / "annotated/models/idf")).load().pairs
+    for name in ("source.npy", "target.npy"):
+        parts, whole = (directory / each / "models/idf" / name for each in ("blocks", "annotated"))
+        assert parts.read_bytes() == whole.read_bytes()
 
 
 NO_RULES = (

@@ -74,8 +74,17 @@ def why_empty(parts: Iterable[pa.Table]) -> str:
     return f"most often rejected as {reason}, as at {file} line {line}{said}"
 
 
-def gather_sample(parts: Iterable[pa.Table]) -> pa.Table:
+def gather_sample(
+    parts: Iterable[pa.Table],
+    purpose: str = "the aligner is fitted on",
+    advice: str = "lower --fit_pairs",
+) -> pa.Table:
     """Join the parts of a sample, whatever their order: `schemas.PAIRS`, by id, each id once.
+
+    Args:
+        parts: The parts.
+        purpose: What the sample is for, for messages.
+        advice: What to do if it is too large.
 
     Raises:
         ConfigError: The sample is larger than a table can hold.
@@ -84,5 +93,5 @@ def gather_sample(parts: Iterable[pa.Table]) -> pa.Table:
     if not parts:
         return schemas.PAIRS.empty_table()
     kept, _ = merge_rows(parts)
-    require_room(kept, "the sample that the aligner is fitted on", "lower --fit_pairs")
+    require_room(kept, f"the sample that {purpose}", advice)
     return pairs_of(kept)

@@ -26,6 +26,12 @@ def test_a_piece_counts_once_a_sentence(counted):
     assert counted.target.tolist() == [2, 0, 0, 0, 1]
 
 
+def test_counts_of_parts_add_up(counted):
+    parts = idf.nothing_counted(5, "digest").with_pairs(pieces([1, 1, 2]), pieces([0]))
+    parts = parts.with_pairs(pieces([2, 3], []), pieces([0, 0], [4]))
+    assert idf.pack(parts, {}) == idf.pack(counted, {})
+
+
 def test_rare_pieces_weigh_more_and_frequent_ones_not_nothing(counted):
     expected = [np.log(1 + 4 / (count + 1)) for count in (0, 1, 2, 1, 0)]
     assert counted.weights("source") == pytest.approx(expected)
