@@ -102,7 +102,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
         found = selected(pipeline, run, wanted, aim)
     if options.select_score is not None:
         found = found | "Select" >> MapShards(reject_low_scores, least=options.select_score)
-    reasons = rules.reasons(rule_config(options))
+    reasons = rules.reasons(_rules(run))
     write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
     written = found | "Write" >> write
     _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
@@ -143,7 +143,7 @@ def scored(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozense
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     sampled = rows
     if run.fits and run.find_fitted() is None:
-        sampled = rows | "Reject" >> RejectByRules(rule_config(options))
+        sampled = rows | "Reject" >> RejectByRules(_rules(run))
     if run.similarity is None:
         found = by_aligner(rows, sampled, run, wanted, pieces)
     elif run.similarity.reference.scorer == "margin":
@@ -185,7 +185,7 @@ def by_aligner(
     return tokens | "Score" >> MapShards(
         judge_and_score,
         model,
-        config=rule_config(options),
+        config=_rules(run),
         copies=pick(DuplicateConfig, options),
         weights=read_weights(options.score_weights),
         nothing=nothing_to_fit(options),
@@ -204,7 +204,7 @@ def by_encoder(
         judge_and_compare,
         counted,
         reference=similarity.reference,
-        config=rule_config(options),
+        config=_rules(run),
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
     )
@@ -225,11 +225,16 @@ def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int])
         place,
         run.shards,
         wanted,
-        rules=rule_config(options),
+        rules=_rules(run),
         copies=pick(DuplicateConfig, options),
         every=options.annotate_only,
         accelerator=options.accelerator,
     )
+
+
+def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
+    """Return the rules, with the detector that the plan names."""
+    return rule_config(run.options, run.settings["detector"])
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:

@@ -285,5 +285,7 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
         return (
             f'{place}: read as {str(given).lower()}; put the language in quotes, as in "{example}"'
         )
-    text = PATTERN_TEXTS.get(problem.get("ctx", {}).get("pattern"), problem["msg"].lower())
+    context = problem.get("ctx", {})
+    own = context.get("error")  # a message of this project, not of Pydantic
+    text = str(own) if own else PATTERN_TEXTS.get(context.get("pattern"), problem["msg"].lower())
     return f"{place}: {text}, got {given!r}"

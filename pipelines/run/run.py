@@ -134,13 +134,22 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         return self.aligner.find_fitted(self.options, self.model_directory)
 
     @property
+    def settings(self) -> "dict[str, object]":
+        """Return the settings in the plan."""
+        found = self.document["configuration"]
+        assert isinstance(found, dict)
+        return found
+
+    @property
     def rules(self) -> "RuleConfig | None":
         """Return the rules that pairs are judged by behind the screen, if there are any."""
         if not isinstance(self.options, RuleBlockOptions) or self.options.filter is None:
             return None
         from pairweave.transforms.filtering.rules import rule_config
 
-        return rule_config(self.options.filter)
+        block = self.settings["filter"]
+        assert isinstance(block, dict)
+        return rule_config(self.options.filter, block["detector"])
 
     @property
     def write_config(self) -> WriteConfig:

@@ -17,6 +17,7 @@ fasttext   fasttext-predict (MIT)     if its probability is at least `LEAST`; la
 """
 
 import functools
+import hashlib
 import importlib
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -40,6 +41,7 @@ _REFUSED = regex.compile(r"[\p{Cc}\p{Cs}\p{Cn}\p{Co}]")
 
 _ALL = 1_000_000
 _LABEL = "__label__"
+_PINNED = regex.compile(r"([0-9a-f]{64})@(.+)")
 
 
 class Detector(Protocol):
@@ -117,19 +119,30 @@ class Lingua:
 class FastText:
     """A fastText model (Joulin et al. 2017) that classifies languages, such as ``lid.176.ftz``."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, digest: str = "") -> None:
         """Load a model.
 
+        Args:
+            path: The file.
+            digest: Its SHA-256 when the run was planned, hex; empty if any file will do.
+
         Raises:
-            ConfigError: The library is not installed, or the file is not such a model.
+            ConfigError: The library is not installed, the file is not such a model, or it has
+                changed.
         """
         library = _library(f"fasttext:{path}", "fasttext")
         if not files.exists(path):
             raise ConfigError(
                 f"--detector fasttext:{path}: no such file; give a fastText model (.bin, .ftz)"
             )
+        local = files.on_disk(path)
+        if digest and hashlib.sha256(local.read_bytes()).hexdigest() != digest:
+            raise ConfigError(
+                f"--detector fasttext:{path}: the file has changed since the run was planned; "
+                "restore it, or give another --output"
+            )
         try:
-            self._model = library.load_model(path)
+            self._model = library.load_model(str(local))
             labels, _ = self._model.predict("a", _ALL, -1.0)
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ConfigError(
@@ -163,14 +176,16 @@ def load(name: str) -> Detector:
     """Return a detector.
 
     Args:
-        name: ``cld2``, ``langid``, ``lingua`` or ``fasttext:FILE``.
+        name: ``cld2``, ``langid``, ``lingua`` or ``fasttext:FILE``; with ``fasttext:SHA256@FILE``
+            the file must have this digest, and another one under its path is loaded again.
 
     Raises:
         ConfigError: It is not installed, or the file is not a model.
     """
     kind, _, path = name.partition(":")
     if kind == "fasttext":
-        return FastText(path)
+        pinned = _PINNED.fullmatch(path)
+        return FastText(pinned[2], pinned[1]) if pinned else FastText(path)
     kinds: dict[str, Callable[[], Detector]] = {"cld2": Cld2, "langid": Langid, "lingua": Lingua}
     return kinds[kind]()
 

@@ -34,7 +34,8 @@ class RuleBlock(RuleOptions):
                 why = "pairs are scored and selected by the job filter alone"
             else:
                 near = difflib.get_close_matches(str(name), cls.model_fields, 1)
-                raise ValueError(f"{name} is no rule" + (f"; did you mean {near[0]}?" * bool(near)))
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise ValueError(f"{name} is no rule{hint}")
             raise ValueError(f"{name}: {why}; run it first, and read on from it with from_run")
         return values
 
@@ -43,12 +44,23 @@ def _block(value: object) -> object:
     """Read a block that a flag gives as text."""
     if isinstance(value, str):
         try:
+            _check_distinct(yaml.compose(value, yaml.SafeLoader))
             value = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise ValueError(f"not YAML: {' '.join(str(error).split())}") from error
+        except RecursionError as error:
+            raise ValueError("its lists and maps are nested too deeply") from error
     if not isinstance(value, dict | RuleBlock):
         raise ValueError("must be a map of rules and limits, or {} for those of the job filter")
     return value
+
+
+def _check_distinct(node: yaml.Node | None) -> None:
+    """Refuse a rule that is given twice, of which YAML takes the last."""
+    keys = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"the rule {key} is given twice; remove one")
 
 
 class RuleBlockOptions(StepOptions):

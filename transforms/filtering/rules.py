@@ -35,10 +35,18 @@ class RuleConfig(RuleOptions, Config):
     """Limits of the rules."""
 
 
-def rule_config(options: RuleOptions) -> RuleConfig:
-    """Return the configuration of the rules, with paths that hold in any directory."""
+def rule_config(options: RuleOptions, planned: object) -> RuleConfig:
+    """Return the rules that options set, for workers in any directory.
+
+    Args:
+        options: The options.
+        planned: The detector as the plan names it, with the digest of its file if it has one.
+    """
     kind, colon, path = options.detector.partition(":")
-    return pick(RuleConfig, options, detector=kind + colon + (files.absolute(path) if path else ""))
+    if not colon:
+        return pick(RuleConfig, options)
+    digest = str(planned).partition(":")[2]
+    return pick(RuleConfig, options, detector=f"{kind}:{digest}@{files.absolute(path)}")
 
 
 class Sides:

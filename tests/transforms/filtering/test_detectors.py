@@ -1,5 +1,6 @@
 """Language detectors say what their own libraries say, where the answer counts."""
 
+import hashlib
 import sys
 
 import numpy as np
@@ -8,6 +9,10 @@ import pytest
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.filtering.detectors import detect
+from pairweave.transforms.filtering.rule_options import RuleOptions
+from pairweave.transforms.filtering.rules import rule_config
+from pairweave.transforms.storage import object_stores
+from tests.makers import stores
 from tests.makers.fasttext_model import write_model
 
 TEXTS = (
@@ -114,6 +119,38 @@ def test_a_file_that_is_no_model_is_refused(tmp_path, data):
         path.write_bytes(data)
     with pytest.raises(ConfigError, match="give a"):
         detectors.load(f"fasttext:{path}")
+
+
+def test_a_model_that_was_replaced_since_the_plan_is_refused(model, monkeypatch):
+    pytest.importorskip("fasttext")
+    monkeypatch.chdir(model.parent)
+    options = RuleOptions(detector="fasttext:lid.bin")
+
+    def planned():
+        digest = hashlib.sha256(model.read_bytes()).hexdigest()
+        return rule_config(options, f"fasttext:{digest}").detector
+
+    first = planned()
+    assert detect(["the", "der"], first) == ["en", "deu-Latn"]
+    labels = {"__label__fr": [1.0, 0.0], "__label__de": [0.0, 1.0]}
+    write_model(model, {"the": [3.0, 0.0], "der": [0.0, 3.0]}, labels)
+    assert detect(["the", "der"], planned()) == ["fr", "de"]
+    detectors.load.cache_clear()
+    with pytest.raises(
+        ConfigError, match=r"lid.bin: the file has changed since the run was planned"
+    ):
+        detect(["the"], first)
+
+
+def test_a_model_is_read_from_a_store(model):
+    pytest.importorskip("fasttext")
+    with stores.running("s3") as store:
+        object_stores.use_beam_flags([])
+        store.put("lid.bin", model.read_bytes())
+        try:
+            assert detect(["the"], f"fasttext:s3://{stores.BUCKET}/lid.bin") == ["en"]
+        finally:
+            object_stores.use_beam_flags([])
 
 
 def test_what_is_no_language_is_no_answer(monkeypatch):
