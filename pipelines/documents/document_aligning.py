@@ -46,10 +46,11 @@ from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.units import Unit
 
 SURE = 0.99
-"""How probable a bead of the first pass must be to be learned from (Moore 2002, section 3.2)."""
+"""Minimum probability of a first-pass bead that the aligner is fitted on (Moore 2002, section
+3.2)."""
 
 LEARNED = LeastScores(0.0, -0.5)
-"""Which scores a pair of the second pass must have to be learned from: it does better than chance,
+"""Minimum scores of a second-pass pair that the aligner is fitted on: it scores better than chance,
 and its document is not unrelated."""
 
 
@@ -58,7 +59,7 @@ Model = hmm_reference.HmmReference | beam.pvalue.AsSingleton
 
 
 class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
-    """Document pairs, and None, from which an empty batch is made."""
+    """Document pairs, and None, which gives an empty batch."""
 
     def __init__(self, units: tuple[Unit, ...]) -> None:
         super().__init__()
@@ -70,7 +71,7 @@ class Documents(beam.PTransform[beam.pvalue.PBegin, Units]):
 
 
 class EachDocument(beam.PTransform[Units, Batches]):
-    """Document pairs, and None for an empty batch, become row batches by one function."""
+    """Turns document pairs, and None for an empty batch, into row batches by a function."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ def _each_with_model(
 
 
 def sure_pairs(unit: Unit, *, settings: DocumentSettings) -> Iterator[pa.RecordBatch]:
-    """Yield the pairs of single sentences that their lengths alone make sure, as rows."""
+    """Yield the pairs of single sentences that are certain by their lengths alone, as rows."""
     for document in read_documents(unit, settings):
         if isinstance(document, pa.RecordBatch) or not min(map(len, document.sides)):
             continue
@@ -129,7 +130,7 @@ def found_pairs(
     *,
     settings: DocumentSettings,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pairs that a fitted aligner finds and that score better than chance, as rows."""
+    """Yield the pairs found by a fitted aligner that score better than chance, as rows."""
     for document in read_documents(unit, settings):
         if not isinstance(document, pa.RecordBatch):
             beads = _placed(align_document(document.words, model, settings.order))
@@ -147,17 +148,17 @@ def aligned_rows(
     first: Mapping[int, int],
     encoder: SentenceEncoderReference | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a row for each bead; leave the beads as text, and the unit's receipt.
+    """Yield a row for each bead; write the beads as text, and the unit's receipt.
 
     Args:
         unit: The document pair, or a table's rows of them.
         model: The fitted aligner.
         settings: How documents are read and cut.
-        least: Which scores suffice.
+        least: Minimum scores.
         output: The run's directory.
         plan: Digest of its plan.
         first: Number of each unit's first document.
-        encoder: Scores pairs as well, or alone if ``model`` is `NO_MODEL`.
+        encoder: Scores pairs too, or alone if ``model`` is `NO_MODEL`.
     """
     rows = 0
     characters: Counter[str] = Counter()
@@ -188,7 +189,7 @@ def aligned_rows(
 def align_document(
     words: DocumentWords, model: hmm_reference.HmmReference, order: ParagraphOrder
 ) -> Path:
-    """Align a document pair in both passes; without a model or a side nothing is aligned."""
+    """Align a document pair in both passes; nothing is aligned without a model or a side."""
     if model == NO_MODEL or not min(len(words.source), len(words.target)):
         return unaligned(len(words.source), len(words.target))
     fitted = hmm_reference.load(model).model

@@ -1,4 +1,4 @@
-"""Document pairs as they are read: two files, or a row of a table; their sentences and words."""
+"""Document pairs as read from two files or a row of a table, with their sentences and words."""
 
 import dataclasses
 import re
@@ -34,9 +34,9 @@ class DocumentSettings:
     Attributes:
         limits: What the readers accept.
         tokens: How text is cut for the aligner.
-        max_tokens: The longest sentence; a longer one is rejected.
+        max_tokens: Maximum length of a sentence; longer ones are rejected.
         splitting: How lines are cut into sentences.
-        order: What becomes of paragraphs.
+        order: The role of paragraphs.
     """
 
     limits: ReadLimits
@@ -51,7 +51,7 @@ class DocumentPair:
     """A document pair.
 
     Attributes:
-        name: Which document of the run it is.
+        name: Number and id of the document.
         sides: The sentences of both sides.
         words: Their words.
     """
@@ -77,8 +77,8 @@ def read_documents(
         first: Number of the first document.
 
     Yields:
-        A document, or, for a row of a table that is no document, that row (`schemas.ROWS`) with the
-        reason.
+        A document, or, for a row of a table that is not a document, that row (`schemas.ROWS`) with
+        the reason.
 
     Raises:
         InputError: A side has too many sentences (``document_too_long``).
@@ -101,7 +101,7 @@ def read_documents(
 def _of_row(
     unit: Unit, row: dict[str, object], settings: DocumentSettings, number: int
 ) -> DocumentPair:
-    """Return the document pair that a row of a table holds."""
+    """Return the document pair in a row of a table."""
     made = []
     for role, language in (("source", unit.source_lang), ("target", unit.target_lang)):
         text = str(row[role] or "")
@@ -118,7 +118,7 @@ def _of_row(
 
 
 def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sentences:
-    """Return a side whose sentences over the limit have that as their problem.
+    """Return a side in which sentences over the limit are marked as too long.
 
     Raises:
         InputError: It has too many sentences (``document_too_long``).
@@ -127,14 +127,14 @@ def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sent
         raise InputError(
             "document_too_long",
             side.name,
-            f"has {len(side)} sentences, and a document is aligned as a whole, of at most "
-            f"{MOST_DOCUMENT_LINES}; divide it, such as by chapters",
+            f"has {len(side)} sentences, but a document, which is aligned as a whole, can have at "
+            f"most {MOST_DOCUMENT_LINES}; divide it, for example by chapters",
         )
     return mark_long(side, settings.tokens, language, settings.max_tokens)
 
 
 def read_sides(unit: Unit, settings: DocumentSettings) -> tuple[Sentences, Sentences]:
-    """Read a document pair of two files; a sentence of too many tokens has that as its problem.
+    """Read a document pair of two files; sentences of too many tokens are marked as too long.
 
     Raises:
         InputError: A side has too many sentences (``document_too_long``).
@@ -147,13 +147,15 @@ def read_sides(unit: Unit, settings: DocumentSettings) -> tuple[Sentences, Sente
 
 
 def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: int) -> Sentences:
-    """Give sentences with more tokens than a side may have the screen's reason for that.
+    """Mark sentences with too many tokens, with the reason that the screen would give.
 
     The time and memory of the second pass grow with the words of a sentence times those of all
-    sentences within its band, so they are found before it.
+    sentences within its band, so these sentences are left out of it.
     """
     sizes = pc.binary_length(side.texts).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(sizes >= max_tokens)  # a token has a byte, but for a leading blank
+    rows = np.flatnonzero(
+        sizes >= max_tokens
+    )  # each token has at least one byte, apart from a leading blank
     counts, _ = token_counts(side.texts.take(pa.array(rows)), tokens, language)
     found = {
         row: Problem(ScreenReject.TOO_LONG, f"{count} tokens > {max_tokens}")
@@ -164,7 +166,7 @@ def mark_long(side: Sentences, tokens: TokenConfig, language: str, max_tokens: i
 
 
 def alignable_texts(side: Sentences) -> pa.StringArray:
-    """Return the texts of a side, empty where a sentence is too long to be aligned by its words."""
+    """Return the texts of a side, empty for sentences too long to be aligned by their words."""
     long = [row for row, found in side.problems.items() if found.reason == ScreenReject.TOO_LONG]
     mask = np.zeros(len(side), np.bool_)
     mask[long] = True

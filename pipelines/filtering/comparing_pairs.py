@@ -27,7 +27,7 @@ BLOCK_PAIRS = 1 << 12
 
 
 def counted_pieces(rows: Batches, run: Run) -> beam.pvalue.AsSingleton:
-    """Return how rare pieces are in a sample of a run's rows, as a side input."""
+    """Return the document frequencies of pieces in a sample of a run's rows, as a side input."""
     similarity = run.similarity
     assert similarity is not None
     step = CountPieces(
@@ -72,9 +72,9 @@ def count_pieces(
 
     Args:
         element: The sample's parts under one key.
-        encoder: Whose pieces.
+        encoder: The encoder that cuts text into pieces.
         directory: Directory of the counts.
-        facts: Further metadata of them.
+        facts: Further metadata of the counts.
     """
     sample = gather_sample(list(element[1]), "pieces are counted on", "lower --idf_pairs")
     tokenizer = scorer_reference.load_tokenizer(encoder)
@@ -102,7 +102,7 @@ def judge_and_compare(
 
     Args:
         table: All pairs of a shard.
-        counted: How rare pieces are.
+        counted: Document frequencies of pieces.
         reference: The encoder.
         config: The rules.
         copies: What counts as a duplicate.

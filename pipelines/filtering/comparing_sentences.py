@@ -37,10 +37,10 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
 
         Args:
             reference: The encoder.
-            place: Where vectors lie.
+            place: Directory of the vectors.
             shards: Number of shards.
-            wanted: Which of them go on; the others only have neighbours.
-            rules: The rules; what they reject is no neighbour.
+            wanted: Shards to score; the others only supply neighbours.
+            rules: The rules; pairs that they reject are not neighbours.
             copies: What counts as a duplicate.
             every: Whether pairs that a rule rejects are scored as well.
             accelerator: Beam's resource hint for the step that encodes.
@@ -56,7 +56,7 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
         self._hints = {} if accelerator is None else {"accelerator": accelerator}
 
     def expand(self, shards: Shards) -> Shards:
-        """Encode each shard; once all are, compare."""
+        """Encode each shard, then compare once all are encoded."""
         encode = beam.Map(self._encode).with_output_types(Shard)
         encoded = shards | "Encode" >> encode.with_resource_hints(**self._hints)
         numbers = encoded | "Numbers" >> beam.Map(lambda shard: shard.number)
@@ -69,12 +69,12 @@ class CompareSentences(beam.PTransform[Shards, Shards]):
 def encode(
     shard: Shard, reference: SimilarityReference, place: Place, rules: RuleConfig, *, every: bool
 ) -> Shard:
-    """Write the sentence vectors of a shard, if they are not there, and return the shard.
+    """Write the sentence vectors of a shard, unless they exist, and return the shard.
 
     Args:
         shard: Its working table is PAIRS rows.
         reference: The encoder.
-        place: Where to.
+        place: Directory of the vectors.
         rules: The rules.
         every: Whether pairs that a rule rejects are encoded as well.
     """
@@ -119,7 +119,7 @@ def compare(
         table: All pairs of a shard.
         number: The shard's number.
         reference: The encoder.
-        place: Where the vectors of all shards lie.
+        place: Directory of the vectors of all shards.
         shards: Number of shards.
         rules: The rules.
         copies: What counts as a duplicate.
@@ -146,10 +146,11 @@ def margins_of(
 
     Args:
         own: The vectors of the pairs.
-        every: Those of all shards, in which neighbours are sought; one is in memory at a time.
-        reference: How many neighbours.
+        every: Vectors of all shards, which are searched for neighbours; one shard is in memory at a
+            time.
+        reference: The encoder, with the number of neighbours.
     """
-    # It needs torch, which an encoder needs as well.
+    # It needs torch, as encoders do.
     from pairweave.models.similarity.margin import Neighbours, margins
 
     sides = [

@@ -1,4 +1,4 @@
-"""The steps of ``filter --earlier``: the pairs of an earlier corpus meet those of each shard."""
+"""The steps of ``filter --earlier``: compare each shard with the pairs of an earlier corpus."""
 
 from collections.abc import Iterator
 
@@ -16,10 +16,10 @@ arrow_coder.register()
 
 
 class RejectEarlier(beam.PTransform[Shards, Shards]):
-    """Gives a reason to the pairs of scored shards that stand in an earlier corpus."""
+    """Marks the pairs of scored shards that occur in an earlier corpus as rejected."""
 
     def __init__(self, corpus: Plan, limits: ReadLimits, division: Division) -> None:
-        """Take the earlier corpus, and how its digests are divided."""
+        """Set the earlier corpus, and how its digests are divided."""
         super().__init__()
         self._corpus, self._limits, self._division = corpus, limits, division
 

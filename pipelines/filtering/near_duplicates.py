@@ -1,9 +1,9 @@
 """The steps that find near-duplicates among scored shards.
 
-Every shard sends the keys of its buckets to partitions, each of which says which keys several
-pairs have; then each sends the pairs in those buckets, and the partitions compare them. A bucket
-lies in one partition, whose rows are looked at in parts: first for the best of each bucket, then
-to compare every pair with these. So no worker holds a large bucket at once.
+The keys of every shard's buckets are partitioned, and each partition finds the keys that several
+pairs have; then the pairs in those buckets are partitioned and compared. A bucket is in one
+partition, whose rows are processed in parts: first to find the best of each bucket, then to compare
+every pair with these. So no worker holds a large bucket in memory.
 """
 
 import functools
@@ -24,22 +24,22 @@ Numbers = beam.PCollection[int]
 Part = tuple[int, pa.Table]
 
 PART_ROWS = 1 << 18
-"""Rows of a partition that are looked at together."""
+"""Number of rows of a partition that are processed together."""
 
 
 class FindNearCopies(beam.PTransform[Numbers, Numbers]):
-    """Writes the near-duplicates of every scored shard; the numbers of shards with some come out.
+    """Writes the near-duplicates of every shard, and returns the numbers of shards with any.
 
-    It begins when all shards are scored.
+    It starts when all shards are scored.
     """
 
     def __init__(self, place: Place, shards: int, threshold: float) -> None:
-        """Say where the scored shards lie, how many there are, and what is a near-duplicate."""
+        """Set the directory and number of the scored shards, and the threshold."""
         super().__init__()
         self._place, self._shards, self._threshold = place, shards, threshold
 
     def expand(self, scored: Numbers) -> Numbers:
-        """Find the buckets of several pairs, then the pairs in them, and compare these."""
+        """Find the buckets with several pairs, then compare the pairs in them."""
         settings = {"place": self._place, "shards": self._shards}
         waited = beam.pvalue.AsList(scored)
         numbers = scored.pipeline | "Shards" >> beam.Create(

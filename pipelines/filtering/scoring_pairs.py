@@ -28,9 +28,9 @@ Cut = Callable[[pa.Table, hmm_reference.HmmReference], pa.Table]
 
 
 class RejectByRules(beam.PTransform[Batches, Batches]):
-    """Row batches in, row batches out, with reasons on the rows that a rule rejects.
+    """Marks the rows of batches that a rule rejects.
 
-    It stands before the sample that an aligner is fitted on; the shards have the same rules again.
+    It precedes the sample that an aligner is fitted on; the shards apply the same rules again.
     """
 
     def __init__(self, config: RuleConfig) -> None:
@@ -43,7 +43,7 @@ class RejectByRules(beam.PTransform[Batches, Batches]):
 
 
 def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch:
-    """Give a reason to each row (`schemas.ROWS`) that has none and that a rule rejects."""
+    """Set the reason of each row (`schemas.ROWS`) that has none and breaks a rule."""
     open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
     if not len(open_rows):
         return batch
@@ -57,7 +57,7 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
 
 
 def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:
-    """Cut pairs into tokens; where no aligner could be fitted, they stay as they are."""
+    """Cut pairs into tokens; return them unchanged if no aligner could be fitted."""
     return table if reference.digest == NOTHING else cut(table, reference)
 
 
@@ -73,15 +73,15 @@ def judge_and_score(
 
     Args:
         table: All pairs of a shard, with the tokens of the aligner.
-        reference: The fitted aligner. Without one, since the rules reject every pair, the table
-            has no tokens, and scores and all that an aligner says are 0.
+        reference: The fitted aligner. If there is none, because the rules reject every pair, the
+            table has no tokens, and scores and the aligner's columns are 0.
         config: The rules.
         copies: What counts as a duplicate.
-        weights: Of the score.
-        nothing: What to say if there is no aligner, but a pair that it should score.
+        weights: Weights of the score.
+        nothing: Message if there is no aligner, but a pair to score.
 
     Raises:
-        ConfigError: There is such a pair: the sample that the aligner is fitted on missed it.
+        ConfigError: There is such a pair: the sample for the fit missed it.
     """
     fitted = reference.digest != NOTHING
     schemas.require(table, schemas.TOKENS if fitted else schemas.PAIRS)
@@ -95,10 +95,10 @@ def judge_and_score(
 
 
 class WriteScored(beam.PTransform[Shards, Numbers]):
-    """Writes every scored shard; the numbers of the shards come out."""
+    """Writes every scored shard, and returns the numbers of the shards."""
 
     def __init__(self, place: Place, near: float | None = None) -> None:
-        """Say where to, and the least Jaccard index of near-duplicates if they are looked for."""
+        """Set the directory, and the threshold of near-duplicates if they are searched."""
         super().__init__()
         self._place, self._near = place, near
 
@@ -109,15 +109,15 @@ class WriteScored(beam.PTransform[Shards, Numbers]):
 
 
 class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
-    """Finds where the selection ends, digit by digit, once all shards are scored."""
+    """Finds the border of the selection, digit by digit, once all shards are scored."""
 
     def __init__(self, place: Place, shards: int, aim: Aim) -> None:
-        """Say where the scored shards lie, how many there are, and how much is selected."""
+        """Set the directory and number of the scored shards, and how much is selected."""
         super().__init__()
         self._place, self._shards, self._aim = place, shards, aim
 
     def expand(self, scored: Numbers) -> beam.PCollection[Border]:
-        """Count all shards once for each digit."""
+        """Count over all shards once for each digit."""
         pipeline = scored.pipeline
         waited = beam.pvalue.AsList(scored)
         border = pipeline | "Begin" >> beam.Create([Border()])
@@ -135,7 +135,7 @@ class FindBorder(beam.PTransform[Numbers, beam.PCollection[Border]]):
 
 
 class SelectAll(beam.PTransform[Numbers, beam.PCollection[Border]]):
-    """Writes that every pair is selected, once some shards are numbered."""
+    """Writes a border that selects every pair, once the shards are scored."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ def _histogram(
 
 
 class ReadScored(beam.PTransform[beam.pvalue.PBegin, Shards]):
-    """Reads scored shards, and gives a reason to the pairs behind the border of the selection."""
+    """Reads scored shards, and marks the pairs beyond the border of the selection as rejected."""
 
     def __init__(
         self, numbers: Iterable[int], place: Place, border: Border | beam.pvalue.AsSingleton
@@ -177,7 +177,7 @@ class ReadScored(beam.PTransform[beam.pvalue.PBegin, Shards]):
 
 
 def read_selected(number: int, place: Place, border: Border) -> Shard:
-    """Read a scored shard whose pairs behind a border have a reason."""
+    """Read a scored shard, and set the reason of the pairs beyond the border."""
     shard = scored_shards.read(place, number)
     ranked = selection.ranks(shard.table.column("score").to_numpy(), shard.table.column("id"))
     return shard.with_table(
@@ -186,6 +186,6 @@ def read_selected(number: int, place: Place, border: Border) -> Shard:
 
 
 def reject_low_scores(table: pa.Table, least: float) -> pa.Table:
-    """Give a reason to the SCORED rows with a lower score than a least one."""
+    """Set the reason of SCORED rows below the minimum score."""
     scores = table.column("score").to_numpy()
     return filtered.reject_unselected(table, scores >= np.float32(least))

@@ -80,19 +80,19 @@ def finish(
     tokens: TokenConfig | None,
     fitted: str,
 ) -> ShardOutput:
-    """Keep what a user of links needs, with tokens as their tokenizer counts them, and count.
+    """Return the rows of the output, with tokens numbered as by their tokenizer, and counts.
 
     Args:
         shard: A shard whose working table is `transforms.schemas.SYMMETRIZED`.
-        aligner: What aligned it.
-        reference: Which one; None if the run fitted it.
-        tokens: How text was cut; None by the SentencePiece model that the run trained.
-        fitted: Where the aligner is that the run fitted.
+        aligner: The registry's entry of the aligner.
+        reference: Reference to the aligner; None if the run fitted it.
+        tokens: How text was cut; None for the SentencePiece model that the run trained.
+        fitted: Reference to the aligner that the run fitted.
     """
     links = shard.table
     if tokens is None:
         found = hmm_reference.find(fitted)
-        # Without a model, there was no pair to train on.
+        # There is no model if there was no pair to train on.
         tokens = None if found is None else hmm_reference.load(found).tokens
     if tokens is not None:
         links = aligner.in_pieces(links, reference, tokens)

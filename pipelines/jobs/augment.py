@@ -85,10 +85,10 @@ def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
 
 
 def check(options: AugmentOptions) -> None:
-    """Refuse a way to find what is tagged where nothing is to be tagged.
+    """Refuse options of tags if nothing is to be tagged.
 
     Raises:
-        ConfigError: Names the options.
+        ConfigError: There are such options; the message names them.
     """
     finding = (MethodOptions, GlossaryOptions, TranslatorOptions, KeptLinksOptions)
     names = {name for kind in finding for name in kind.model_fields}
@@ -114,7 +114,7 @@ def tag_config(run: Run[AugmentOptions]) -> TagConfig:
 
 
 def extra_files(run: Run[AugmentOptions]) -> dict[str, bytes]:
-    """Return ``symbols.txt``: the tag tokens, one a line, for SentencePiece."""
+    """Return ``symbols.txt``: the tag tokens, one per line, for SentencePiece."""
     config = tag_config(run)
     names = dict.fromkeys([*symbols(config), *(own_symbols(config) if keeps_tags(run) else ())])
     return {"symbols.txt": "".join(f"{name}\n" for name in names).encode()}
@@ -128,8 +128,8 @@ def keeps_tags(run: Run[AugmentOptions]) -> bool:
 def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[int]) -> None:
     """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit.
 
-    Where no row is to be tagged, nothing is aligned. Fragments and terms are found as they are
-    tagged, the former without links; scores of phrase pairs need links of one aligner.
+    If no row is to be tagged, nothing is aligned. Fragments and terms are found in the step that
+    tags them, fragments without links; scores of phrase pairs need links of one aligner.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
     tags = tag_config(run)
@@ -174,7 +174,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[i
 
 
 def fragment_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:
-    """Return what `finish_fragments` takes beside a shard and the model."""
+    """Return the further arguments of `finish_fragments`."""
     options = run.options
     fragments = fragment_config(options, tags)
     own_tags = keeps_tags(run)
@@ -187,7 +187,7 @@ def fragment_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, An
 
 
 def term_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:
-    """Return what `finish_terms` takes beside a shard."""
+    """Return the further arguments of `finish_terms`."""
     options = run.options
     terms = term_config(tags)
     return {"tags": tags, "glossary": run.glossary, "terms": terms, "links": options.keep_links}
@@ -196,7 +196,7 @@ def term_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:
 def finish(
     shard: Shard, tags: TagConfig, *, own_tags: bool = False, links: bool = False
 ) -> ShardOutput:
-    """Inject tags, reject the pairs that give no row, and count what came out."""
+    """Inject tags, reject the pairs that give no row, and count the results."""
     phrases = shard.table
     if own_tags:
         tagged, without, too_many = keep_or_inject_tags(shard.kept, phrases, tags)
@@ -212,7 +212,7 @@ def finish(
 def finish_terms(
     shard: Shard, tags: TagConfig, glossary: Glossary, terms: TermConfig, *, links: bool = False
 ) -> ShardOutput:
-    """Find the terms of a glossary, tag them, and count what was found and what came out."""
+    """Find the terms of a glossary, tag them, and count terms and results."""
     found = find_terms(shard.table, glossary, terms)
     made = finish(shard.with_table(found.table), tags, links=links)
     return dataclasses.replace(made, counts={**made.counts, **found.counts})
@@ -227,7 +227,7 @@ def finish_fragments(
     *,
     own_tags: bool = False,
 ) -> ShardOutput:
-    """Find fragments, tag them, and count what was done and what came out."""
+    """Find fragments, tag them, and count fragments and results."""
     phrases, done = find(shard.table, reference, fragments, translator)
     made = finish(shard.with_table(phrases), tags, own_tags=own_tags)
     return dataclasses.replace(made, counts={**made.counts, **done})

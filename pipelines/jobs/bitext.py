@@ -46,9 +46,9 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Plan
 
 _NOTHING_TO_FIT = (
-    "there is nothing to fit the aligner on: by their lengths alone, no two sentences of the "
-    "documents are sure to be a pair; give --parallel_source_input and --parallel_target_input to "
-    "fit on as well, or a fitted --model"
+    "there is nothing to fit the aligner on: no two sentences of the documents are certain to be a "
+    "pair by their lengths alone; give parallel text (--parallel_source_input and "
+    "--parallel_target_input) or a fitted --model"
 )
 
 
@@ -83,17 +83,17 @@ def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
 
 
 def check(options: BitextOptions) -> None:
-    """Refuse options that do not go together.
+    """Refuse options that cannot be combined.
 
     Raises:
-        ConfigError: Names them.
+        ConfigError: There are such options; the message names them.
     """
     of_fit = {"iterations", "parallel_source_input", "parallel_target_input"}
     unused = sorted(of_fit & options.model_fields_set)
     if options.model is not None and unused:
         raise ConfigError(
-            f"--{unused[0]}: of an aligner that is fitted in the run; the given --model is fitted. "
-            "Leave it out, or leave --model out"
+            f"--{unused[0]}: applies to an aligner fitted in the run, but --model is fitted; "
+            "leave one of them out"
         )
     for corpus in (options, *options.corpora):
         if corpus.document_field is not None and corpus.source_input:
@@ -101,7 +101,7 @@ def check(options: BitextOptions) -> None:
                 "--document_field: names a field of --input, tables of document pairs"
             )
         if corpus.pair_by == "name" and corpus.input:
-            raise ConfigError("--pair_by name: goes with --source_input and --target_input")
+            raise ConfigError("--pair_by name: applies to --source_input and --target_input")
         if corpus.format == "lxm":
             raise ConfigError(
                 "--format lxm: its entries are paired by their names and need no bitext; give it "
@@ -115,19 +115,19 @@ def check(options: BitextOptions) -> None:
         if options.encoder is None:
             raise ConfigError(f"--scorer {options.scorer}: give --encoder as well")
         if options.paragraphs == "first":
-            raise ConfigError("--paragraphs first: goes with --scorer words")
+            raise ConfigError("--paragraphs first: applies to --scorer words")
     unused = sorted((of_fit | {"model", "fit_pairs", "decode"}) & options.model_fields_set)
     if not options.aligns and unused:
-        raise ConfigError(f"--{unused[0]}: --scorer encoder fits and uses no hmm; leave it out")
+        raise ConfigError(f"--{unused[0]}: --scorer encoder does not use an hmm; leave it out")
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
-        raise ConfigError("parallel_source_input and parallel_target_input belong together")
+        raise ConfigError("give both parallel_source_input and parallel_target_input, or neither")
 
 
 def check_formats(plan: Plan) -> None:
     """Refuse tables in a format whose rows cannot be documents.
 
     Raises:
-        ConfigError: Names the file.
+        ConfigError: There is such a table; the message names the file.
     """
     for unit in plan.units:
         if unit.parts[0].role == "pairs" and not is_table(unit):
@@ -201,14 +201,14 @@ def document_settings(run: Run[BitextOptions]) -> DocumentSettings:
 
 
 def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | None) -> Model:
-    """Return the aligner that is fitted on the documents; what an earlier attempt made is kept.
+    """Return the aligner fitted on the documents; models of an earlier attempt are reused.
 
-    Each fit reads the input anew: a step that feeds a model cannot also use it.
+    Each fit reads the input again, because a step cannot use a model that is fitted on its output.
 
     Args:
         pipeline: The pipeline.
         run: The planned job.
-        plan: Parallel text to fit on as well, if there is any.
+        plan: Parallel text to fit on too, if there is any.
     """
     options = run.options
     model: Model | None = None
@@ -246,7 +246,7 @@ def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | 
 
 
 def parallel_plan(run: Run[BitextOptions]) -> Plan | None:
-    """Return the line-parallel text that the aligner is fitted on as well, if there is any."""
+    """Return the line-parallel text that the aligner is also fitted on, if there is any."""
     options = run.options
     if not options.parallel_source_input:
         return None

@@ -1,4 +1,4 @@
-"""The job ``filter``: pairs are judged by rules, scored, and the best are selected."""
+"""The job ``filter``: applies rules to pairs, scores them, and selects the best."""
 
 import functools
 from collections.abc import Sequence
@@ -90,9 +90,9 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
 def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int]) -> None:
     """Read, screen, fit, shuffle, tokenize, judge and score; select, write, commit.
 
-    A selection by rank needs the scores of all shards, as near-duplicates do: they are written, and
-    read again once the border of the selection is known. What an earlier attempt scored is not
-    scored again.
+    Near-duplicates and a selection by rank need the scores of all shards, so scored shards are
+    written, and read again once the border of the selection is known. Shards that an earlier
+    attempt scored are reused.
     """
     options, config = run.options, run.write_config
     aim = Aim(options.select_words, options.select_share)
@@ -111,7 +111,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
 def selected(
     pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset[int], aim: Aim
 ) -> Shards:
-    """Return the wanted shards, in which near-duplicates and what is not selected have a reason."""
+    """Return the wanted shards; near-duplicates and pairs not selected have a reason."""
     options, place = run.options, Place(run.write_config.output, run.write_config.plan)
     near = options.near_threshold if options.duplicates == "near" else None
     border = scored_shards.read_border(place)
@@ -172,7 +172,7 @@ def by_aligner(
 
     Args:
         rows: Screened rows.
-        sampled: The rows that the aligner is fitted on, if it is.
+        sampled: The rows that the aligner is fitted on, if the run fits one.
         run: The run.
         wanted: Numbers of the shards.
         pieces: The SentencePiece model that the run trains, if any.
@@ -195,7 +195,7 @@ def by_aligner(
 def by_encoder(
     rows: Batches, sampled: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]
 ) -> Shards:
-    """Return the wanted shards with the similarity of their pieces; see `by_aligner`."""
+    """Return the wanted shards scored by the similarity of pieces; see `by_aligner`."""
     options, similarity = run.options, run.similarity
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
@@ -213,7 +213,7 @@ def by_encoder(
 
 
 def by_margin(rows: Batches, run: Run[FilterJobOptions], wanted: frozenset[int]) -> Shards:
-    """Return the wanted shards with the margins of their sentence vectors; see `by_aligner`."""
+    """Return the wanted shards scored by the margins of sentence vectors; see `by_aligner`."""
     options, similarity = run.options, run.similarity
     assert similarity is not None
     place = Place(run.write_config.output, run.write_config.plan)
@@ -238,13 +238,12 @@ def _rules(run: Run[FilterJobOptions]) -> rules.RuleConfig:
 
 
 def finish(shard: Shard, *, annotate: bool, reasons: tuple[Reject, ...]) -> ShardOutput:
-    """Reject the pairs with a reason, unless all are only annotated, and count.
+    """Reject the pairs with a reason, unless pairs are only annotated, and count.
 
     Args:
-        shard: A shard whose working table is SCORED rows, of which those with a reason are not
-            kept.
-        annotate: Whether all pairs stay.
-        reasons: Of the rules, in their order.
+        shard: A shard whose working table is SCORED rows.
+        annotate: Whether all pairs are kept.
+        reasons: Reasons of the rules, in their order.
     """
     rows = shard.table
     counts = filtered.counts_of(rows, reasons)

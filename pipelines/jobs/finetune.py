@@ -1,7 +1,7 @@
 """The job ``finetune``: trains an encoder on pairs, so that it aligns their words better.
 
-A training is one process, so this is a loop and no graph; plan, readers, screen, rejects and
-manifest are those of every job.
+Training runs in one process, so this is a loop instead of a graph; plan, readers, screen, rejects
+and manifest are those of every job.
 """
 
 import hashlib
@@ -81,10 +81,10 @@ def config_of(options: FinetuneOptions) -> FinetuneConfig:
 
 
 def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> None:
-    """Read, screen, draw about so many pairs, train, and write model, rejects and manifest.
+    """Read, screen, sample pairs, train, and write model, rejects and manifest.
 
     Raises:
-        ConfigError: The model cannot be trained so, or no pair is left.
+        ConfigError: The model cannot be trained with these settings, or no pair is left.
         WorkerError: The input changed since the plan was made, or a file cannot be written.
     """
     from pairweave.models.finetune.finetune import train
@@ -106,11 +106,12 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
 
 
 def read_pairs(run: Planned, pairs: int) -> tuple[pa.Table, pa.Table, int, list[str]]:
-    """Read and screen the input, and draw about so many pairs.
+    """Read and screen the input, and sample approximately the given number of pairs.
 
     Returns:
-        The kept rows, by id and each id once; the rejected ones (`schemas.ROWS` both); the
-        number of rows that passed the screen and were not drawn; and notices on characters.
+        The kept rows, sorted by id and without duplicates; the rejected ones (both
+        `schemas.ROWS`); the number of rows that passed the screen but were not sampled; and
+        notices on characters.
 
     Raises:
         WorkerError: The input is not what was planned.
@@ -147,10 +148,10 @@ def _reject(
 
 
 def _check_output(output: str) -> None:
-    """Check the output's kind before anything is looked up in a store.
+    """Check that the output is a local directory, before any store is accessed.
 
     Raises:
-        ConfigError: It is no local directory.
+        ConfigError: It is not a local directory.
     """
     if files.is_uri(output):
         raise ConfigError(
@@ -162,15 +163,15 @@ def _claim(run: Planned) -> str:
     """Claim the output directory; return its path.
 
     Raises:
-        ConfigError: It is another run's, or holds a model.
+        ConfigError: It belongs to another run, or already has a model.
     """
     output = files.absolute(run.options.output)
     if not files.exists(files.join(output, run_files.PLAN)):
         for name in files.list_names(output):
             if name.endswith((".json", ".safetensors", ".txt", ".model")):
                 raise ConfigError(
-                    f"{output} already has {name}, but no {run_files.PLAN} that identifies it "
-                    "as this run's; give another --output or an empty directory"
+                    f"{output} already has {name}, but no {run_files.PLAN} of this run; give "
+                    "another --output or an empty directory"
                 )
     claim(output, run.document)
     return output
@@ -244,7 +245,7 @@ def _commit(
 
 
 def _progress() -> "Progress":
-    """Return what logs how far the training is, some seconds apart."""
+    """Return a callback that logs the progress of the training every few seconds."""
     said = time.monotonic()
 
     def say(done: int, steps: int, losses: dict[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""The job ``fit``: trains the statistical aligner on a sample and freezes it."""
+"""The job ``fit``: trains the statistical aligner on a sample and saves it."""
 
 from collections.abc import Sequence
 
@@ -49,8 +49,8 @@ def graph(pipeline: beam.Pipeline, run: Run[FitOptions], wanted: frozenset[int])
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
-    # The shuffle is there for the rejects: it finds duplicates, and makes the files that every job
-    # writes. They come first, so that they can be looked at where nothing is left to fit on.
+    # The shuffle serves the rejects: it finds duplicates, and divides the files that every job
+    # writes. They are written first, so they can be inspected if no pair is left to fit on.
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
     receipts = shards | "Rejects" >> WriteShards(finish, config)
     model = run.aligner.model(rows, run, pieces, after=receipts)
@@ -62,7 +62,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FitOptions], wanted: frozenset[int])
 
 
 def finish(shard: Shard) -> ShardOutput:
-    """Leave the kept pairs out of what is written."""
+    """Leave the kept pairs out of the output."""
     return ShardOutput(shard, None, {})
 
 
@@ -75,8 +75,8 @@ def commit(
 
     Args:
         output: The directory of the model and of the rejects.
-        _receipts: What the step waited for.
-        _model: Likewise.
+        _receipts: Receipts that the step waited for.
+        _model: Model that the step waited for.
 
     Returns:
         The manifest's path.

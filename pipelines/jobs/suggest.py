@@ -72,7 +72,7 @@ def check(options: SuggestOptions) -> None:
     """Refuse options of a method, a model or a distribution that is not used.
 
     Raises:
-        ConfigError: Names them.
+        ConfigError: There are such options; the message names them.
     """
     check_methods(options)
     given = options.model_fields_set
@@ -84,7 +84,7 @@ def check(options: SuggestOptions) -> None:
     }[kind]
     if given & unknown:
         raise ConfigError(
-            f"{_flags(sorted(given & unknown))}: --lengths {kind} does not know it; leave it out"
+            f"{_flags(sorted(given & unknown))}: does not apply to --lengths {kind}; leave it out"
         )
     if kind == "empirical" and not options.fit_lengths:
         raise ConfigError("--lengths empirical needs --fit_lengths FILE.mask FILE.tgt")
@@ -132,7 +132,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
-    # What is cheap to tell of a pair is told before it costs a translation or an alignment.
+    # Cheap checks come before the translation and alignment of a pair.
     cheap = functools.partial(
         filter_pairs, filters=making.filters, words=making.words, scored=run.scorer is None
     )
@@ -156,7 +156,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
 
 
 def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:
-    """Make examples, reject the pairs that give none, and count what came out."""
+    """Make examples, reject the pairs that give none, and count the results."""
     scores = shard.kept.column("score").to_numpy()  # NaN where a pair has none
     made = make_suggestions(shard.table, suggestions, scorer, scores)
     reasons, details = made.reasons, made.details

@@ -1,1 +1,1 @@
-"""Recipes: several jobs in one YAML file, each a step with a run of its own."""
+"""Recipes: several jobs in one YAML file; each step is a run of its own."""

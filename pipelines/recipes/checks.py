@@ -15,7 +15,7 @@ _FILES = (
     *("input", "source_input", "target_input", "translation_input", "links", "forward_links"),
     *("reverse_links", "attention", "exclude", "parallel_source_input", "parallel_target_input"),
 )
-"""Options whose files must be there before the first step runs."""
+"""Options whose files must exist before the first step runs."""
 
 _LINE_FILES = ("pharaoh", "scores")
 """Options that name a file with a line for each line of the input."""
@@ -32,7 +32,7 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         made: The directories of the steps before it.
 
     Raises:
-        ConfigError: It leaves no finished run, lacks an input, or a file or directory that no
+        ConfigError: It does not finish a run, lacks an input, or a file or directory that no
             step makes is not there; names the key.
     """
     _check_finishes(options)
@@ -64,9 +64,9 @@ def _runs(options: PlannedOptions) -> Iterator[str]:
 
 
 def _check_finishes(options: PlannedOptions) -> None:
-    """Refuse options with which a job leaves no finished run."""
+    """Refuse options with which a job does not finish a run."""
     if not getattr(options, "wait", True):
-        raise ConfigError("wait: later steps read what this one has finished; leave it out")
+        raise ConfigError("wait: later steps need the finished output of this one; leave it out")
     if getattr(options, "preview", None):
         raise ConfigError("preview: shows pairs and runs nothing; leave it out")
 

@@ -41,13 +41,13 @@ _INPUT_PARTS = (
     GivenLinkOptions,
 )
 _INPUT = {"input", "from_run", "source_input", "target_input", "translation_input", "corpora"}
-"""What says where pairs are."""
+"""Keys that name the input."""
 
 _ABOUT_INPUT = {
     *("corpora", "corpus", "licence"),
     *(name for part in _INPUT_PARTS for name in part.model_fields),
 } - {"source_lang", "target_lang"}
-"""What belongs to it: a step with an input of its own inherits none of this."""
+"""Keys that describe the input: a step with its own input inherits none of them."""
 
 Values = dict[str, Any]
 
@@ -57,9 +57,9 @@ class _Draft:
     """A step whose values are not checked yet.
 
     Attributes:
-        name: As in the file, without the number of a round.
+        name: Its name in the file, without the number of a round.
         job: The name of the job.
-        values: Its own keys but ``name`` and ``job``.
+        values: Its own keys except ``name`` and ``job``.
     """
 
     name: str
@@ -68,7 +68,7 @@ class _Draft:
 
 
 def jobs() -> tuple[str, ...]:
-    """Return the names of the jobs that a step can be."""
+    """Return the names of the jobs that a step can run."""
     return tuple(
         name for name, command in COMMANDS.items() if command.module.startswith(_JOBS_FOLDER)
     )
@@ -86,11 +86,11 @@ def read_recipe(path: str, output: str, given: Mapping[str, Any]) -> tuple[Step,
 
     Args:
         path: The YAML file.
-        output: The directory in which each step has its own.
+        output: The directory that contains one directory for each step.
         given: Options from the command line, which take precedence in every step that has them.
 
     Returns:
-        The steps in their order, those of a repeated block once for each round.
+        The steps in order; those of a repeated block occur once for each round.
 
     Raises:
         ConfigError: The recipe cannot be run; the message names the file, the step and the key.
@@ -106,7 +106,7 @@ def _document(path: str) -> Values:
     if not isinstance(value, dict) or not isinstance(value.get("steps"), list):
         raise ConfigError("expected a map with a list of steps; see pairweave run --help")
     if not value["steps"]:
-        raise ConfigError("steps: there is none; give at least one job")
+        raise ConfigError("steps: the list is empty; give at least one job")
     return value
 
 
@@ -175,7 +175,7 @@ class _Reader:
         """Return the step that a reference means.
 
         Args:
-            reference: As in the file.
+            reference: The reference, as in the file.
             ahead: The steps of a repeated block that come later in each round, this one included.
             number: The number of the round, from 1.
         """
@@ -187,13 +187,13 @@ class _Reader:
         if name not in ahead:
             if "first" in reference:
                 raise ConfigError(
-                    f"first: only where from names a step that comes later in a repeated block; "
+                    f"first: applies only if from names a later step of a repeated block; "
                     f"{name} does not"
                 )
         elif "first" not in reference:
             raise ConfigError(
-                f"from: {name} comes later in the repeated block, so in the first round it is not "
-                f"there yet; name the step to begin with, as in {{from: {name}, first: STEP}}"
+                f"from: {name} comes later in the repeated block, so it does not exist yet in the "
+                f"first round; name the step to begin with, as in {{from: {name}, first: STEP}}"
             )
         elif number == 1:
             name = str(reference["first"])
@@ -203,7 +203,7 @@ class _Reader:
         return self._latest[name]
 
     def _inherited(self, draft: _Draft, model: type[Options]) -> Values:
-        """Return the shared keys that a step takes."""
+        """Return the shared keys that a step inherits."""
         left_out = set(draft.values)
         if not draft.values.keys().isdisjoint(_INPUT):
             left_out |= _ABOUT_INPUT
@@ -216,7 +216,7 @@ class _Reader:
 
 @contextlib.contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Put the name of a step before the message of an error."""
+    """Prefix the message of an error with the name of the step."""
     try:
         yield
     except ConfigError as error:

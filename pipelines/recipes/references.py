@@ -1,4 +1,4 @@
-"""References of a recipe: ``{from: STEP}`` in place of an input or a model."""
+"""References in a recipe: ``{from: STEP}`` in place of an input or a model."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
@@ -16,11 +16,11 @@ Values = dict[str, Any]
 Reference = Mapping[str, object]
 
 FINETUNE = "finetune"
-"""The job whose whole output is an encoder."""
+"""The job whose output directory is an encoder."""
 
 
 def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values, tuple[str, ...]]:
-    """Put the directories of steps in place of references to them.
+    """Replace references to steps by their directories.
 
     Args:
         values: The keys of a step.
@@ -30,7 +30,7 @@ def put_paths(values: Values, find: Callable[[Reference], Step]) -> tuple[Values
         The keys of the job, and the names of the steps that it reads from.
 
     Raises:
-        ConfigError: A reference is at a key that cannot have one, or its step makes no such thing.
+        ConfigError: A key cannot have a reference, or its step does not write what the key needs.
     """
     read: dict[str, None] = {}
 
@@ -85,17 +85,17 @@ def _output_of(key: str, step: Step) -> str:
     """Return the directory of a step whose rows are pairs.
 
     Raises:
-        ConfigError: They are not, or not only those that are to be kept.
+        ConfigError: They are not pairs, or include pairs that are not kept.
     """
     if step.job not in earlier_run.JOBS:
         raise ConfigError(
-            f"{key}: the step {step.name} is {step.job}, which writes no pairs to read on from; "
-            f"{', '.join(earlier_run.JOBS[:-1])} and {earlier_run.JOBS[-1]} do"
+            f"{key}: the step {step.name} is {step.job}, whose output cannot be read as pairs; "
+            f"that of {', '.join(earlier_run.JOBS[:-1])} and {earlier_run.JOBS[-1]} can"
         )
     if getattr(step.options, "annotate_only", False):
         raise ConfigError(
-            f"{key}: the step {step.name} has annotate_only, so its rows include pairs that are "
-            "not to be kept; leave it out there"
+            f"{key}: the step {step.name} has annotate_only, so its rows include pairs that a run "
+            "would reject; leave annotate_only out there"
         )
     return step.options.output
 
@@ -104,7 +104,7 @@ def _model_of(step: Step) -> str:
     """Return the directory of the model that a step makes.
 
     Raises:
-        ConfigError: It makes none.
+        ConfigError: It makes no model.
     """
     options = step.options
     if step.job in (run_files.FIT, FINETUNE):
@@ -113,7 +113,7 @@ def _model_of(step: Step) -> str:
     fits = type(aligner).fit is not JobAligner.fit and options.given_model is None
     if not (fits and isinstance(options, GraphOptions) and options.aligns):
         raise ConfigError(
-            f"model: the step {step.name} makes none"
+            f"model: the step {step.name} makes no model"
             + (
                 f"; it has {options.given_model}, which you can give here too"
                 * bool(options.given_model)

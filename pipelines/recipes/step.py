@@ -10,8 +10,8 @@ class Step:
     """One job of a recipe.
 
     Attributes:
-        name: Its name, and that of its directory; in a repeated block with the number of the round
-            behind it.
+        name: Name of the step and of its directory; in a repeated block followed by the number of
+            the round.
         job: The name of the job.
         options: The job's options; outputs and models of other steps are paths.
         reads: The names of the steps that it reads from.

@@ -1,4 +1,4 @@
-"""What the steps of a finished recipe read, kept and rejected."""
+"""The summary of a finished recipe: pairs read, kept and rejected by each step."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from pairweave.transforms.output.run_files import to_json
 from pairweave.transforms.storage import files
 
 SUMMARY = "_recipe.json"
-"""The file in the directory of a recipe: its steps, and the rows of each."""
+"""The file in the directory of a recipe with its steps and their numbers of rows."""
 
 _COLUMNS = ("read", "kept", "rejected")
 

@@ -13,7 +13,7 @@ class AddGivenLinks(beam.PTransform[Shards, Shards]):
     """Adds given links to the working table of every shard; rejects pairs with unusable links."""
 
     def __init__(self, given: GivenLinks, tokens: TokenConfig, *, translations: bool) -> None:
-        """Take a run's links; with ``translations``, link translations, if a pair has one."""
+        """Set the run; with ``translations``, the links are those of translations."""
         super().__init__()
         self._link = functools.partial(
             link_shard, given=given, tokens=tokens, translations=translations

@@ -77,7 +77,7 @@ def fitted_model(
 
 
 def nothing_to_fit(options: FitSettings) -> str:
-    """Return what to say where no pair is there to fit an aligner on."""
+    """Return the message for a run without a pair to fit an aligner on."""
     has_rules = isinstance(options, RuleBlockOptions) and options.filter is not None
     return _NOTHING_TO_FIT.format(
         passed="the screen and the rules" if has_rules else options.PASSED
@@ -150,7 +150,7 @@ def fit_aligner(
         allow_empty: Whether an empty sample gives no model instead of an error.
         view: Turns the sample's PAIRS rows into those that the aligner is fitted on.
         pieces: The SentencePiece model that the run trained, if any.
-        nothing: What to say of an empty sample.
+        nothing: Message for an empty sample.
         _after: Receipts that the step waited for.
 
     Returns:
@@ -174,7 +174,7 @@ def fit_aligner(
         tokens = TokenConfig("sentencepiece", pieces)
     cut = add_tokens(sample, tokens)
     model = fit(cut, config, threads=threads)
-    # Phrases serve to translate fragments, between two languages and by words.
+    # Only fragments need phrases, and they are between two languages and made of words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
     packed = hmm_reference.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SIDES = ("source", "target")
 
 NO_PIECES = b""
-"""Replaces the model if the sample has no pair to train it on."""
+"""Stands for the model if the sample has no pair to train it on."""
 
 
 class ReadInput(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -47,7 +47,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
     """Screens row batches, and applies the run's rules: adds reasons to rejected rows."""
 
     def __init__(self, run: Run, pieces: beam.pvalue.AsSingleton | None) -> None:
-        """Take a run, and the SentencePiece model that it trains, if any."""
+        """Set the run, and the SentencePiece model that it trains, if any."""
         super().__init__()
         self._config = run.screen
         self._pieces = pieces

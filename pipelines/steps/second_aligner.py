@@ -17,7 +17,7 @@ class AlignWithSecond(beam.PTransform[Shards, Shards]):
     """Combines each shard's symmetrized links with those of a second aligner."""
 
     def __init__(self, reference: LoadableReference, heuristic: Heuristic, way: str) -> None:
-        """Take the aligner, the heuristic for its directions, and the way to combine links."""
+        """Set the aligner, the heuristic for its directions, and the way to combine links."""
         super().__init__()
         self._settings = {"reference": reference, "heuristic": heuristic, "way": way}
 

@@ -95,7 +95,7 @@ def test_rounds_read_what_the_round_before_made(read):
     ("steps", "message"),
     [
         ("", "expected a map with a list of steps"),
-        ("steps: []\n", "steps: there is none"),
+        ("steps: []\n", "steps: the list is empty"),
         ("steps:\n- fit\n", "steps, entry 1: expected a map with the key job"),
         ("steps:\n- {job: fitt}\n", "steps, entry 1: job must be one of .*, got 'fitt'"),
         ("steps:\n- {job: preview}\n", "job must be one of .*, got 'preview'"),
@@ -113,7 +113,7 @@ def test_rounds_read_what_the_round_before_made(read):
         (f"steps:\n{BITEXT}", "step bitext: model: no earlier step is named fit"),
         (
             f"steps:\n{FIT}- {{job: augment, input: {{from: fit}}}}\n",
-            "step augment: input: the step fit is fit, which writes no pairs to read on from",
+            "step augment: input: the step fit is fit, whose output cannot be read as pairs",
         ),
         (
             f"steps:\n{FIT}- {{job: augment, source_input: a.en, target_input: a.de,"
@@ -123,7 +123,7 @@ def test_rounds_read_what_the_round_before_made(read):
         (
             f"steps:\n{FIT}{BITEXT}- {{job: augment, input: {{from: bitext}},"
             " model: {from: bitext}}\n",
-            "step augment: model: the step bitext makes none; it has out/fit",
+            "step augment: model: the step bitext makes no model; it has out/fit",
         ),
         (
             f"steps:\n{FIT}{BITEXT}"
@@ -133,9 +133,9 @@ def test_rounds_read_what_the_round_before_made(read):
         ),
         (
             f"steps:\n{FIT}{BITEXT[:-2]}, iterations: 3}}\n",
-            "step bitext: --iterations: of an aligner that is fitted in the run",
+            "step bitext: --iterations: applies to an aligner fitted in the run",
         ),
-        (f"steps:\n{FIT[:-2]}, wait: false}}\n", "step fit: wait: later steps read what"),
+        (f"steps:\n{FIT[:-2]}, wait: false}}\n", "step fit: wait: later steps need"),
         (
             "steps:\n- {job: filter, source_input: a.en, target_input: a.de, preview: 3}\n",
             "step filter: preview: shows pairs and runs nothing",
@@ -150,7 +150,7 @@ def test_rounds_read_what_the_round_before_made(read):
         ),
         (
             f"steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext, first: fit}}}}\n",
-            "step filter: input: first: only where from names a step that comes later",
+            "step filter: input: first: applies only if from names a later step",
         ),
         (
             f"steps:\n{FIT}- {{job: filter, input: {{from: [fit]}}}}\n",
