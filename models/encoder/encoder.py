@@ -8,6 +8,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -329,8 +330,7 @@ def load_language_model(config: EncoderConfig, encoder: Encoder) -> Any:  # noqa
     Raises:
         ConfigError: The model has no such head, or the precision is int8.
     """
-    if config.precision == "int8":
-        raise ConfigError("precision int8: a language model needs fp32, bf16 or fp16")
+    require_language_precision(config)
     files = find_model(config.model, config.revision)
     absent: list[str] = []
 
@@ -345,14 +345,29 @@ def load_language_model(config: EncoderConfig, encoder: Encoder) -> Any:  # noqa
         is_used,
     )
     if absent:
-        raise ConfigError(
-            f"{files.directory}: has no language model head ({len(absent)} weights are missing, "
-            f"first {min(absent)}); leave the language model out, or give an encoder with its head"
-        )
+        raise no_head(files.directory, f"{len(absent)} weights are missing, first {min(absent)}")
     model.eval().requires_grad_(requires_grad=False)
     model = _placed(model, config, encoder.device)
     encoder.model.take_weights(model.base_model)
     return model
+
+
+def require_language_precision(config: EncoderConfig) -> None:
+    """Refuse a precision that language models do not have.
+
+    Raises:
+        ConfigError: It is int8.
+    """
+    if config.precision == "int8":
+        raise ConfigError("precision int8: a language model needs fp32, bf16 or fp16")
+
+
+def no_head(directory: Path, why: str) -> ConfigError:
+    """Return the error of an encoder whose files have no language model head."""
+    return ConfigError(
+        f"{directory}: has no language model head ({why}); leave the language model out, or give "
+        "an encoder with its head"
+    )
 
 
 def _placed(model: Any, config: EncoderConfig, device: torch.device) -> Any:  # noqa: ANN401

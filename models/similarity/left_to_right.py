@@ -16,13 +16,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+import transformers
 
 from pairweave.models.encoder.batching import Budget, cut_batches, run_batches
-from pairweave.models.encoder.encoder import OUT_OF_MEMORY, inference, load_language_model
+from pairweave.models.encoder.encoder import (
+    OUT_OF_MEMORY,
+    inference,
+    load_language_model,
+    no_head,
+    require_language_precision,
+)
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.encoder_family import read_family
 from pairweave.models.encoder.encoder_tokenizer import read_tokenizer
 from pairweave.models.encoder.piece_encoder import PieceEncoder
 from pairweave.models.encoder.pieces import Pieces, Sequences, cut_windows
-from pairweave.models.weights.weights import find_model
+from pairweave.models.weights.weights import ModelFiles, find_model, weight_names
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 Tensor: TypeAlias = torch.Tensor
@@ -49,10 +58,7 @@ class LeftToRight:
         self._head = _head_of(self._model, config.model)
         self._first = _first_position(self._model.base_model, config.model)
         files = find_model(config.model, config.revision)
-        mask = read_tokenizer(files, self._model.config.vocab_size).mask_token_id
-        if mask is None:
-            raise ConfigError(f"{config.model}: the tokenizer has no mask; set mask_token")
-        self._mask = int(mask)
+        self._mask = _mask_of(files, self._model.config, config.model)
         self._budget = Budget(pieces.budget.limit, OUT_OF_MEMORY)
 
     def mean_log_probabilities(self, texts: Pieces) -> np.ndarray:
@@ -129,6 +135,44 @@ class LeftToRight:
             chosen = logits.gather(1, pieces)[:, 0] - logits.logsumexp(1)
             parts.append(chosen.double().cpu().numpy())
         return np.concatenate(parts)
+
+
+def check_language_model(config: EncoderConfig) -> None:
+    """Check that an encoder can be read from left to right; its weights are not loaded.
+
+    Raises:
+        ConfigError: The precision is int8, the files have no head, or the model's family has no
+            such head, no mask, or no positions that can be given.
+    """
+    require_language_precision(config)
+    files = find_model(config.model, config.revision)
+    family = read_family(files)
+    try:
+        with torch.device("meta"):
+            model = transformers.AutoModelForMaskedLM.from_config(family)
+    except ValueError as error:
+        raise ConfigError(
+            f"{config.model}: a {family.model_type} has no language model head; leave the language "
+            "model out, or give BERT, RoBERTa or XLM-R"
+        ) from error
+    head = _head_of(model, config.model)
+    _first_position(model.base_model, config.model)
+    _mask_of(files, family, config.model)
+    begins = tuple(f"{name}." for name, part in model.named_children() if part is head)
+    if not any(name.startswith(begins) for name in weight_names(files)):
+        raise no_head(files.directory, f"no weight's name begins with {begins[0]}")
+
+
+def _mask_of(files: ModelFiles, family: Any, name: str) -> int:  # noqa: ANN401
+    """Return the piece that stands for one that is to be predicted.
+
+    Raises:
+        ConfigError: The tokenizer has none.
+    """
+    mask = read_tokenizer(files, family.vocab_size).mask_token_id
+    if mask is None:
+        raise ConfigError(f"{name}: the tokenizer has no mask; set mask_token")
+    return int(mask)
 
 
 def _head_of(model: Any, name: str) -> Any:  # noqa: ANN401

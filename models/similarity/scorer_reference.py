@@ -152,14 +152,18 @@ def find(
         scorer: ``yisi2`` or ``margin``.
 
     Raises:
-        ConfigError: The extra ``neural`` is not installed, there is no such model or layer, or the
-            map belongs to other vectors.
+        ConfigError: The extra ``neural`` is not installed, there is no such model or layer, it has
+            no language model though that counts, or the map belongs to other vectors.
     """
     _neural()
     from pairweave.models.encoder import encoder
 
     chosen = encoder_config(options, long_pairs, last=scorer == "margin")
     encoder.check_device(chosen)
+    if config.lm_weight:
+        from pairweave.models.similarity import left_to_right
+
+        left_to_right.check_language_model(chosen)
     layer, digest = encoder.inspect_encoder(chosen)
     chosen = dataclasses.replace(chosen, layer=layer)
     if projection is not None:

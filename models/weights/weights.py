@@ -121,6 +121,15 @@ def _weight_files(directory: Path) -> tuple[Path, ...]:
     return tuple(directory / name for name in names)
 
 
+def weight_names(files: ModelFiles) -> set[str]:
+    """Return the names of a model's weights, from the headers of its files."""
+    names: set[str] = set()
+    for path in files.weights:
+        with path.open("rb") as file:
+            names |= json.loads(file.read(int.from_bytes(file.read(8), "little"))).keys()
+    return names - {"__metadata__"}
+
+
 def _check_safetensors(path: Path) -> None:
     """Refuse a file that is named safetensors but is not, or that is incomplete.
 

@@ -37,6 +37,7 @@ def directory(tmp_path_factory):
             file.write(BAD[side] + "\n")
     texts = [text for number in range(PAIRS) for text in corpora.sentence(number)]
     write_xlmr(directory / "encoder", texts, masked=True, vocabulary=300)
+    write_xlmr(directory / "no_head", texts, vocabulary=300)
     return directory
 
 
@@ -161,6 +162,8 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
         ((*YISI, "--neighbours", "3"), "--neighbours: of --scorer margin, not of yisi2"),
         (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not of margin"),
         ((*YISI, "--layer", "9"), "has 4 layers"),
+        ((*YISI, "--encoder", "no_head", "--lm_weight", "0.1"), "has no language model head"),
+        ((*YISI, "--precision", "int8", "--lm_weight", "0.1"), "precision int8: a language model"),
         ((*YISI, "--idf", "nowhere"), "no complete counts of pieces"),
         ((*YISI, "--projection", "nowhere"), "no complete projection"),
         (("--scorer", "yisi2", "--encoder", "absent/encoder/here"), "neither a directory nor"),

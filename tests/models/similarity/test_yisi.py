@@ -10,6 +10,7 @@ from pairweave.models.encoder.encoder_config import EncoderConfig  # noqa: E402
 from pairweave.models.encoder.piece_encoder import PieceEncoder  # noqa: E402
 from pairweave.models.encoder.pieces import cut_pieces  # noqa: E402
 from pairweave.models.similarity import idf, scorer_reference  # noqa: E402
+from pairweave.models.similarity.left_to_right import check_language_model  # noqa: E402
 from pairweave.models.similarity.similarity_config import SimilarityConfig  # noqa: E402
 from pairweave.models.similarity.similarity_options import (  # noqa: E402
     SimilarityEncoderOptions,
@@ -185,6 +186,13 @@ def test_an_encoder_without_a_head_has_no_language_model(tmp_path):
     directory = write_bert(tmp_path, TEXTS)
     with pytest.raises(ConfigError, match="has no language model head"):
         scores(load(directory), PAIRS, SimilarityConfig(lm_weight=0.1))
+    with pytest.raises(ConfigError, match="has no language model head"):
+        check_language_model(EncoderConfig(str(directory)))
+
+
+@pytest.mark.parametrize("write", [write_bert, write_xlmr])
+def test_an_encoder_with_a_head_has_a_language_model(tmp_path, write):
+    check_language_model(EncoderConfig(str(write(tmp_path, TEXTS, masked=True))))
 
 
 def test_counts_and_maps_of_another_encoder_are_refused(model, tmp_path):
