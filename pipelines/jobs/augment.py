@@ -67,8 +67,6 @@ def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
     if options.method == "fragment":
         check_fragments(run)
         fragment_config(options, tag_config(run))
-    elif options.translator is not None:
-        raise ConfigError("--translator translates fragments; give --method fragment as well")
     if options.method == "glossary":
         check_glossary(run)
     if options.representation == "raw" and keeps_tags(run):
@@ -96,6 +94,8 @@ def check(options: AugmentOptions) -> None:
     if options.mix == 0 and unused:
         unknown = ", ".join(f"--{name}" for name in unused)
         raise ConfigError(f"{unknown}: --mix 0 tags no pair; leave it out, or raise --mix")
+    if options.method != "fragment" and options.translator is not None:
+        raise ConfigError("--translator translates fragments; give --method fragment as well")
 
 
 def tag_config(run: Run[AugmentOptions]) -> TagConfig:

@@ -56,8 +56,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> int:
     """Plan the job, and run it or show its plan; return the exit status."""
+    check(options)
     config = config_of(options)
-    _check_output(options.output)
     run = prepare_training(name, options)
     if options.plan_only:
         return plan_text.show_plan(run, (), ())
@@ -68,6 +68,16 @@ def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> in
         note_run(run, output, started, attempts=1, reused=0)
     plan_text.say_where(output)
     return 0
+
+
+def check(options: FinetuneOptions) -> None:
+    """Refuse an output or objectives that the job cannot have.
+
+    Raises:
+        ConfigError: Names them.
+    """
+    _check_output(options.output)
+    config_of(options)
 
 
 def config_of(options: FinetuneOptions) -> FinetuneConfig:

@@ -7,6 +7,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
 from pairweave.transforms.planning.earlier_run import input_of_run
 from pairweave.transforms.storage import files, hashed_files
@@ -47,6 +48,7 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         corpora_of(options)
     _check_earlier(options, made)
     _check_model(options, made)
+    _check_detector(options)
 
 
 def written_files(options: PlannedOptions) -> Iterator[str]:
@@ -105,3 +107,13 @@ def _check_model(options: PlannedOptions, made: Collection[str]) -> None:
         return
     if not files.exists(files.join(model, hashed_files.ABOUT)):
         raise ConfigError(f"model: {model}: no {hashed_files.ABOUT}, so there is no fitted aligner")
+
+
+def _check_detector(options: PlannedOptions) -> None:
+    """Check that the language detector of a step's rules is installed, and its model there."""
+    block = options.filter if isinstance(options, RuleBlockOptions) else options
+    name = getattr(block, "detector", "none")
+    if name != "none":
+        from pairweave.transforms.filtering import detectors
+
+        detectors.load(name)

@@ -95,14 +95,14 @@ def read_recipe(path: str, output: str, given: Mapping[str, Any]) -> tuple[Step,
     Raises:
         ConfigError: The recipe cannot be run; the message names the file, the step and the key.
     """
+    document = read_yaml(path)  # whose errors name the file
     try:
-        return _Reader(_document(path), output, given).steps()
+        return _Reader(_checked(document), output, given).steps()
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _document(path: str) -> Values:
-    value = read_yaml(path)
+def _checked(value: object) -> Values:
     if not isinstance(value, dict) or not isinstance(value.get("steps"), list):
         raise ConfigError("expected a map with a list of steps; see pairweave run --help")
     if not value["steps"]:
@@ -122,7 +122,7 @@ class _Reader:
         names = [draft.name for draft in drafts]
         for name in names:
             if names.count(name) > 1:
-                raise ConfigError(f"two steps are named {name}; give each its own name: ...")
+                raise ConfigError(f"two steps are named {name}; give each its own name")
         self._made: dict[str, Step] = {}
         self._latest: dict[str, Step] = {}
         self._written: dict[str, str] = {}

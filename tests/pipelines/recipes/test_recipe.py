@@ -157,6 +157,15 @@ def test_rounds_read_what_the_round_before_made(read):
             "step filter: input: from: expected the name of one step, got \\['fit'\\]",
         ),
         (
+            f"steps:\n{FIT[:-2]}, filter: {{detector: 'fasttext:no'}}}}\n",
+            "step fit: --detector fasttext:no: (no such file|fasttext is not installed)",
+        ),
+        (
+            "steps:\n- {job: finetune, model: m, source_input: a.en, target_input: a.de,"
+            " objectives: 'so,so'}\n",
+            "step finetune: .*so",
+        ),
+        (
             "steps:\n- iterations: 2\n  steps:\n"
             "  - {name: best, job: filter, input: {from: best, first: [a]}}\n",
             "step best-1: input: first: expected the name of one step",
@@ -194,6 +203,11 @@ def test_rounds_read_what_the_round_before_made(read):
 def test_a_recipe_that_cannot_run_is_refused_with_file_step_and_key(read, steps, message):
     with pytest.raises(ConfigError, match=f"r.yaml: .*{message}"):
         read(LANGS + steps)
+
+
+def test_an_error_of_the_file_names_it_once(read):
+    with pytest.raises(ConfigError, match=r"^r\.yaml: line 2: the key steps is given twice"):
+        read("steps: []\nsteps: []\n")
 
 
 @pytest.mark.parametrize("name", ["nrc_wmt20", "nrc_wmt20_yisi2"])
