@@ -12,14 +12,14 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import CorpusInput, Plan, ReadLimits
 
 _READING = ("html_entities", "c1_controls", "inline_tags", "inline_syntax")
-"""Treatments of text that an earlier corpus shares with the corpus, so that equal texts meet."""
+"""Text options that apply to the earlier corpus too, so that equal texts match."""
 
 
 def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Plan | None:
-    """Return the plan of the pairs that are not to come again; None if there are none.
+    """Return the plan of the pairs to exclude; None if there are none.
 
     Raises:
-        ConfigError: The corpus is in several languages, or a run cannot be read on from.
+        ConfigError: The corpus is in several languages, or a run cannot be read.
         InputError: A file cannot be used (`make_plan`).
     """
     if not isinstance(options, EarlierOptions) or not options.earlier:
@@ -27,8 +27,8 @@ def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Pla
     languages = {(unit.source_lang, unit.target_lang) for unit in plan.units}
     if len(languages) != 1:
         raise ConfigError(
-            "--earlier: the corpora are in several languages, and files do not say theirs; filter "
-            "each pair of languages by itself"
+            "--earlier: the corpora are in several languages, but files do not give theirs; filter "
+            "each pair of languages separately"
         )
     ((source, target),) = languages
     reading: dict[str, Any] = {name: getattr(options, name) for name in _READING}

@@ -1,4 +1,4 @@
-"""``filter --preview N``: what the rules would do with the first pairs, without a run."""
+"""``filter --preview N``: show the results of the rules for the first pairs, without a run."""
 
 import itertools
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from pairweave.transforms.units import Plan, ReadLimits
 
 
 def show(job: str, options: FilterJobOptions, pairs: int) -> int:
-    """Print what the screen and the rules would do with the first pairs of each corpus.
+    """Print the results of the screen and the rules for the first pairs of each corpus.
 
     The input is planned as for a run, so it is read once; nothing is written.
 
     Args:
         job: The job's name.
         options: Its options.
-        pairs: Most pairs of a corpus.
+        pairs: Maximum number of pairs of a corpus.
 
     Returns:
         The exit status.

@@ -17,7 +17,7 @@ from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError
 
 OF_HMM = frozenset({"model", "score_weights", "fit_pairs", "decode"})
-"""Options that the statistical aligner's scores alone need."""
+"""Options that only the statistical aligner's scores need."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Similarity:
 
     Attributes:
         reference: The encoder and how it scores.
-        idf: How rare its pieces are; None if the run counts them.
-        idf_pairs: Number of pairs that it counts them on.
+        idf: Document frequencies of its pieces; None if the run counts them.
+        idf_pairs: Number of pairs to count them on.
     """
 
     reference: SimilarityReference
@@ -72,22 +72,22 @@ def choose_similarity(options: PlannedOptions) -> Similarity | None:
         foreign = sorted(given & SimilarityOptions.model_fields.keys() - {"scorer"})
         if foreign:
             raise ConfigError(
-                f"{_named(foreign)}: of an encoder; give --scorer yisi2 or margin as well"
+                f"{_named(foreign)}: applies to an encoder; give --scorer yisi2 or margin as well"
             )
         return None
     _check_scorer(options)
     foreign = sorted(given & OF_HMM)
     if foreign:
         raise ConfigError(
-            f"{_named(foreign)}: of the statistical aligner, which --scorer {options.scorer} does "
-            "not use; leave it out"
+            f"{_named(foreign)}: applies to the statistical aligner, which --scorer "
+            f"{options.scorer} does not use; leave it out"
         )
     if options.encoder is None:
         raise ConfigError(
             f"--scorer {options.scorer} needs --encoder DIRECTORY, or --encoder OWNER/NAME"
         )
     if options.idf is not None and "idf_pairs" in given:
-        raise ConfigError("--idf_pairs: pieces are not counted where --idf is given; leave one out")
+        raise ConfigError("--idf_pairs: pieces are not counted if --idf is given; leave one out")
     counted = None if options.idf is None else idf.find(options.idf)
     fitted = None if options.projection is None else vector_projection.find(options.projection)
     config = pick(SimilarityConfig, options)
@@ -109,7 +109,9 @@ def _check_scorer(options: SimilarityOptions) -> None:
     unused = sorted(foreign & options.model_fields_set)
     if unused:
         wanted = "margin" if scorer == "yisi2" else "yisi2"
-        raise ConfigError(f"{_named(unused)}: of --scorer {wanted}, not of {scorer}; leave it out")
+        raise ConfigError(
+            f"{_named(unused)}: applies to --scorer {wanted}, not to {scorer}; leave it out"
+        )
 
 
 def _named(options: list[str]) -> str:

@@ -106,7 +106,7 @@ class WordAlignerOptions(StepOptions):
     """The tokens to align, and the aligner."""
 
     OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset()
-    """Options with the name of an aligner's that belong to another step of the job."""
+    """Options that share a name with an aligner's option but belong to another step of the job."""
 
     tokens: str | None = Field(
         None,
@@ -140,10 +140,10 @@ class FitSettings(WordAlignerOptions, Options):
     """Fitting a word aligner."""
 
     PASSED: ClassVar[str] = "the screen"
-    """What the pairs that the aligner is fitted on have passed, for messages."""
+    """The checks that pairs pass before the aligner is fitted on them, for messages."""
 
     fit_pairs: int = Field(
-        200_000, ge=1, description="approximate number of pairs that the model is fitted on"
+        200_000, ge=1, description="approximate number of pairs to fit the model on"
     )
     decode: Literal["posterior", "viterbi"] = Field(
         "posterior",
@@ -193,7 +193,7 @@ class TranslatorNameOptions(StepOptions):
     translator: str | None = Field(
         None,
         pattern=r"^(ctranslate2|transformers):.+$",
-        description="translates sources without a translation: ctranslate2:DIR, "
+        description="translator of sources without a translation: ctranslate2:DIR, "
         "transformers:DIR or transformers:OWNER/NAME (MarianMT, M2M-100, NLLB)",
     )
 
@@ -256,7 +256,7 @@ class RunOptions(PlaceOptions):
 class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
     """Tokens: with input, screen and output, the options of every job on a corpus.
 
-    A job that has more to say of itself than its options overrides the methods.
+    A job overrides the methods for what its plan says besides its options.
     """
 
     DOCUMENTS: ClassVar[bool] = False
@@ -267,11 +267,11 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
 
     @property
     def splits(self) -> bool:
-        """Return True if workers split rows of the input, so that nobody knows their number."""
+        """Return True if workers split rows of the input, so their number is unknown."""
         return False
 
     def named_files(self) -> dict[str, tuple[str, ...]]:
-        """Return the files besides the input that change an output byte, by their plan's entry."""
+        """Return further files that affect the output, by their entries in the plan."""
         return {"exclude": self.exclude}
 
     def plan_settings(self) -> dict[str, object]:
@@ -291,7 +291,7 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
         return ""
 
     def notices(self) -> Iterator[Notice]:
-        """Yield notices on options that work, but perhaps not as wanted."""
+        """Yield notices about options that may not have the intended effect."""
         yield from ()
 
 
@@ -299,7 +299,7 @@ class GraphOptions(RunOptions, PlannedOptions):
     """Options of every job with a graph that makes shards."""
 
     WRITES_ROWS: ClassVar[bool] = True
-    """Whether shards hold rows; else they hold rejects alone, and the output is a model."""
+    """Whether shards have rows; otherwise they only have rejects, and the output is a model."""
 
     def read_glossary(self) -> "Glossary | None":
         """Return the glossary whose terms are tagged, if the job tags terms.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pairweave.models.sentences.sentence_encoder_reference import SentenceEncoderReference
 
 _PLAN_CONSTANTS: dict[str, object] = {"vocabulary": 16_000}
-"""Entries of every plan, so that a run continues one that an earlier version began."""
+"""Entries of every plan, so that a run can continue one of an earlier version."""
 
 
 class SentenceOptions(StepOptions):
@@ -24,14 +24,14 @@ class SentenceOptions(StepOptions):
 
     split: Literal["none", "lines", "paragraphs"] = Field(
         "none",
-        description="how text is cut into sentences: none, each line is one; lines, each line is "
-        "a paragraph that is cut; paragraphs, the lines up to a blank one are joined and cut "
+        description="how text is split into sentences: none, each line is a sentence; lines, each "
+        "line is a paragraph to split; paragraphs, lines up to a blank one are joined, then split "
         "(pip install 'pairweave[split]')",
     )
     paragraphs: Literal["weigh", "first", "none"] = Field(
         "weigh",
-        description="paragraphs: weigh, their ends cost something inside a pair; first, they are "
-        "aligned before the sentences within them; none, they count for nothing",
+        description="paragraphs: weigh, their ends have a cost inside a pair; first, they are "
+        "aligned before the sentences within them; none, they are ignored",
         json_schema_extra=UNSAID,
     )
     model: str | None = Field(
@@ -43,8 +43,8 @@ class SentenceOptions(StepOptions):
     )
     scorer: Literal["words", "encoder", "both"] = Field(
         "words",
-        description="what scores pairs: words, the lexicon of the hmm; encoder, the cosines of an "
-        "encoder's sentences (--encoder), as vecalign does; both",
+        description="scorer of pairs: words, the lexicon of the hmm; encoder, the cosines of an "
+        "encoder's sentence vectors (--encoder), as in vecalign; both",
         json_schema_extra=UNSAID,
     )
     encoder: str | None = Field(
@@ -69,41 +69,41 @@ class SentenceOptions(StepOptions):
     )
     parallel_source_input: Patterns = Field(
         (),
-        description="line-parallel text to fit on as well, the source side",
+        description="line-parallel text to fit on too, the source side",
         json_schema_extra=UNPLANNED,
     )
     parallel_target_input: Patterns = Field(
         (),
-        description="line-parallel text to fit on as well, the target side",
+        description="line-parallel text to fit on too, the target side",
         json_schema_extra=UNPLANNED,
     )
     iterations: int = Field(
         2,
         ge=1,
         le=10,
-        description="how often the aligner is fitted: first on the beads that their lengths alone "
-        "make sure, then on the beads that it has found itself",
+        description="number of fits of the aligner: the first on beads that are certain by length "
+        "alone, later ones on the beads that it finds",
     )
     min_score: float = Field(
         -0.6,
         ge=-100,
         le=100,
-        description="lowest score of a pair: the mean over its words of how much likelier each is "
-        "given the other side than by its frequency alone, as a natural logarithm; with --scorer "
-        "encoder, how far its sides are apart, from -1 (by chance) to 0; lower ones are rejected",
+        description="minimum score of a pair: the mean log-ratio between the probability of its "
+        "words given the other side and their frequency; with --scorer encoder, the negative "
+        "distance of its sides, from about -1 (unrelated) to 0; lower ones are rejected",
     )
     min_document_score: float = Field(
         -0.5,
         ge=-100,
         le=100,
-        description="lowest mean score of the pairs of a document, whose sides are else no "
-        "translations of each other: all of it is rejected",
+        description="minimum mean score of the pairs of a document; below it, the sides are not "
+        "translations of each other and the whole document is rejected",
     )
     beads: str | None = Field(
         None,
         min_length=1,
-        description="file for the beads of each document, one a line as [0, 1]:[2]:score, "
-        "unaligned sentences too; blank lines part documents, and one without sentences is []:[]",
+        description="file for the beads of each document, one per line as [0, 1]:[2]:score, with "
+        "unaligned sentences; blank lines separate documents, and an empty document is []:[]",
         json_schema_extra={"metavar": "FILE", **UNPLANNED},
     )
 
@@ -124,7 +124,7 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
 
     @property
     def splits(self) -> bool:
-        """Tell whether lines or cells become sentences only on a worker."""
+        """Tell whether sentences are only known on a worker, because it splits lines or cells."""
         tables = any(corpus.input for corpus in (self, *self.corpora))
         return self.split != "none" or tables
 
@@ -135,16 +135,16 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
 
     @property
     def given_model(self) -> str | None:
-        """Return where the fitted aligner is, if one is given."""
+        """Return the location of the fitted aligner, if one is given."""
         return self.model
 
     def named_files(self) -> dict[str, tuple[str, ...]]:
-        """Return the parallel text as well."""
+        """Return further files that affect the output, including the parallel text."""
         names = (*self.parallel_source_input, *self.parallel_target_input)
         return {**super().named_files(), "parallel": names}
 
     def plan_settings(self) -> dict[str, object]:
-        """Return the entries of options that other jobs have, splitter and encoder as well."""
+        """Return the entries of options that other jobs have too, the splitter and the encoder."""
         from pairweave.transforms.sentences.splitting import splitting_of
 
         settings = dict(_PLAN_CONSTANTS)
@@ -168,7 +168,7 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         return sentence_encoder_reference.find(self.encoder, self.layer, self.revision)
 
     def notices(self) -> Iterator[Notice]:
-        """Yield a notice if the aligner is fitted on nothing but the documents that it judges."""
+        """Yield a notice if the aligner is fitted on the documents alone."""
         if self.model is not None or self.parallel_source_input or not self.aligns:
             return
         message = (

@@ -363,7 +363,7 @@ class DoctorOptions(Options):
 
     stores: tuple[str, ...] = Field(
         (),
-        description="buckets to look for, such as gs://bucket/corpora or s3://bucket, with the "
+        description="buckets to check, such as gs://bucket/corpora or s3://bucket, with the "
         "credentials that a run would use",
         json_schema_extra={"metavar": "URI"},
     )

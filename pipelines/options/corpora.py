@@ -100,7 +100,7 @@ def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput
 
 
 def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:
-    """Return how the rows of a finished run are read, by the names of `CorpusInput`."""
+    """Return the settings for reading the rows of a finished run, by the names of `CorpusInput`."""
     left_out = {*_PAIR_FILES, *_OF_FILES, "source_lang", "target_lang", *FormatOptions.model_fields}
     return {name: value for name, value in values.items() if name not in left_out}
 

@@ -154,8 +154,8 @@ class EntityOptions(StepOptions):
     html_entities: Literal["decode", "reject", "keep"] = Field(
         "keep",
         description="HTML entities in texts (&#39; &quot; &amp;), as in machine translations: "
-        "decode turns them into characters, once, and never into a tag; reject rejects the pair; "
-        "keep leaves them, and reports a column with many",
+        "decode turns them into characters once, but never into a tag; reject rejects the pair; "
+        "keep leaves them, and reports columns with many",
         json_schema_extra=UNSAID,
     )
 
@@ -172,10 +172,10 @@ class ControlOptions(StepOptions):
 
 
 class DocumentFileOptions(StepOptions):
-    """Tables of document pairs, and which files are document pairs."""
+    """Tables of document pairs, and the pairing of files."""
 
     input: Patterns = Field(
-        (), description="tables of document pairs, one a row: .tsv .jsonl .parquet [.gz .zst]"
+        (), description="tables with one document pair per row: .tsv .jsonl .parquet [.gz .zst]"
     )
     document_field: str | None = Field(
         None,
@@ -184,9 +184,9 @@ class DocumentFileOptions(StepOptions):
     )
     pair_by: Literal["order", "name"] = Field(
         "order",
-        description="which files of --source_input and --target_input belong together: the n-th "
-        "ones, or those with the same name below the patterns' fixed directories, but for the "
-        "language (a/b.en.txt, a/b.fr.txt)",
+        description="how to pair files of --source_input and --target_input: order, the n-th ones; "
+        "name, those with the same name, except for the language, below the patterns' fixed "
+        "directories (a/b.en.txt, a/b.fr.txt)",
     )
 
 

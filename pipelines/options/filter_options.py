@@ -49,30 +49,30 @@ class ScoreOptions(StepOptions):
 
 
 class EarlierOptions(StepOptions):
-    """Pairs that are not to come again."""
+    """Pairs to exclude because an earlier corpus has them."""
 
     earlier: Patterns = Field(
         (),
         description="finished runs of bitext, filter or align, or files with both sides (.tsv "
-        ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers make "
-        "no difference unless --duplicates is exact",
+        ".jsonl .parquet .tmx [.gz .zst]), whose pairs are rejected; addresses and numbers are "
+        "ignored unless --duplicates is exact",
         json_schema_extra={"metavar": "RUN|FILE", **UNPLANNED},
     )
 
 
 class RulePreviewOptions(StepOptions):
-    """What the rules would do, without a run."""
+    """A preview of the rules, without a run."""
 
     output: str = Field(
         "",
-        description="directory or URI of the run's files; only --preview needs none",
+        description="directory or URI of the run's files; required unless --preview is given",
         json_schema_extra={"metavar": "DIR", **UNPLANNED},
     )
     preview: int | None = Field(
         None,
         ge=1,
-        description="print what each rule would do with the first N pairs of each corpus (value, "
-        "limit, verdict), and how many each rejects; run nothing, write nothing",
+        description="print the result of each rule for the first N pairs of each corpus (value, "
+        "limit, verdict), and how many pairs it rejects; run nothing, write nothing",
         json_schema_extra=UNPLANNED,
     )
 
@@ -98,7 +98,7 @@ class FilterJobOptions(
     OF_OTHER_STEPS: ClassVar[frozenset[str]] = frozenset(SimilarityOptions.model_fields)
 
     max_ratio: MaxRatio = Field(
-        3.0, description="largest ratio of the sides' token counts; inf for none"
+        3.0, description="maximum ratio of the sides' token counts; inf for no limit"
     )
 
     @pydantic.model_validator(mode="after")
@@ -122,11 +122,11 @@ class FilterJobOptions(
 
     @property
     def may_fit_nothing(self) -> bool:
-        """Return True if the run writes pairs of which no rule lets one pass."""
+        """Return True if the run writes pairs even if none passes the rules."""
         return self.allow_empty or self.annotate_only
 
     def plan_settings(self) -> dict[str, object]:
-        """Return the digest of the weights, if the score has some."""
+        """Return the digest of the weights, if the scorer uses any."""
         from pairweave.transforms.filtering.score import read_weights
 
         return {"score_weights": read_weights(self.score_weights).digest} if self.aligns else {}

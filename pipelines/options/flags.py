@@ -188,7 +188,7 @@ def _nearest(name: str, first: Sequence[str], known: Sequence[str]) -> str:
 
 
 def _jobs_with(name: str) -> str:
-    """Return which jobs have an option, for a message; nothing if none has it."""
+    """Return a clause that names the jobs with an option, for messages; empty if there are none."""
     from pairweave.pipelines.cli import COMMANDS
 
     jobs = []
@@ -209,7 +209,7 @@ def beam_flags() -> frozenset[str]:
 
 
 def _beam_switches() -> frozenset[str]:
-    """Return the flags of Beam that take no value."""
+    """Return Beam's flags without a value."""
     return frozenset(
         option
         for action in _beam_parser("pairweave")._actions

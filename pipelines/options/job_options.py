@@ -66,9 +66,9 @@ class TrainedOptions(StepOptions):
     objectives: str = Field(
         "mlm,tlm,so,psi",
         pattern=r"^(mlm|tlm|so|psi|co)(,(mlm|tlm|so|psi|co))*$",
-        description="what is learned: mlm and tlm (guessing masked pieces of a sentence, of a "
-        "pair), so (strengthening its own links), psi (telling translations from others), co "
-        "(agreement of both directions)",
+        description="training objectives: mlm and tlm (predicting masked pieces of a sentence or a "
+        "pair), so (strengthening the encoder's own links), psi (distinguishing translations from "
+        "other pairs), co (agreement of both directions)",
     )
 
 
@@ -78,9 +78,9 @@ class TrainedPairsOptions(WordAlignerOptions, Options):
     tokens: str = Field(
         "words",
         pattern=GIVEN_TOKENS,
-        description="what so links as wholes: words, whitespace, sentencepiece:MODEL",
+        description="objective so: units to link: words, whitespace, sentencepiece:MODEL",
     )
-    fit_pairs: int = Field(200_000, ge=1, description="about how many pairs are trained on")
+    fit_pairs: int = Field(200_000, ge=1, description="approximate number of pairs to train on")
 
 
 class FinetuneOptions(
@@ -97,7 +97,7 @@ class FinetuneOptions(
 
     @property
     def aligner_name(self) -> str:
-        """Return what it starts from."""
+        """Return the encoder to start from."""
         return "finetune"
 
     @property
@@ -135,11 +135,10 @@ class MethodOptions(StepOptions):
 
     method: Literal["alignment", "fragment", "glossary"] = Field(
         "alignment",
-        description="what tags are put around: alignment, phrase pairs of word links; fragment, "
-        "pieces of the source whose translation, by the model's phrases and lexicon or "
-        "--translator, occurs in the target; glossary, terms of --glossary that occur on "
-        "both sides and are linked (for fragment, max_words 6, max_tags 2, "
-        "self_closing_share 0.27, damage_share 0.1 by default)",
+        description="text to tag: alignment, phrase pairs of links; fragment, source fragments "
+        "whose translation, by the model's phrases and lexicon or --translator, occurs in the "
+        "target; glossary, terms of --glossary that occur on both sides and are linked (for "
+        "fragment, max_words 6, max_tags 2, self_closing_share 0.27, damage_share 0.1 by default)",
         json_schema_extra=UNSAID,
     )
 
@@ -155,8 +154,8 @@ class RepresentationOptions(StepOptions):
     template: Patterns = Field(
         (),
         max_length=3,
-        description="with --representation template: how opening, closing and self-closing tags "
-        "look, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
+        description="with --representation template: forms of opening, closing and self-closing "
+        "tags, such as '⟦{index}⟧' '⟦/{index}⟧' '⟦{index}/⟧'",
         json_schema_extra=UNSAID,
     )
 
@@ -166,8 +165,8 @@ class KeptLinksOptions(StepOptions):
 
     keep_links: bool = Field(
         default=False,
-        description="a column word_links in each row, the linked words of the untagged texts: "
-        "export makes an alignment column of it",
+        description="add the column word_links, the linked words of the untagged texts; "
+        "export writes them as an alignment column",
         json_schema_extra=UNSAID,
     )
 
@@ -211,7 +210,7 @@ class AugmentOptions(
 
     @property
     def aligns(self) -> bool:
-        """Return True if rows are tagged: only these need links."""
+        """Return True if any rows are tagged; only tagged rows need links."""
         return self.mix > 0
 
     def plan_settings(self) -> dict[str, object]:
@@ -256,7 +255,7 @@ class AugmentOptions(
     @pydantic.model_validator(mode="before")
     @classmethod
     def _fragment_defaults(cls, values: object) -> object:
-        """Let fragments have defaults of their own."""
+        """Apply the defaults of fragments."""
         if isinstance(values, dict) and values.get("method") == "fragment":
             return {**FRAGMENT_DEFAULTS, **values}
         return values

@@ -8,7 +8,7 @@ from pairweave.pipelines.options.base import Options, OutputOptions
 
 
 class RecipeOptions(OutputOptions, Options):
-    """Running a recipe, --config FILE.yaml: options that hold for all of its steps."""
+    """Running a recipe, --config FILE.yaml: options that apply to all of its steps."""
 
     plan_only: bool = Field(
         default=False, description="print the plan of every step, run nothing, write nothing"

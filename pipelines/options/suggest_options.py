@@ -97,8 +97,8 @@ class SuggestOptions(
     head: HeadName = Field("ot", description="encoder: how links are found")
     unit: CompareUnit = Field(
         "words",
-        description="encoder: units that are compared: its pieces, or words (tokens), each the "
-        "mean of its pieces",
+        description="encoder: units to compare: its pieces, or words (tokens), each the mean of "
+        "its pieces",
     )
 
     @pydantic.model_validator(mode="before")
@@ -110,7 +110,7 @@ class SuggestOptions(
         try:
             words, ratio = int(values["max_source_words"]), float(values.get("max_ratio", 3.0))
         except (KeyError, TypeError, ValueError):
-            return values  # absent, or not a number, which the fields report
+            return values  # missing, or not a number, which the fields report
         needed = math.ceil(min(words * ratio, MAX_TOKENS))
         return {**values, "max_tokens": needed} if needed > 250 else values
 
@@ -134,7 +134,7 @@ class SuggestOptions(
         return {**super().named_files(), "fit_lengths": self.fit_lengths}
 
     def plan_facts(self) -> dict[str, object]:
-        """Return what random masks follow of the golden set.
+        """Return the statistics of the golden set that random masks follow.
 
         Raises:
             ConfigError: It cannot be read.

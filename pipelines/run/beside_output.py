@@ -1,4 +1,4 @@
-"""Files that a job writes beside its run, where the user asks for them."""
+"""Files that a job writes beside its run, at paths given by the user."""
 
 import fnmatch
 import tempfile
@@ -24,12 +24,12 @@ _WRITTEN = (
 
 
 def check_beside(option: str, path: str, output: str, inputs: Iterable[str]) -> None:
-    """Find out before a run whether a file can be written after it.
+    """Check before a run that a file can be written after it.
 
     Args:
         option: The option that names it.
         path: The file.
-        output: The run's directory, which need not be there yet.
+        output: The run's directory, which may not exist yet.
         inputs: Absolute paths of the files that are read.
 
     Raises:

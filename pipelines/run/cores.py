@@ -25,8 +25,8 @@ def share_cores(run: Run[GraphT]) -> Run[GraphT]:
     """
     options = run.options
     if options.engine == "dataflow":
-        return run  # its machines are not this one, and each has a process for every core
-    # Prism has one process, whose threads take turns at a model.
+        return run  # Dataflow's workers are other machines, with one process per core.
+    # Prism has one process, whose threads take turns using a model.
     processes = 1 if options.engine == "prism" else min(options.workers, run.shards)
     alone = options.workers // processes
     shared = options.workers // min(run.aligner.copies(options) or processes, processes)

@@ -35,7 +35,7 @@ def execute(
             jobs that write pairs.
 
     Returns:
-        Whether the run is finished; it is not if the user did not want to wait.
+        Whether the run is finished, as it always is unless the user chose not to wait.
 
     Raises:
         ConfigError: The user must fix something.

@@ -1,4 +1,4 @@
-"""A file that a job writes after its run, with a line for each line that was read."""
+"""A file that a job writes after its run, with one line for each input line."""
 
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.run import Run
@@ -7,7 +7,7 @@ from pairweave.transforms.output.link_lines import LinesOf, check_copies, collec
 from pairweave.transforms.storage import files
 
 _LEADING = ("pairs", "source")
-"""Roles of the files whose lines a corpus' pairs are counted in."""
+"""Roles of the files whose lines number the pairs of a corpus."""
 
 
 class LineFile:

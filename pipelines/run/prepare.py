@@ -38,14 +38,14 @@ MEAN_PAIR_BYTES = 8 << 10
 
 
 UNIT_DOCUMENTS = 256
-"""Rows of a table of document pairs that are one unit at most."""
+"""Maximum number of rows of a table of document pairs in one unit."""
 
 SENTENCE_BYTES = 100
-"""Average size of sentences, to tell how many a text that is still to be split may have."""
+"""Average size of sentences, to estimate how many a text has before it is split."""
 
 
 def expected_rows(plan: Plan, options: PlannedOptions) -> int:
-    """Return about how many rows a job will read; exactly, unless texts are split first."""
+    """Return the number of rows that a job will read: an estimate if texts are split first."""
     return max(plan.rows, plan.text_bytes // SENTENCE_BYTES) if options.splits else plan.rows
 
 
@@ -75,7 +75,7 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
     """
     engines.check_place(options, extra)
     if options.engine == "local" and options.workers > 1:
-        worker.prepare_forks()  # now, before anything that may start a thread
+        worker.prepare_forks()  # Do this before anything that may start a thread.
     _check_rules(options)
     plan, limits = _plan_input(options)
     plan = dataclasses.replace(plan, notices=(*plan.notices, *options.notices()))
@@ -146,7 +146,7 @@ def _check_rules(options: PlannedOptions) -> None:
 
 
 def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
-    """Plan a job that is one process and no graph: read every input once, write nothing.
+    """Plan a job that runs in one process without a graph: read every input once, write nothing.
 
     Raises:
         ConfigError: The options or the input cannot be used.
@@ -171,8 +171,8 @@ def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
 
 
 def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
-    """Read every input once; return what a run will read of it, and within which limits."""
-    files.check_store(options.output)  # before the input, which may be long, is read
+    """Read every input once; return the plan of reading it, and the limits of the readers."""
+    files.check_store(options.output)  # Check this before reading the input, which may be long.
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
@@ -191,7 +191,7 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
 
 
 def screen_of(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
-    """Return what a job's screen turns away."""
+    """Return the settings of a job's screen."""
     return pick(
         ScreenConfig,
         options,
@@ -212,7 +212,7 @@ def _document(
     shards: int,
     models: list[str],
 ) -> dict[str, object]:
-    """Return what ``_plan.json`` says of a job."""
+    """Return the content of ``_plan.json`` for a job."""
     version = importlib.metadata.version("pairweave")
     return {
         "job": job,

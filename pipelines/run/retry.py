@@ -23,7 +23,7 @@ class Outcome:
 
     Attributes:
         attempts: The number of times that a graph was run.
-        sent: The job that goes on without this process; None if nothing is left to do.
+        sent: The job that continues without this process; None if nothing is left to do.
     """
 
     attempts: int
@@ -52,7 +52,7 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
         try:
             sent = _attempt(run, graph, extra)
         except Exception as error:
-            interrupt.check()  # a stop is not a failure, whatever exception it became
+            interrupt.check()  # a stop is not a failure, whatever exception it raised
             message, user_error = engines.failure_message(error)
             if user_error:
                 raise ConfigError(message) from error

@@ -42,7 +42,7 @@ _GraphT = TypeVar("_GraphT", bound=GraphOptions, default=GraphOptions, covariant
 
 @dataclasses.dataclass(frozen=True)
 class Planned(Generic[_PlannedT]):
-    """A job on a corpus whose input is read once, and that may start.
+    """A planned job on a corpus, whose input has been read once and which is ready to start.
 
     Attributes:
         job: The job's name.
@@ -95,7 +95,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         similarity: The encoder that scores pairs, if any.
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         glossary: The glossary of terms to tag, if any.
-        earlier: Pairs that are not to come again, if any.
+        earlier: Pairs to exclude, if any.
     """
 
     second: LoadableReference | None = None
@@ -142,7 +142,7 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
 
     @property
     def rules(self) -> "RuleConfig | None":
-        """Return the rules that pairs are judged by behind the screen, if there are any."""
+        """Return the rules that are applied after the screen, if there are any."""
         if not isinstance(self.options, RuleBlockOptions) or self.options.filter is None:
             return None
         from pairweave.transforms.filtering.rules import rule_config

@@ -23,15 +23,15 @@ def note_run(
 ) -> None:
     """Write ``_run.json``: what differs between runs with the same output.
 
-    A command that finds everything done keeps the existing file.
+    If there is nothing left to do, the existing file is kept.
 
     Args:
         run: The run.
         output: Its directory.
-        started: When it began, in seconds since 1970.
-        attempts: How often a graph was run.
-        reused: Shards that were there before.
-        sent: The job that goes on without this process, whose time is not known; None if the run
+        started: Start time, in seconds since 1970.
+        attempts: Number of times that a graph was run.
+        reused: Number of shards that existed before.
+        sent: The job that continues without this process, whose time is not known; None if the run
             is finished.
     """
     if not attempts and files.exists(files.join(output, run_files.RUN)):

@@ -1,4 +1,4 @@
-"""How far a run is, from the files that it has written: its plan, receipts and manifest."""
+"""The progress of a run, from the files that it has written: plan, receipts and manifest."""
 
 import dataclasses
 from collections import Counter
@@ -19,7 +19,7 @@ from pairweave.transforms.storage import files
 
 @dataclasses.dataclass(frozen=True)
 class RunState:
-    """What a run's files say.
+    """The state of a run, according to its files.
 
     Attributes:
         job: The job's name.
@@ -30,7 +30,7 @@ class RunState:
         shards_done: Shards with a receipt of this plan.
         kept: Rows kept in those shards.
         rejected: Rows rejected in those shards, by reason.
-        committed: Whether the manifest is there, which is written last.
+        committed: Whether the manifest, which is written last, exists.
         sent: The job on Dataflow that a command left behind, if any: id, project and region.
     """
 
@@ -46,7 +46,7 @@ class RunState:
     sent: Json | None = None
 
     def lines(self) -> list[str]:
-        """Return lines for a person."""
+        """Return the state as lines of text."""
         rejected = sum(self.rejected.values())
         reasons = sorted(self.rejected.items(), key=lambda item: (-item[1], item[0]))
         why = ", ".join(f"{reason} {rows:,}" for reason, rows in reasons)
@@ -66,7 +66,7 @@ class RunState:
 
 
 def read_state(output: str) -> RunState:
-    """Read how far a run is.
+    """Read the state of a run.
 
     Raises:
         ConfigError: There is no run in this directory.
@@ -103,7 +103,7 @@ def _sent(output: str) -> Json | None:
 
 
 def _receipts(output: str, names: list[str], digest: str) -> list[Json]:
-    """Return the receipts of one plan; those of other plans count for nothing."""
+    """Return the receipts of one plan; those of other plans are ignored."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         found = pool.map(lambda name: read_json(files.join(output, RECEIPTS, name)), names)
         return [receipt for receipt in found if receipt.get("plan") == digest]

@@ -156,10 +156,16 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
     ("options", "message"),
     [
         (("--scorer", "yisi2"), "needs --encoder"),
-        (("--layer", "3"), "--layer: of an encoder; give --scorer yisi2 or margin"),
-        ((*YISI, "--score_weights", "w.json"), "--score_weights: of the statistical aligner"),
-        ((*YISI, "--model", "m", "--fit_pairs", "5"), "--fit_pairs, --model: of the statistical"),
-        ((*YISI, "--neighbours", "3"), "--neighbours: of --scorer margin, not of yisi2"),
+        (("--layer", "3"), "--layer: applies to an encoder; give --scorer yisi2 or margin"),
+        (
+            (*YISI, "--score_weights", "w.json"),
+            "--score_weights: applies to the statistical aligner",
+        ),
+        (
+            (*YISI, "--model", "m", "--fit_pairs", "5"),
+            "--fit_pairs, --model: applies to the statistical",
+        ),
+        ((*YISI, "--neighbours", "3"), "--neighbours: applies to --scorer margin, not to yisi2"),
         (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not of margin"),
         ((*YISI, "--layer", "9"), "has 4 layers"),
         ((*YISI, "--encoder", "no_head", "--lm_weight", "0.1"), "has no language model head"),
