@@ -15,19 +15,14 @@ from pairweave.transforms import schemas
 from pairweave.transforms.arrow.flat_columns import texts_of
 from pairweave.transforms.config import Config
 from pairweave.transforms.errors import InputError
-from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.kernels.text.utf8 import any_visible
 from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.screen_options import ScreenLimits
 from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_text_lines
-from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.tokens import MAX_PIECE_CHARS, TokenConfig, token_counts
-
-RESERVED = {"augment": f"{RESERVED_PATTERN}|{MASK}", "suggest": MASK}
-"""Text reserved for a job's output, which input must not contain (RE2)."""
 
 
 class ScreenReject(enum.StrEnum):
@@ -62,7 +57,6 @@ class ScreenConfig(ScreenLimits, Config):
         excluded: Keys of sentences to reject (`load_exclude`).
         tokens: What is counted.
         reserved: A pair is rejected that holds what matches this; empty for nothing (RE2).
-        symbols: Regular expression of further such tokens; empty for none.
         translations: Whether the machine translation of a pair, if there is one, is screened too.
         countable: Whether the tokens can be counted yet. If not, since their model is still to be
             trained, a side counts as the fewest pieces that can hold its characters, and no ratio
@@ -71,8 +65,7 @@ class ScreenConfig(ScreenLimits, Config):
 
     excluded: pydantic.InstanceOf[frozenset[int]] = frozenset()
     tokens: pydantic.InstanceOf[TokenConfig] = TokenConfig()
-    reserved: str = RESERVED["augment"]
-    symbols: str = ""
+    reserved: str = ""
     translations: bool = False
     countable: bool = True
 
@@ -186,9 +179,8 @@ def blank_translation(pairs: Pairs, _config: ScreenConfig) -> Mask:
 def reserved_token(pairs: Pairs, config: ScreenConfig) -> Mask:
     """Flag pairs with a token that is reserved in the output."""
     found = np.zeros(len(pairs.source), dtype=np.bool_)
-    pattern = "|".join(part for part in (config.reserved, config.symbols) if part)
-    for texts in pairs.sides if pattern else ():
-        found |= _matches(texts, pattern)
+    for texts in pairs.sides if config.reserved else ():
+        found |= _matches(texts, config.reserved)
     return found
 
 

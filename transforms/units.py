@@ -112,7 +112,7 @@ class CorpusInput:
         run: The finished run that ``input`` names the shards of, if it does: rows keep the corpus,
             file and line that they have there.
         documents: Rows are document pairs: a text may be a list of paragraphs.
-        document_field: A field of the ids of document pairs.
+        document_field: With ``documents``: a field of their ids or URLs. A row may have none.
         pair_by: Which files of ``source_input`` and ``target_input`` belong together: those in the
             same place (``order``) or with the same name (``name``,
             `transforms.planning.paired_names`).
@@ -187,6 +187,19 @@ class CorpusInput:
         return f"corpus {self.name}" if self.name else "input"
 
     @property
+    def third_field(self) -> str | None:
+        """Return the field that is read into the column ``translation``, if it was named.
+
+        Document pairs have no translation; that column of theirs holds their ids.
+        """
+        return self.document_field if self.documents else self.translation_field
+
+    @property
+    def third_required(self) -> bool:
+        """Return True if a row must have the third field."""
+        return self.translation_field is not None and not self.documents
+
+    @property
     def given_links(self) -> tuple[str, ...]:
         """Return the names of the options that say where the links of the pairs are."""
         names = ("links", "forward_links", "reverse_links", "attention", "links_field")
@@ -234,7 +247,7 @@ class Columns:
     Attributes:
         source: TSV: the column number from 1; else a field name.
         target: As ``source``.
-        translation: As ``source``; None if there is none to read.
+        translation: As ``source``; None if there is none to read. Of document pairs their ids.
         translation_required: A row without a translation is rejected.
         score: As ``source``; None if there is none to read.
         links: Likewise.

@@ -20,14 +20,13 @@ from pairweave.transforms.screen import screen
 from pairweave.transforms.units import Plan, ReadLimits
 
 
-def show(job: str, options: FilterJobOptions, pairs: int) -> int:
+def show(options: FilterJobOptions, pairs: int) -> int:
     """Print the results of the screen and the rules for the first pairs of each corpus.
 
     The input is planned as for a run, so it is read once; nothing is written.
 
     Args:
-        job: The job's name.
-        options: Its options.
+        options: The job's options.
         pairs: Maximum number of pairs of a corpus.
 
     Returns:
@@ -39,7 +38,7 @@ def show(job: str, options: FilterJobOptions, pairs: int) -> int:
     limits = pick(ReadLimits, options)
     plan = make_plan(corpora_of(options), limits, options.unit_rows)
     _, tokens = choose_aligner(options)
-    config = screen_of(job, options, tokens)
+    config = screen_of(options, tokens)
     if tokens is None:
         config = config.before_training()
     batches = [screen(batch, config) for batch in _first(plan, limits, pairs)]

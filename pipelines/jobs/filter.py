@@ -70,7 +70,7 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
     if options.detector != "none":
         detectors.load(options.detector)  # now, not on a worker
     if options.preview is not None:
-        return rule_preview.show(name, options, options.preview)
+        return rule_preview.show(options, options.preview)
     if not options.output:
         raise ConfigError(f"--output is required; see pairweave {name} --help")
     run = prepare(name, options, extra)

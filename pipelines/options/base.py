@@ -286,8 +286,8 @@ class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptio
         """
         return {}
 
-    def output_symbols(self) -> str:
-        """Return a pattern of the output's own symbols, which no text may contain, or ""."""
+    def reserved_text(self) -> str:
+        """Return a pattern (RE2) of the output's own symbols, which no text may contain, or ""."""
         return ""
 
     def notices(self) -> Iterator[Notice]:

@@ -25,6 +25,7 @@ from pairweave.pipelines.options.base import (
 from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus, TaggedCorpus
 from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.link_options import (
     ConfidenceLimitOptions,
     DrawOptions,
@@ -236,11 +237,12 @@ class AugmentOptions(
             else {"tag_profile": read_profile(self.tag_profile).to_json()}
         )
 
-    def output_symbols(self) -> str:
-        """Return a pattern of symbols besides indexed tags that a text must not contain, or ""."""
+    def reserved_text(self) -> str:
+        """Return a pattern of tags in any representation, and of masks."""
         from pairweave.pipelines.options.representation import output_symbols
+        from pairweave.transforms.suggestions.span_lengths import MASK
 
-        return output_symbols(self)
+        return "|".join(filter(None, (RESERVED_PATTERN, MASK, output_symbols(self))))
 
     def read_glossary(self) -> "Glossary | None":
         """Return the glossary whose terms are tagged; None for another method.

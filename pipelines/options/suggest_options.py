@@ -133,6 +133,12 @@ class SuggestOptions(
         """Return the golden set as well."""
         return {**super().named_files(), "fit_lengths": self.fit_lengths}
 
+    def reserved_text(self) -> str:
+        """Return the mask."""
+        from pairweave.transforms.suggestions.span_lengths import MASK
+
+        return MASK
+
     def plan_facts(self) -> dict[str, object]:
         """Return the statistics of the golden set that random masks follow.
 

@@ -28,7 +28,7 @@ from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.signature import signature
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.screen import RESERVED, ScreenConfig, load_exclude
+from pairweave.transforms.screen import ScreenConfig, load_exclude
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan, ReadLimits
@@ -85,7 +85,7 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
     similarity = choose_similarity(options)
-    screen = screen_of(job, options, tokens)
+    screen = screen_of(options, tokens)
     second = choose_second(options, tokens)
     facts = options.plan_facts()
     segmenter = segmenter_choice.choose(options, plan.units, limits)
@@ -153,7 +153,7 @@ def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
     """
     plan, limits = _plan_input(options)
     reference, tokens = choose_aligner(options)
-    screen = screen_of(job, options, tokens)
+    screen = screen_of(options, tokens)
     settings = resolved_configuration(options, reference=reference, tokens=tokens)
     document = _document(job, options, plan, settings, shards=1, models=[])
     return Planned(
@@ -178,27 +178,19 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     aligner_of(options).check_corpora(options, corpora)
     if not options.DOCUMENTS:
         return make_plan(corpora, limits, options.unit_rows), limits
-    corpora = tuple(
-        dataclasses.replace(
-            corpus,
-            documents=True,
-            translation_field=corpus.document_field,
-        )
-        for corpus in corpora
-    )
+    corpora = tuple(dataclasses.replace(corpus, documents=True) for corpus in corpora)
     unit_rows = min(options.unit_rows, UNIT_DOCUMENTS)
     return make_plan(corpora, limits, unit_rows, documents=True), limits
 
 
-def screen_of(job: str, options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
+def screen_of(options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:
     """Return the settings of a job's screen."""
     return pick(
         ScreenConfig,
         options,
         excluded=load_exclude(options.exclude),
         tokens=screen_tokens(tokens),
-        reserved=RESERVED.get(job, ""),
-        symbols=options.output_symbols(),
+        reserved=options.reserved_text(),
         translations=options.TRANSLATIONS,
     )
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 from pairweave.transforms import schemas
+from pairweave.transforms.indexed_tag import RESERVED_PATTERN
 from pairweave.transforms.links.phrase_extraction import PhraseConfig, extract_phrases
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.screen import ScreenConfig, screen
@@ -141,7 +142,8 @@ def test_tokens_cuts_and_the_screen(pairs):
     rows.append(("cuts", PAIRS / seconds(pair_cuts, table)[0]))
     sides = zip(pairs["source"].to_pylist(), pairs["target"].to_pylist(), strict=True)
     whole = batch(*(row(*side, line=i) for i, side in enumerate(sides)))
-    rows.append(("screen", PAIRS / seconds(screen, whole, ScreenConfig())[0]))
+    config = ScreenConfig(reserved=RESERVED_PATTERN)
+    rows.append(("screen", PAIRS / seconds(screen, whole, config)[0]))
     show(f"{PAIRS} pairs, {tokens_of(table) / PAIRS / 2:.1f} words a side", rows)
 
 

@@ -8,18 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairweave.transforms.errors import ConfigError, InputError
-from pairweave.transforms.screen import RESERVED, RULES, ScreenConfig, load_exclude, screen
+from pairweave.transforms.indexed_tag import RESERVED_PATTERN
+from pairweave.transforms.screen import RULES, ScreenConfig, load_exclude, screen
+from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
 from tests.makers import text_strategies
 from tests.makers.rows import batch, row
 from tests.oracles import slow_tokens
+
+TAGS_AND_MASKS = f"{RESERVED_PATTERN}|{MASK}"
 
 texts = st.text(st.sampled_from("ab c<_0>\u00a0\u200b.長"), max_size=12)
 
 
 def reasons(*pairs, **limits):
     screened = screen(
-        batch(*[row(*pair, line=i) for i, pair in enumerate(pairs)]), ScreenConfig(**limits)
+        batch(*[row(*pair, line=i) for i, pair in enumerate(pairs)]),
+        ScreenConfig(reserved=TAGS_AND_MASKS, **limits),
     )
     return [(r["reason"], r["detail"]) for r in screened.to_pylist()]
 
@@ -153,7 +158,11 @@ def expected_reason(source, target, config):
 )
 def test_the_rules_equal_their_plain_reading(pairs, tokens, ratio, chars, drop):
     config = ScreenConfig(
-        max_tokens=tokens, max_ratio=ratio, max_token_chars=chars, drop_identical=drop
+        reserved=TAGS_AND_MASKS,
+        max_tokens=tokens,
+        max_ratio=ratio,
+        max_token_chars=chars,
+        drop_identical=drop,
     )
     pairs += [(source, source) for source, _ in pairs[:1]]
     screened = screen(batch(*[row(*pair, line=i) for i, pair in enumerate(pairs)]), config)
@@ -182,10 +191,10 @@ def test_an_empty_batch_stays_empty():
 )
 def test_a_translation_is_screened_where_a_job_uses_it(translation, limits, reason, detail):
     rows = batch(row("a b", "c d", translation=translation))
-    config = ScreenConfig(translations=True, reserved=RESERVED["suggest"], **limits)
+    config = ScreenConfig(translations=True, reserved=MASK, **limits)
     found = screen(rows, config).to_pylist()[0]
     assert (found["reason"], found["detail"]) == (reason, detail)
-    others = ScreenConfig(reserved="", **limits)
+    others = ScreenConfig(**limits)
     assert screen(rows, others).to_pylist()[0]["reason"] is None
 
 

@@ -241,11 +241,11 @@ def _find_columns(_first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     columns = Columns(
         corpus.source_field or "source",
         corpus.target_field or "target",
-        corpus.translation_field or (None if corpus.documents else "translation"),
-        translation_required=corpus.translation_field is not None and not corpus.documents,
+        corpus.third_field or (None if corpus.documents else "translation"),
+        translation_required=corpus.third_required,
         score=corpus.score_field,
         links=corpus.links_field,
-        languages_in="translation" if default and corpus.translation_field is None else None,
+        languages_in="translation" if default and corpus.third_field is None else None,
         paragraphs=corpus.documents,
     )
     return columns, 0

@@ -119,7 +119,7 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     """
     name, corpus, limits = file.name, file.corpus, file.limits
     optional = {
-        "translation": corpus.translation_field,
+        "translation": corpus.third_field,
         "score": corpus.score_field,
         "links": corpus.links_field,
     }
@@ -162,7 +162,7 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
     columns = Columns(
         source,
         target,
-        translation_required="translation" in given and not corpus.documents,
+        translation_required=corpus.third_required,
         field_count=count,
         paragraphs=False,
         origin=False,

@@ -1,1 +1,5 @@
 """Numbers only: NumPy and Numba on flat arrays and offsets."""
+
+from pairweave.transforms.kernels.kernel_cache import outlive_upgrades
+
+outlive_upgrades()

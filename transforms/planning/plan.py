@@ -303,7 +303,7 @@ def _notices(name: str, scan: Scan, inline_tags: str) -> Iterator[Notice]:
             name,
             scan.rows_with_tags,
             f"inline tags are removed from {scan.rows_with_tags} rows; "
-            "--inline_tags index keeps them",
+            "pairweave augment --inline_tags index keeps them",
         )
     if not scan.rows:
         what = "zero bytes" if not scan.bytes else "no rows"

@@ -41,7 +41,7 @@ def plan(path, **given):
         target_lang="de",
         input=(str(path),),
         documents=True,
-        **{"source_field": "source", "target_field": "target", "translation_field": "url"} | given,
+        **{"source_field": "source", "target_field": "target", "document_field": "url"} | given,
     )
     return make_plan([corpus], documents=True)
 
@@ -107,7 +107,7 @@ def test_a_translation_is_not_the_name_of_a_document(tmp_path, kind):
 def test_lists_are_paragraphs(tmp_path):
     row = {"source": ["One.\nTwo.", ["Three.", "Four."]], "target": [["Eins."], "Zwei."]}
     (tmp_path / "d.jsonl").write_text(json.dumps(row) + "\n" + '{"source": [1], "target": "x"}\n')
-    (unit,) = plan(tmp_path / "d.jsonl", translation_field=None).units
+    (unit,) = plan(tmp_path / "d.jsonl", document_field=None).units
     document, wrong = read_documents(unit, SETTINGS)
     source, target = document.sides
     assert source.texts.to_pylist() == ["One.", "Two.", "Three.", "Four."]
@@ -130,7 +130,7 @@ def test_texts_of_a_table_are_split(tmp_path):
 
 def test_a_cell_over_the_limit_is_a_rejected_row(tmp_path):
     (tmp_path / "d.jsonl").write_text(json.dumps({"source": "a " * 600_000, "target": "b"}) + "\n")
-    (unit,) = plan(tmp_path / "d.jsonl", translation_field=None).units
+    (unit,) = plan(tmp_path / "d.jsonl", document_field=None).units
     (wrong,) = read_documents(unit, SETTINGS)
     assert wrong.column("reason").to_pylist() == ["line_too_long"]
 

@@ -21,15 +21,16 @@ from pairweave.pipelines.steps import translating
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.screen import RESERVED, ScreenConfig
+from pairweave.transforms.screen import ScreenConfig
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.shards.shuffle import make_shard
 from pairweave.transforms.suggestions.pair_filters import filter_pairs
+from pairweave.transforms.suggestions.span_lengths import MASK
 from pairweave.transforms.suggestions.suggestion_filters import FilterConfig
 from tests.makers.rows import batch, row
 
 REFERENCE = TranslatorReference(TranslatorConfig("ctranslate2", "nowhere"), "0" * 64)
-SCREEN = ScreenConfig(translations=True, reserved=RESERVED["suggest"], max_ratio=9)
+SCREEN = ScreenConfig(translations=True, reserved=MASK, max_ratio=9)
 
 
 class Options(TranslatorOptions, PairInputOptions, JobOptions, PairCorpus):

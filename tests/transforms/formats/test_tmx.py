@@ -194,6 +194,7 @@ def test_the_plan_says_how_many_rows_lose_their_tags(tmp_path):
     path = write(tmp_path, tu(("en", CODES[0]), ("de", "b")), tu(("en", "a"), ("de", "b")))
     (notice,) = make_plan([single(path)]).notices
     assert (notice.code, notice.count) == ("tags_stripped", 1)
+    assert "augment --inline_tags index" in notice.message
     assert make_plan([single(path, inline_tags="index")]).notices == ()
 
 

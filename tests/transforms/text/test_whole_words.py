@@ -1,14 +1,26 @@
-"""A result requested twice is computed once, and never confused with another column's."""
+"""Words that no tag may split: where texts may be cut, counts of words, results held by column."""
 
 import pyarrow as pa
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.text import whole_words
-from pairweave.transforms.text.tokens import TokenConfig, tokenize
-from pairweave.transforms.text.whole_words import ResultCache, pair_cuts, word_counts
+from pairweave.transforms.text.tokens import TokenConfig, add_tokens, tokenize
+from pairweave.transforms.text.whole_words import (
+    ResultCache,
+    find_cuts,
+    pair_cuts,
+    spaced_word_counts,
+    word_counts,
+)
+from tests.makers.cut_texts import WHITESPACE, WORDS, cut, pairs, small_pieces
 from tests.makers.hmm_corpora import plain_table
+from tests.makers.text_strategies import texts
+from tests.oracles import slow_tokens
 
 
 @pytest.fixture
@@ -58,14 +70,14 @@ def test_another_language_or_setting_is_another_question(found):
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", ""]), max_size=3), max_size=30), st.data())
 def test_columns_that_come_and_go_keep_their_own_results(columns, data):
     held = ResultCache(2)
-    for texts in columns:
-        column = pa.array(texts, pa.string())
-        start = data.draw(st.integers(0, len(texts)))
+    for lines in columns:
+        column = pa.array(lines, pa.string())
+        start = data.draw(st.integers(0, len(lines)))
         part = column[start:]
         if data.draw(st.booleans()):
             part = part.dictionary_encode()
         for _ in range(data.draw(st.integers(1, 3))):
-            assert held.find([part], None, part.to_pylist) == texts[start:]
+            assert held.find([part], None, part.to_pylist) == lines[start:]
 
 
 def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
@@ -78,3 +90,86 @@ def test_what_is_held_goes_at_the_second_asking_and_when_others_come():
 
     assert [ask(place) for place in (0, 0, 0, 1, 2, 0, 2)] == [0, 0, 0, 1, 2, 0, 2]
     assert asked == [0, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "config", "expected"),
+    [
+        ("en", "I can't go.", WORDS, [1, 1, 0, 1, 1, 1]),
+        ("fr", "l'eau", WORDS, [1, 1, 1]),
+        ("de", "mit Kfz-Papieren", WORDS, [1, 1, 0, 0, 1]),
+        ("de", "Vor- und Nach-", WORDS, [1, 0, 1, 1, 0, 1]),
+        ("de", "A und -b - -- c", WORDS, [1, 1, 1, 0, 1, 1, 1, 1]),
+        ("ja", "オムニチャネル、ア_イ", WORDS, [1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1]),
+        ("ja", "カー·ﾊﾟネ", WORDS, [1, 0, 1, 1, 0, 1]),
+        ("en", "see #URL1# now", WHITESPACE, [1, 1, 1, 1]),
+        ("en", "a#URL1#b", WORDS, [1, 1, 1, 1, 1, 1]),
+        ("de", "a %s,b", WHITESPACE, [1, 1, 1]),
+        ("de", " ", WORDS, [1]),
+    ],
+)
+def test_cuts_by_hand(language, text, config, expected):
+    lines = pa.array([text])
+    cuts = find_cuts(lines, tokenize(lines, config, language), language)
+    assert cuts.to_pylist() == [[bool(free) for free in expected]]
+
+
+@given(
+    st.lists(texts(), min_size=1, max_size=3), st.sampled_from(["en", "fr", "ca", None]), st.data()
+)
+def test_a_cut_is_free_if_both_its_borders_are(lines, language, data):
+    """Tokens here are any ranges; the spans that must not be split are the slow twin's."""
+    spans = []
+    for line in lines:
+        borders = data.draw(st.lists(st.integers(0, len(line)), unique=True)) if line else []
+        borders.sort()
+        spans.append(list(zip(borders[::2], borders[1::2], strict=False)))
+    tokens = pa.array(
+        [[{"start": a, "end": b} for a, b in row] for row in spans], schemas.SPAN_LIST
+    )
+    expected = []
+    for line, row in zip(lines, spans, strict=True):
+        whole = slow_tokens.unbroken(line, language)
+
+        def inside(place, whole=whole):
+            return any(a < place < b for a, b in whole)
+
+        starts = [not inside(a) for a, _ in row] + [True]
+        ends = [True] + [not inside(b) for _, b in row]
+        expected.append([a and b for a, b in zip(starts, ends, strict=True)])
+    assert find_cuts(pa.array(lines), tokens, language).to_pylist() == expected
+    kept = find_cuts(pa.array(lines)[1:], tokens[1:], language).to_pylist()
+    assert kept == expected[1:]
+
+
+def test_pieces_may_be_cut_where_words_end():
+    table = add_tokens(pairs(("en", "houses sees", "de", "x{name}y")), small_pieces())
+    source, target = pair_cuts(table)
+    words = [cut([text], WORDS)[0] for text in ("houses sees", "x{name}y")]
+    assert sum(source.to_pylist()[0]) == len(words[0]) + 1
+    assert sum(target.to_pylist()[0]) <= len(words[1]) + 1
+    assert target.to_pylist()[0][0] is True
+
+
+def test_cuts_need_the_tokens_of_the_same_texts():
+    with pytest.raises(WorkerError, match="2 texts, but tokens of 1"):
+        find_cuts(pa.array(["a", "b"]), tokenize(pa.array(["a"]), WORDS))
+
+
+@given(st.lists(texts(), max_size=4), st.sampled_from(["en", "it", None]))
+def test_words_hold_a_letter_or_a_digit(lines, language):
+    column = pa.array(lines, pa.string())
+
+    def wordlike(found):
+        return sum(regex.search(r"[\p{L}\p{N}]", token) is not None for token in found)
+
+    expected = [
+        wordlike([line[a:b] for a, b in slow_tokens.unbroken(line, language)]) for line in lines
+    ]
+    assert word_counts(column, language).tolist() == expected
+    expected = [wordlike(row) for row in cut(lines, WHITESPACE)]
+    assert spaced_word_counts(column).tolist() == expected
+
+
+def test_english_clitics_are_no_words():
+    assert word_counts(pa.array(["I can't, she's 12 %!"]), "en").tolist() == [4]

@@ -227,7 +227,7 @@ def _find_columns(
         kinds = ("string", "string", "int64")
         wanted = [f"{name}: {kind}" for name, kind in zip(ORIGIN, kinds, strict=True)]
         raise _missing(name, wanted, schema)
-    translation = corpus.translation_field
+    translation = corpus.third_field
     if translation is None and not corpus.documents and "translation" in schema.names:
         translation = "translation" if is_text(schema.field("translation").type) else None
     wanted = [source, target, *([translation] if translation else [])]
@@ -239,7 +239,7 @@ def _find_columns(
         source,
         target,
         translation,
-        translation_required=corpus.translation_field is not None and not corpus.documents,
+        translation_required=corpus.third_required,
         score=score,
         links=links,
         origin=origin,
