@@ -20,9 +20,9 @@ from pairweave.pipelines.options.corpus_options import (
     TranslationFileOptions,
 )
 from pairweave.pipelines.options.yaml_files import read_yaml
-from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
+from pairweave.pipelines.recipes.step_checks import check_step, written_files
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 

@@ -85,7 +85,7 @@ def test_a_document_may_have_a_number_as_its_id(tmp_path, kind):
         path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"id": [1]}) + "\n")
     else:
         pq.write_table(pa.Table.from_pylist([row]), path)
-    (unit,) = plan(path, translation_field="id").units
+    (unit,) = plan(path, document_field="id").units
     document, *others = read_documents(unit, SETTINGS)
     assert document.name.id == "17"
     details = [other.column("detail").to_pylist() for other in others]
@@ -100,7 +100,7 @@ def test_a_translation_is_not_the_name_of_a_document(tmp_path, kind):
         path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"translation": 5}) + "\n")
     else:
         pq.write_table(pa.Table.from_pylist([row]), path)
-    (unit,) = plan(path, translation_field=None).units
+    (unit,) = plan(path, document_field=None).units
     assert {document.name.id for document in read_documents(unit, SETTINGS)} == {None}
 
 
