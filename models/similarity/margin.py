@@ -40,7 +40,9 @@ class Neighbours:
             return
         block = torch.from_numpy(vectors[first]).to(self._device)
         named = torch.from_numpy(keys[first].view(np.int64)).to(self._device)
-        rows = max(_CELLS // len(first), 1)
+        # Merging compares the keys of old and new neighbours with each other.
+        cells = max(len(first), (2 * self._count) ** 2)
+        rows = max(_CELLS // cells, 1)
         for start in range(0, len(self._vectors), rows):
             part = slice(start, start + rows)
             cosines = self._vectors[part] @ block.T

@@ -123,8 +123,9 @@ class SelectionOptions(StepOptions):
     )
     annotate_only: bool = Field(
         default=False,
-        description="reject nothing by rule, score or as a masked duplicate: the columns keep and "
-        "reason show what a run would do; equal pairs are still rejected as duplicates",
+        description="reject nothing by rule or score, and no masked duplicates, near-duplicates or "
+        "pairs of an earlier corpus: the columns keep and reason show what a run would do; equal "
+        "pairs are still rejected as duplicates",
     )
 
     @pydantic.model_validator(mode="after")

@@ -30,6 +30,22 @@ def keys(texts):
     return np.array([xxhash.xxh3_64_intdigest(text.encode()) for text in texts], np.uint64)
 
 
+def test_no_more_is_compared_at_once_if_a_block_is_small(monkeypatch):
+    monkeypatch.setattr(margin, "_CELLS", 1 << 10)
+    sizes = []
+
+    def merge(self, part, cosines, keys):
+        sizes.append(len(cosines))
+        return original(self, part, cosines, keys)
+
+    original = Neighbours._merge
+    monkeypatch.setattr(Neighbours, "_merge", merge)
+    side = Neighbours(np.ones((100, 2), np.float32), 8)
+    side.see(np.ones((1, 2), np.float32), keys(["one"]))
+    assert sum(sizes) == 100
+    assert max(sizes) * 16**2 <= 1 << 10
+
+
 @pytest.mark.parametrize("count", [1, 4, 40])
 @pytest.mark.parametrize("cells", [40, 1 << 20])
 def test_margins_are_those_of_the_slow_twin_however_the_corpus_is_divided(
