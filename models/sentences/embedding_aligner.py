@@ -56,11 +56,18 @@ class SentenceVectors:
     target: np.ndarray
 
 
-def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
+def align_by_vectors(
+    words: DocumentWords, vectors: SentenceVectors, weight: float = ENCODER_WEIGHT
+) -> Path:
     """Return the best path by vectors alone.
 
-    The score of a bead is its negative cost per pair of sentences: 0 for equal vectors, about -1
-    for unrelated sentences.
+    The score of a bead is the negative of its cost for each pair of sentences: 0 for equal vectors,
+    about -1 for sentences that have nothing to do with each other.
+
+    Args:
+        words: The document.
+        vectors: The vectors of its sentences.
+        weight: What their gains weigh beside the priors of beads and the ends of paragraphs.
     """
     document = words.as_kernels_take_it()
     weights = WEIGHTS if words.comparable_paragraphs else WITHOUT_PARAGRAPHS
@@ -70,7 +77,7 @@ def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
 
     def search(band: Band) -> np.ndarray:
         nonlocal found
-        found = _within(band, vectors, about)
+        found = _within(band, vectors, about, weight)
         back = embedded.best_beads(band, KINDS, document, weights, found)
         return beads.trace(band, KINDS, back)
 
@@ -80,9 +87,11 @@ def align_by_vectors(words: DocumentWords, vectors: SentenceVectors) -> Path:
     return Path(KINDS.sources[path], KINDS.targets[path], -costs, at_edge)
 
 
-def gains_within(band: Band, vectors: SentenceVectors) -> embedded.Embedded:
+def gains_within(
+    band: Band, vectors: SentenceVectors, weight: float = BOTH_WEIGHT
+) -> embedded.Embedded:
     """Return the gains of the beads within a band by vectors, in addition to words."""
-    return _within(band, vectors, _about(vectors), BOTH_WEIGHT)
+    return _within(band, vectors, _about(vectors), weight)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pairweave.models.sentences.embedding_aligner import (
     align_by_vectors,
     gains_within,
 )
+from pairweave.models.sentences.exchanged_sides import look_exchanged
 from pairweave.models.sentences.paragraph_order import ParagraphOrder, align_in_order
 from pairweave.models.sentences.sentence_aligner import (
     DocumentWords,
@@ -33,6 +34,7 @@ from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
 from pairweave.transforms.output import bead_files, receipts
 from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.sentences.bead_lines import NO_SENTENCE
 from pairweave.transforms.sentences.bead_rows import (
@@ -164,6 +166,7 @@ def aligned_rows(
     characters: Counter[str] = Counter()
     blocks: list[str] = []
     edges: list[int] = []
+    exchanged: list[int] = []
     for document in read_documents(unit, settings, first[unit.index]):
         if isinstance(document, pa.RecordBatch):
             batches: Iterable[pa.RecordBatch] = [document]
@@ -177,13 +180,18 @@ def aligned_rows(
             batches = bead_rows(unit, document.name, document.sides, beads, least)
             blocks.append(bead_lines(beads))
             edges += document.sides[0].lines[np.maximum(path.at_edge - 1, 0)].tolist()
+            if model != NO_MODEL and look_exchanged(
+                document.words, hmm_reference.load(model).model
+            ):
+                exchanged.append(int(document.sides[0].lines[0]))
         for batch in batches:
             rows += batch.num_rows
             characters += count_characters(batch)
             yield batch
     edge = BandEdge(edges[0], edges[-1], len(edges)) if edges else None
+    sides = ExchangedSides(exchanged[0], len(exchanged)) if exchanged else None
     bead_files.write(output, unit.index, "\n".join(blocks))
-    receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge)
+    receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge, sides)
 
 
 def align_document(

@@ -126,35 +126,50 @@ def folded(texts, language):
     ]
 
 
-@pytest.mark.parametrize(
-    ("names", "languages", "stem"),
-    [(("bleualign-dev",), ("de", "fr"), "multi30k"), (NOVELS, ("en", "fr"), "newstest.en-fr")],
-)
-@pytest.mark.parametrize("fitted_on", ["parallel and documents", "documents"])
-def test_gold_beads_are_found(shared_data, names, languages, stem, fitted_on):
-    folder = shared_data / "sentences"
-    paths, golds = {}, {}
+CORPORA = [
+    (("bleualign-dev",), ("de", "fr"), "multi30k"),
+    (NOVELS, ("en", "fr"), "newstest.en-fr"),
+]
+"""Names of documents, their languages, and the parallel text that is fitted on as well."""
+
+
+def read_documents(folder, names, languages):
+    """Return the texts and words of documents, and their gold beads, by name."""
+    documents, golds = {}, {}
     for name in names:
         stem_of = folder / "novels-dev" / name if name in NOVELS else folder / name
-        paths[name] = [stem_of.with_name(f"{name}.{language}") for language in languages]
+        paths = [stem_of.with_name(f"{name}.{language}") for language in languages]
+        documents[name] = read_pair(paths, languages)
         gold = f"{name}.gold" if name in NOVELS else f"{name}.{''.join(languages)}"
         (golds[name],) = read_beads(str(stem_of.with_name(gold)))
-    given = parallel(shared_data, stem, languages) if fitted_on.startswith("parallel") else []
-    documents = {name: read_pair(paths[name], languages) for name in names}
+    return documents, golds
+
+
+def align_as_the_job_does(documents, given, languages):
+    """Return the paths of both passes by name, and the aligner of the last."""
     first = {name: align_by_length(words) for name, (_, words) in documents.items()}
-    paths_found, single, least = first, True, SURE
+    found, single, least = first, True, SURE
     for _ in range(2):
         own = [
             pair
             for name, (texts, _) in documents.items()
-            for pair in pairs_of(texts, paths_found[name], least, single=single)
+            for pair in pairs_of(texts, found[name], least, single=single)
         ]
         model = fit(tokens_of([*given, *own], languages), HmmConfig(), 2)
-        paths_found = {
+        found = {
             name: align_by_words(words, first[name], model)
             for name, (_, words) in documents.items()
         }
         single, least = False, 0.0
+    return first, found, model
+
+
+@pytest.mark.parametrize(("names", "languages", "stem"), CORPORA)
+@pytest.mark.parametrize("fitted_on", ["parallel and documents", "documents"])
+def test_gold_beads_are_found(shared_data, names, languages, stem, fitted_on):
+    documents, golds = read_documents(shared_data / "sentences", names, languages)
+    given = parallel(shared_data, stem, languages) if fitted_on.startswith("parallel") else []
+    first, paths_found, model = align_as_the_job_does(documents, given, languages)
     for name, (texts, words) in documents.items():
 
         def search(part, model=model):

@@ -205,6 +205,25 @@ def test_documents_are_paired_by_name_and_those_left_over_are_rejected(finished,
     assert any("en/alone.txt: has no counterpart" in notice for notice in notices)
 
 
+def test_a_notice_names_documents_whose_sides_are_exchanged(finished, tmp_path):
+    directory, _ = finished
+    texts = [(directory / f"0.{name}").read_text() for name in ("en", "de")]
+    with (tmp_path / "d.jsonl").open("w") as file:
+        for sides in (texts, texts[::-1]):
+            row = dict(zip(("source", "target"), sides, strict=True))
+            file.write(json.dumps(row) + "\n")
+    runs.run_well(
+        *("bitext", "--input", "d.jsonl", "--source_lang", "en", "--target_lang", "de"),
+        *("--model", directory / "out/models/hmm", "--output", "out", "--workers", "1"),
+        cwd=tmp_path,
+    )
+    notices = json.loads((tmp_path / "out/_manifest.json").read_text())["notices"]
+    (notice,) = [notice for notice in notices if "[exchanged_sides]" in notice]
+    assert notice.startswith("d.jsonl: the sides of 1 document look exchanged (from line 2)")
+    untouched = json.loads((directory / "out/_manifest.json").read_text())["notices"]
+    assert not any("[exchanged_sides]" in notice for notice in untouched)
+
+
 def test_sides_that_do_not_belong_together_are_rejected(finished, tmp_path):
     directory, _ = finished
     (tmp_path / "a.en").write_text(

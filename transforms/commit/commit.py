@@ -8,6 +8,7 @@ from pairweave.transforms.commit.manifest import check_conservation, count_reaso
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import aligned_by
 from pairweave.transforms.output.band_edges import BandEdge, edge_notices
+from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
 from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
 from pairweave.transforms.output.run_files import (
     CARD,
@@ -91,6 +92,12 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
         unit: BandEdge(*found["band_edge"]) for unit, found in read.items() if "band_edge" in found
     }
     notices += [str(notice) for notice in edge_notices(plan["units"], edges)]
+    exchanged = {
+        unit: ExchangedSides(*said["exchanged_sides"])
+        for unit, said in read.items()
+        if "exchanged_sides" in said
+    }
+    notices += [str(notice) for notice in exchanged_notices(plan["units"], exchanged)]
     manifest["notices"] = [*manifest["notices"], *notices]
     with ThreadPoolExecutor(max_workers=8) as pool:
         list(pool.map(lambda entry: check_file(output, entry), manifest["files"]))

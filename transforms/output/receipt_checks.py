@@ -68,6 +68,9 @@ def check_unit(receipt: dict[str, Any], plan: str, unit: int) -> None:
     edge = receipt.get("band_edge", [0, 0, 0])
     if not (isinstance(edge, list) and len(edge) == 3 and _all_numbers(edge)):
         raise WorkerError("where it touches the edge of its band is invalid")
+    exchanged = receipt.get("exchanged_sides", [0, 0])
+    if not (isinstance(exchanged, list) and len(exchanged) == 2 and _all_numbers(exchanged)):
+        raise WorkerError("its documents with exchanged sides are invalid")
 
 
 def _is_number(value: object) -> bool:

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.output.receipt_checks import check_shard, check_unit
 from pairweave.transforms.output.run_files import (
     PLAN,
@@ -99,6 +100,7 @@ def write_unit_receipt(
     rows: int,
     characters: Mapping[str, int] | None = None,
     edge: BandEdge | None = None,
+    exchanged: ExchangedSides | None = None,
 ) -> None:
     """Record that a unit was read completely, with counts of its rows and characters.
 
@@ -109,12 +111,15 @@ def write_unit_receipt(
         rows: Number of its rows.
         characters: See `transforms.reading.damaged_characters.count_characters`.
         edge: Of a document, where its alignment touches the edge of the widest band.
+        exchanged: Documents whose sides look exchanged.
     """
     receipt: Json = {"plan": plan, "unit": unit, "rows": rows}
     if characters:
         receipt["characters"] = dict(characters)
     if edge is not None:
         receipt["band_edge"] = list(edge)
+    if exchanged is not None:
+        receipt["exchanged_sides"] = list(exchanged)
     files.write_bytes(files.join(output, unit_receipt_name(unit)), to_json(receipt))
 
 

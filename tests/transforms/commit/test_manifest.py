@@ -13,6 +13,7 @@ from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import receipt_checks, receipts, run_files, write
 from pairweave.transforms.output.band_edges import BandEdge
+from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.shards.merge import merge_rows
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -84,6 +85,14 @@ def test_the_manifest_says_where_an_alignment_touches_the_edge_of_its_band(writt
     assert notice.startswith("f: the alignment touches the edge")
     assert "at 12 source sentences, from line 4 to line 2,900" in notice
     assert "[band_edge]" in notice
+
+
+def test_the_manifest_says_which_documents_look_exchanged(written):
+    digest = run_files.plan_digest(plan())
+    receipts.write_unit_receipt(written, digest, 0, 3, exchanged=ExchangedSides(4, 2))
+    (notice,) = commit_run(written, {})["notices"]
+    assert notice.startswith("f: the sides of 2 documents look exchanged (from line 4)")
+    assert notice.endswith("[exchanged_sides]")
 
 
 def test_a_changed_shard_is_found_and_made_again(written):
@@ -221,3 +230,6 @@ def test_a_receipt_of_a_unit_says_how_many_rows_were_read(rows):
     for edge in ([1, 2], [1, 2, "3"], 4):
         with pytest.raises(WorkerError, match="edge of its band is invalid"):
             receipt_checks.check_unit({**good, "band_edge": edge}, "p", 0)
+    for sides in ([1], [1, "2"], 4):
+        with pytest.raises(WorkerError, match="exchanged sides are invalid"):
+            receipt_checks.check_unit({**good, "exchanged_sides": sides}, "p", 0)

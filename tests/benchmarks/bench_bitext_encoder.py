@@ -1,0 +1,63 @@
+"""Sentence alignment by an encoder's vectors, alone and beside words, on gold beads.
+
+    BENCH_ENCODER=DIR pytest -m bench -n 0 -s tests/benchmarks/bench_bitext_encoder.py
+
+``BENCH_ENCODER`` is a directory with an encoder of transformers, ``BENCH_LAYER`` its layer (-1, the
+last). The documents and the aligner are those of `bench_bitext.py`, fitted on parallel text and the
+documents. F1 is strict, in per cent.
+"""
+
+import functools
+import os
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra `neural`")
+
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.sentences.bead_weights import BOTH_WEIGHT, ENCODER_WEIGHT
+from pairweave.models.sentences.embedding_aligner import (
+    SentenceVectors,
+    align_by_vectors,
+    gains_within,
+)
+from pairweave.models.sentences.sentence_aligner import align_by_words
+from pairweave.models.sentences.sentence_encoder import encode_sentences, load_pieces
+from tests.benchmarks.bench_bitext import (
+    CORPORA,
+    align_as_the_job_does,
+    beads_of,
+    f1,
+    parallel,
+    read_documents,
+)
+
+ENCODER = os.environ.get("BENCH_ENCODER", "")
+LAYER = int(os.environ.get("BENCH_LAYER", "-1"))
+
+pytestmark = [
+    pytest.mark.bench,
+    pytest.mark.skipif(not ENCODER, reason="BENCH_ENCODER names no encoder"),
+]
+
+
+@pytest.mark.parametrize(("names", "languages", "stem"), CORPORA)
+def test_gold_beads_are_found_by_vectors(shared_data, names, languages, stem):
+    documents, golds = read_documents(shared_data / "sentences", names, languages)
+    given = parallel(shared_data, stem, languages)
+    first, found, model = align_as_the_job_does(documents, given, languages)
+    pieces = load_pieces(EncoderConfig(ENCODER, layer=LAYER, device="cpu"))
+    for name, (texts, words) in documents.items():
+        vectors = SentenceVectors(*(encode_sentences(pieces, side) for side in texts))
+        paths = {"words": found[name]}
+
+        for weight in (1.0, BOTH_WEIGHT, 4.0):
+            gains = functools.partial(gains_within, vectors=vectors, weight=weight)
+            paths[f"both {weight:g}"] = align_by_words(words, first[name], model, gains)
+        for weight in (8.0, 16.0, ENCODER_WEIGHT):
+            paths[f"encoder {weight:g}"] = align_by_vectors(words, vectors, weight)
+        shown = {
+            method: round(f1(beads_of(path), golds[name]), 1) for method, path in paths.items()
+        }
+        print(f"\n{name}: {shown}")
+        assert min(shown.values()) > 0
