@@ -239,7 +239,10 @@ def test_tags_of_the_input_are_kept_whole(tmp_path):
         (("--methods", "random,alignmnet"), "methods"),
         (("--methods", "random", "--deletions"), "--deletions: for the method alignment"),
         (("--methods", "alignment", "--variants", "2"), "--variants: for the method random"),
-        (("--lengths", "uniform", "--mean_words", "4"), "--mean_words: --lengths uniform"),
+        (
+            ("--lengths", "uniform", "--mean_words", "4"),
+            "--mean_words: does not apply to --lengths uniform",
+        ),
         (("--lengths", "empirical"), "--fit_lengths"),
         (("--fit_lengths", "none.mask", "none.tgt"), "no_match"),
         (("--fit_lengths", "corpus.en"), "expected one .mask"),

@@ -238,5 +238,6 @@ def test_a_recipe_waits_for_its_steps(tmp_path, capsys):
     )
     assert main(["run", "--config", str(recipe), "--output", str(tmp_path / "out")]) == 2
     assert (
-        "step align: wait: later steps read what this one has finished" in capsys.readouterr().err
+        "step align: wait: later steps need the finished output of this one"
+        in capsys.readouterr().err
     )
