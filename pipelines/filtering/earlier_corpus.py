@@ -3,6 +3,7 @@
 from typing import Any
 
 from pairweave.pipelines.options.base import PlannedOptions
+from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.filter_options import EarlierOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
@@ -31,14 +32,47 @@ def earlier_plan(options: PlannedOptions, plan: Plan, limits: ReadLimits) -> Pla
             "each pair of languages separately"
         )
     ((source, target),) = languages
-    reading: dict[str, Any] = {name: getattr(options, name) for name in _READING}
+    reading = _reading(options)
     corpora = [
-        input_of_run(given, source, target, reading)
+        _run_input(given, source, target, reading)
         if _is_run(given)
         else CorpusInput(input=(given,), source_lang=source, target_lang=target, **reading)
         for given in options.earlier
     ]
     return make_plan(corpora, limits, options.unit_rows)
+
+
+def _reading(options: PlannedOptions) -> dict[str, Any]:
+    """Return the treatments of text that all corpora share.
+
+    Raises:
+        ConfigError: The corpora have different ones.
+    """
+    corpora = corpora_of(options)
+    for name in _READING:
+        ways = sorted({str(getattr(corpus, name)) for corpus in corpora})
+        if len(ways) > 1:
+            raise ConfigError(
+                f"--earlier: the corpora have {name} {' and '.join(ways)}, and equal texts match "
+                "only if they are read alike; filter these corpora separately"
+            )
+    return {name: getattr(corpora[0], name) for name in _READING}
+
+
+def _run_input(directory: str, source: str, target: str, reading: dict[str, Any]) -> CorpusInput:
+    """Return the pairs of a finished run.
+
+    Raises:
+        ConfigError: The run cannot be read, or is in other languages than the corpus.
+    """
+    found = input_of_run(directory, None, None, reading)
+    if (found.source_lang, found.target_lang) != (source, target):
+        raise ConfigError(
+            f"--earlier {directory}: its pairs are {found.source_lang}-{found.target_lang}, those "
+            f"of the corpus {source}-{target}; give --source_lang and --target_lang, or leave "
+            "the run out"
+        )
+    return found
 
 
 def _is_run(given: str) -> bool:

@@ -94,6 +94,42 @@ def test_sentences_of_a_test_set_are_rejected_whatever_their_case_and_spaces(dir
     assert all(source == sources or target == targets for source, target in found)
 
 
+def write_entities(directory, *ways):
+    """Write a configuration of corpora with entities, each read in one way; return the file."""
+    texts = [corpora.sentence(1)[side].replace(" ", " &amp; ", 1) for side in (0, 1)]
+    (directory / "entities.tsv").write_text("\t".join(texts) + "\n")
+    corpus = "  - {{input: entities.tsv, corpus: c{}, html_entities: {}}}\n"
+    listed = "".join(corpus.format(number, way) for number, way in enumerate(ways))
+    name = f"{''.join(ways)}.yaml"
+    (directory / name).write_text(f"corpora:\n{listed}earlier: [entities.tsv]\nmodel: model\n")
+    return "--config", name
+
+
+def test_an_earlier_corpus_is_read_as_the_corpus_is(directory):
+    config = write_entities(directory, "decode")
+    command = ("filter", *config, *LANGS, "--allow_empty", "--output", "decoded")
+    runs.run_well_here(*command, cwd=directory)
+    assert len(texts(directory, "decoded", "rejects", "in_earlier_corpus")) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("decode", "keep"), "the corpora have html_entities decode and keep"),
+        (("decode",), "earlier_run: its pairs are en-de, those of the corpus en-und; give"),
+    ],
+)
+def test_an_earlier_corpus_that_could_not_match_is_refused(directory, options, message):
+    config = write_entities(directory, *options)
+    languages = LANGS if len(options) > 1 else LANGS[:2]
+    earlier = () if len(options) > 1 else ("--earlier", "earlier_run")
+    status, _, errors = runs.run_here(
+        *("filter", *config, *languages, *earlier, "--output", "refused"), cwd=directory
+    )
+    assert (status, len(errors.splitlines())) == (2, 1)
+    assert message in errors
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
