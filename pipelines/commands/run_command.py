@@ -76,7 +76,7 @@ def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -
     if not missing:
         with _named(path, step, steps):
             return _start(_planned_only(step), extra)
-    given = step.options.model_dump(mode="json", include=step.options.model_fields_set)
+    given = step.options.model_dump(mode="json", exclude_unset=True)
     text = yaml.safe_dump(given, sort_keys=True, allow_unicode=True)
     lines = [f"reads from {', '.join(missing)}, which has not run; its options"]
     terminal.say("\n".join([*lines, *(f"  {line}" for line in text.splitlines())]))

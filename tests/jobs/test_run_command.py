@@ -22,7 +22,8 @@ steps:
   - {corpus: news, source_input: 1.en, target_input: 1.de}
   model: {from: fit}
 - {job: filter, input: {from: sentences}, model: {from: fit}, select_words: 600}
-- {job: augment, input: {from: filter}, model: {from: fit}, keep_origin: true}
+- {job: augment, input: {from: filter}, model: {from: fit}, keep_origin: true,
+   filter: {max_copied: 0.4}}
 """
 STEPS = ("fit", "sentences", "filter", "augment")
 RUN = ("run", "--config", "recipe.yaml", "--output")
@@ -126,6 +127,8 @@ def test_a_plan_is_shown_of_every_step_as_far_as_it_is_known(directory):
         assert f"step {number} of 4: {step}" in out
     assert "job fit, plan " in out
     assert "reads from filter, fit, which has not run" in out
+    assert "max_copied: 0.4" in out
+    assert "max_repetition" not in out
     assert not (directory / "new").exists()
     assert "job augment, plan " in runs.run_well_here(*RUN, "out", "--plan_only", cwd=directory)
 
