@@ -203,6 +203,13 @@ def _first_position(model: Any, name: str) -> int:  # noqa: ANN401
             "cannot be read from left to right in one pass; leave the language model out, or give "
             "BERT, RoBERTa or XLM-R"
         )
+    # Attention in other implementations adds the mask as a number, so every piece would be seen.
+    if getattr(model.config, "_attn_implementation", None) != "sdpa":
+        raise ConfigError(
+            f"{name}: a {model.config.model_type} cannot be told which pieces each piece sees, so "
+            "its language model cannot be read from left to right; leave the language model out, "
+            "or give BERT, RoBERTa or XLM-R"
+        )
     padding = getattr(model.embeddings, "padding_idx", None)  # RoBERTa's positions begin after it
     return 0 if padding is None else int(padding) + 1
 

@@ -1,5 +1,7 @@
 """YiSi-2 and the language model against a plain twin that reads one pair at a time."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -187,6 +189,15 @@ def test_an_encoder_without_a_head_has_no_language_model(tmp_path):
     with pytest.raises(ConfigError, match="has no language model head"):
         scores(load(directory), PAIRS, SimilarityConfig(lm_weight=0.1))
     with pytest.raises(ConfigError, match="has no language model head"):
+        check_language_model(EncoderConfig(str(directory)))
+
+
+def test_a_family_whose_pieces_would_see_what_follows_has_no_language_model(tmp_path):
+    directory = write_bert(tmp_path, TEXTS, masked=True)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"model_type": "megatron-bert"}))
+    with pytest.raises(ConfigError, match="cannot be told which pieces each piece sees"):
         check_language_model(EncoderConfig(str(directory)))
 
 
