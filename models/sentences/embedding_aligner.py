@@ -116,7 +116,7 @@ def _about(vectors: SentenceVectors, most: int = MOST_SENTENCES) -> _About:
             sums = ends[run + 1 :] - ends[: len(ends) - run - 1]
             length = np.linalg.norm(sums, axis=1)
             lengths[run:, run] = length
-            distances[run:, run] = 1 - (sums @ mean) / np.maximum(length, 1e-9)
+            distances[run:, run] = 1 - _products(sums, mean) / np.maximum(length, 1e-9)
         norms.append(lengths)
         apart.append(distances)
     return _About((norms[0], norms[1]), (apart[0], apart[1]), _leave(units, apart))
@@ -146,8 +146,8 @@ def _within(
         first = max(int(band.low[row]), 1)
         last = int(band.high[row])
         start = int(band.begins[row]) + first - int(band.low[row])
-        products[start : start + last - first] = (
-            vectors.target[first - 1 : last - 1] @ vectors.source[row - 1]
+        products[start : start + last - first] = _products(
+            vectors.target[first - 1 : last - 1], vectors.source[row - 1]
         )
     return embedded.Embedded(products, *about.norms, *about.apart, about.leave, weight)
 
@@ -187,6 +187,15 @@ def _halved(side: np.ndarray) -> np.ndarray:
     if len(units) % 2:
         units = np.concatenate([units, np.zeros_like(units[:1])])
     return units[::2] + units[1::2]
+
+
+def _products(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Return the inner product of each row with a vector.
+
+    Without BLAS, whose threads round sums differently on a machine with more cores.
+    """
+    found: np.ndarray = np.einsum("ij,j->i", rows, vector, optimize=False)
+    return found
 
 
 def _units(side: np.ndarray) -> np.ndarray:

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -123,3 +127,27 @@ def test_the_path_is_the_best_one(rows, columns, seed):
     path = beads.trace(band, kinds, back)
     found = zip(kinds.sources[path].tolist(), kinds.targets[path].tolist(), strict=True)
     assert tuple(found) == wanted
+
+
+def test_the_number_of_threads_changes_no_bit():
+    code = (
+        "import hashlib, numpy as np\n"
+        "from pairweave.models.sentences.embedding_aligner import SentenceVectors, gains_within\n"
+        "from pairweave.models.sentences.sentence_aligner import band_about\n"
+        "draw = np.random.default_rng(0)\n"
+        "sides = (draw.standard_normal((size, 384)).astype(np.float32) for size in (3, 20_000))\n"
+        "band = band_about(np.array([0, 100, 9_000, 20_000]), 20_000, 500)\n"
+        "found = gains_within(band, SentenceVectors(*sides))\n"
+        "arrays = [found.products, found.source_apart, found.target_apart]\n"
+        "print(hashlib.sha256(b''.join(each.tobytes() for each in arrays)).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(digests) == 1
