@@ -47,6 +47,11 @@ def main(name: str, arguments: Sequence[str]) -> int:
         f"their vectors {before:.4f}, projected {after:.4f}; {options.output} is for "
         "filter --projection\n"
     )
+    if moments.pairs < len(matrix):
+        sys.stdout.write(
+            f"notice: {moments.pairs:,} pairs of pieces do not determine a map of vectors of "
+            f"{len(matrix):,} numbers; give more pairs\n"
+        )
     return 0
 
 

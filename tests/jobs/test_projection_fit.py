@@ -62,6 +62,16 @@ def test_filter_projects_and_names_the_map(directory):
     assert sum(scores["mapped"].values()) > sum(scores["plain"].values())
 
 
+def test_a_map_of_too_few_pairs_says_so(directory, monkeypatch, capsys):
+    monkeypatch.chdir(directory)
+    (directory / "one").write_text("ein\n")
+    one = ("--source_input", "one", "--target_input", "one", *ENCODER)
+    assert cli.main(["projection_fit", *one, "--output", "of_one"]) == 0
+    assert "pairs of pieces do not determine a map of vectors of 32 num" in capsys.readouterr().out
+    assert cli.main(["projection_fit", *FILES, *ENCODER, "--output", "of_all"]) == 0
+    assert "notice" not in capsys.readouterr().out
+
+
 def test_a_map_of_another_layer_is_refused(directory, monkeypatch, capsys):
     monkeypatch.chdir(directory)
     options = ("--scorer", "yisi2", "--layer", "1", "--projection", "orthogonal")
