@@ -83,20 +83,32 @@ def _corpus_inputs(corpus: Corpus, own: Collection[str]) -> Iterator[CorpusInput
     """
     values = corpus.model_dump(exclude={"corpus", "licence", "from_run"})
     runs = getattr(corpus, "from_run", ())
+    check_run_options(corpus, own)
     if _has(corpus, *_PAIR_FILES) or not runs:
         yield _corpus_input(corpus.corpus, values)
-    else:
-        for name in (*_OF_RUN, *_OF_FILES):
-            if name in own and getattr(corpus, name) is not None:
-                raise ConfigError(
-                    f"{name}: the pairs of a run (from_run) "
-                    + (f"keep their {name}" if name in _OF_RUN else "are read from its own columns")
-                    + "; leave it out"
-                )
     for directory in runs:
         yield input_of_run(
             directory, values["source_lang"], values["target_lang"], _reading_settings(values)
         )
+
+
+def check_run_options(corpus: Corpus, own: Collection[str]) -> None:
+    """Refuse options of a corpus of finished runs alone that would not apply to it.
+
+    Args:
+        corpus: A corpus, with what it inherits.
+        own: The options that it sets itself.
+
+    Raises:
+        ConfigError: It sets what the pairs have: a name, a licence, or the columns that texts are
+            read from.
+    """
+    if not getattr(corpus, "from_run", ()) or _has(corpus, *_PAIR_FILES):
+        return
+    for name in (*_OF_RUN, *_OF_FILES):
+        if name in own and getattr(corpus, name) is not None:
+            what = f"keep their {name}" if name in _OF_RUN else "are read from its own columns"
+            raise ConfigError(f"{name}: the pairs of a run (from_run) {what}; leave it out")
 
 
 def _reading_settings(values: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.options.base import PlannedOptions
-from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.options.corpora import check_run_options, corpora_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
@@ -43,6 +43,8 @@ def check_step(options: PlannedOptions, made: Collection[str]) -> None:
         if directory not in made:
             input_of_run(directory, None, None, {})
     if runs:
+        for corpus in options.corpora or (options,):
+            check_run_options(corpus, corpus.model_fields_set)
         _check_no_line_file(options)
     else:
         corpora_of(options)

@@ -170,6 +170,15 @@ def test_rounds_read_what_the_round_before_made(read):
             "  - {name: best, job: filter, input: {from: best, first: [a]}}\n",
             "step best-1: input: first: expected the name of one step",
         ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: filter, input: {{from: bitext}}, licence: mit}}\n",
+            "step filter: licence: the pairs of a run .from_run. keep their licence",
+        ),
+        (
+            f"steps:\n{FIT}{BITEXT}- {{job: filter, corpora: [{{input: {{from: bitext}},"
+            " corpus: z}]}\n",
+            "step filter: corpus: the pairs of a run .from_run. keep their corpus",
+        ),
         (f"steps:\n{FIT}- {{job: align}}\n", "step align: no input: give --input"),
         (
             f"steps:\n{FIT}- {{job: align, from_run: nowhere}}\n",
