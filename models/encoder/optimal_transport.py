@@ -4,11 +4,11 @@ Source: Arase, Bao and Yokoi (2023), "Unbalanced Optimal Transport for Unbalance
 Alignment"; Benamou et al. (2015) and Chizat et al. (2018) for the scaling of all three problems.
 
 Costs, masses, the weight of the entropy and the scaling of the plan are those of OTAlign, the
-authors' program. The rest differs: OTAlign can encode both sides as one sequence and takes the mean
-of all vectors off each, where here each side is encoded alone and left as it is; it solves the
-balanced and the partial problem without entropy unless told otherwise, here they always have it; it
-stops at a change of 1e-6, here at 1e-9; and it searches ``tau`` (`relaxation` and `moved_mass`) and
-the threshold on a development set, here they have defaults.
+authors' program. Differences: OTAlign can encode both sides together and centres the vectors; here
+each side is encoded alone, without centring. OTAlign solves the balanced and the partial
+problem without entropy by default; here they always have it. It stops at a change of 1e-6, here at
+1e-9. And it tunes ``tau`` (`relaxation` and `moved_mass`) and the threshold on a development set;
+here they have defaults.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from pairweave.models.encoder.piece_similarity import closeness, cosine_similari
 Tensor: TypeAlias = torch.Tensor
 
 _EPSILON = 1e-10
-"""Keeps a flat matrix from being divided by zero when it is scaled (as in OTAlign), and sides of
-zero vectors from having no mass."""
+"""Avoids division by zero when a constant matrix is scaled (as in OTAlign), and zero mass on a side
+of zero vectors."""
 
 _CHECK_EVERY = 10
 
@@ -35,7 +35,7 @@ def plan(
     target_lengths: Tensor,
     config: HeadConfig,
 ) -> Tensor:
-    """Return how much mass each source piece sends to each target piece.
+    """Return the mass that each source piece sends to each target piece.
 
     Args:
         source: Vectors of the source pieces, padded ``[pair, source, hidden]``.
@@ -68,8 +68,8 @@ def cost_of(
 ) -> Tensor:
     """Return the cost of moving mass, scaled to [0, 1] in each pair, ``[pair, source, target]``.
 
-    Cosines are moved to [0, 1], Euclidean distances scaled and turned round; either is lowered
-    off the diagonal, scaled and turned into a cost.
+    Cosines are mapped to [0, 1], Euclidean distances scaled and inverted; these similarities are
+    lowered off the diagonal, scaled and converted to costs.
     """
     if config.cost == "cosine":
         similarity = cosine_similarity(source, target)
@@ -83,7 +83,7 @@ def cost_of(
 
 
 def scaled(values: Tensor, cells: Tensor) -> Tensor:
-    """Stretch the cells of each pair to [0, 1]; the padding becomes 0."""
+    """Scale the cells of each pair to [0, 1]; the padding becomes 0."""
     least = values.masked_fill(~cells, float("inf")).amin((1, 2), keepdim=True)
     most = values.masked_fill(~cells, float("-inf")).amax((1, 2), keepdim=True)
     return ((values - least + _EPSILON) / (most - least + _EPSILON)).masked_fill(~cells, 0.0)
@@ -111,16 +111,16 @@ def balanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) -
 
 
 def unbalanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) -> Tensor:
-    """Move mass where it pays, with a Kullback-Leibler cost for mass left over or created.
+    """Move mass, with a Kullback-Leibler cost for mass left over or created.
 
     The entropy is taken against the product of the two masses, as in POT since its version 0.9.
     Arguments are those of `balanced`.
     """
     kernel = torch.exp(-cost / config.regularization) * source[:, :, None] * target[:, None, :]
     power = config.relaxation / (config.relaxation + config.regularization)
-    # Where one side weighs more, its scaling grows and the other's shrinks by one factor, of which
-    # the plan knows nothing: the ratio of the masses to a power that goes with relaxation over
-    # regularization. Scaling both sides to one mass takes it out before it overflows.
+    # If one side has more mass, its scaling grows and the other's shrinks by the same factor, which
+    # cancels in the plan: the ratio of the masses to a power that grows with relaxation over
+    # regularization. Scaling both sides to the same mass removes the factor before it overflows.
     lean = (target.sum(1, keepdim=True) / source.sum(1, keepdim=True)).sqrt()
     from_source, to_target = source * lean, target / lean
 
@@ -133,10 +133,10 @@ def unbalanced(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig)
 
 
 def partial(cost: Tensor, source: Tensor, target: Tensor, config: HeadConfig) -> Tensor:
-    """Move a share of the lighter side's mass, and from no piece more than it has.
+    """Move a share of the lighter side's mass, and no more from any piece than it has.
 
-    Dykstra's projections onto the three constraints (Benamou et al. 2015, section 5) only ever
-    scale rows, columns and the whole, so three scalings stand for the matrices of the original.
+    Dykstra's projections onto the three constraints (Benamou et al. 2015, section 5) only scale
+    rows, columns and the whole, so three scalings replace the matrices of the original.
     Arguments are those of `balanced`.
     """
     kernel = torch.exp(-cost / config.regularization)
@@ -175,7 +175,7 @@ def _columns(kernel: Tensor, rows: Tensor) -> Tensor:
 
 
 def _divide(mass: Tensor, by: Tensor) -> Tensor:
-    """Divide where there is mass; the padding stays 0."""
+    """Divide cells with mass; the padding stays 0."""
     return torch.where(mass > 0, mass / by.where(mass > 0, 1.0), 0.0)
 
 
@@ -184,9 +184,9 @@ def _iterate(
     state: tuple[Tensor, ...],
     config: HeadConfig,
 ) -> tuple[Tensor, ...]:
-    """Repeat a round until every pair has converged; a converged pair is no longer changed.
+    """Repeat a round until every pair has converged; a converged pair no longer changes.
 
-    Otherwise, the number of rounds for a pair would depend on the other pairs.
+    Otherwise the number of rounds for a pair would depend on the other pairs.
     """
     active = torch.ones(len(state[0]), dtype=torch.bool, device=state[0].device)
     for done in range(1, config.max_iterations + 1):

@@ -16,7 +16,7 @@ from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.piece_numbers import PieceNumbers
 
 TOO_LONG_FOR_ENCODER = "too_long_for_encoder"
-"""The reason of a pair that the encoder cannot take whole and must not split."""
+"""The reason of a pair that exceeds the encoder's limit and must not be divided."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Sequences:
 
 
 def cut_pieces(tokenizer: Any, texts: Sequence[str]) -> Pieces:  # noqa: ANN401 - a tokenizers.Tokenizer
-    """Cut texts into pieces, with the offsets of each in code points of the text.
+    """Cut texts into pieces, with offsets in code points of the text.
 
     Args:
         tokenizer: A `tokenizers.Tokenizer` that neither truncates nor pads.
@@ -108,14 +108,14 @@ def add_piece_tokens(table: pa.Table, tokenizer: Any) -> pa.Table:  # noqa: ANN4
 
 
 def number_sides(table: pa.Table, tokenizer: Any) -> tuple[PieceNumbers, PieceNumbers]:  # noqa: ANN401 - as above
-    """Number an encoder's pieces, special ones left out, beside the tokens made of them.
+    """Return the numbers of an encoder's pieces, without special ones, and the tokens made of them.
 
     Args:
         table: Rows with tokens of `add_piece_tokens`.
-        tokenizer: What cut them.
+        tokenizer: The tokenizer that made them.
 
     Raises:
-        WorkerError: Another tokenizer did.
+        WorkerError: Another tokenizer made them.
     """
     source, target = (_numbered(table, side, tokenizer) for side in ("source", "target"))
     return source, target
@@ -132,7 +132,7 @@ def _numbered(table: pa.Table, side: str, tokenizer: Any) -> PieceNumbers:  # no
 
 
 def _merged(column: pa.ChunkedArray, tokenizer: Any) -> tuple[pa.ListArray, PieceNumbers]:  # noqa: ANN401 - as above
-    """Return the tokens of texts, and the pieces that they are made of."""
+    """Return the tokens of texts, and the pieces that they consist of."""
     texts = flat_columns.chunk_of(column)
     pieces = cut_pieces(tokenizer, texts.to_pylist())
     offsets, starts, ends, *numbered = merge_pieces(
@@ -144,7 +144,7 @@ def _merged(column: pa.ChunkedArray, tokenizer: Any) -> tuple[pa.ListArray, Piec
 
 
 def tokens_of(pieces: Pieces, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
-    """Return the half-open range of tokens that each piece lies on, int32 ``[piece]`` each."""
+    """Return the half-open range of tokens that each piece covers, int32 ``[piece]`` each."""
     return cover(
         pieces.offsets, pieces.starts, pieces.ends, tokens.offsets, tokens.starts, tokens.ends
     )
@@ -183,8 +183,8 @@ def cut_windows(offsets: np.ndarray, limit: int, overlap: int) -> Sequences:
     Args:
         offsets: Start of each text's pieces ``[text + 1]``; a text without pieces gives no
             sequence.
-        limit: Pieces that a sequence may have.
-        overlap: Pieces that neighbouring windows share at least, under ``limit``.
+        limit: Maximum number of pieces in a sequence.
+        overlap: Minimum number of pieces that neighbouring windows share, less than ``limit``.
     """
     lengths = np.diff(offsets)
     whole = np.flatnonzero((lengths > 0) & (lengths <= limit))

@@ -1,1 +1,1 @@
-"""Aligners of others: programs and packages that the user has installed."""
+"""External aligners: programs and packages that the user has installed."""

@@ -1,4 +1,4 @@
-"""Other people's aligners behind the interface of ours: programs that the user has installed."""
+"""External aligners behind the interface of `models.aligner`: programs that the user installs."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 VERSION = 1
-"""Rises when the same program and settings give other links."""
+"""Increased when the links of the same program and settings change."""
 
 
 class Program(Protocol):
@@ -29,11 +29,11 @@ class Program(Protocol):
         ...
 
     def learn(self, text: Text) -> dict[str, bytes]:
-        """Return what is learned from text, by file name; nothing where that is not its way."""
+        """Return the model learned from text, by file name; empty if there is none."""
         ...
 
     def align(self, text: Text, learned: Mapping[str, bytes]) -> Directions:
-        """Align text by what was learned."""
+        """Align text with the learned model."""
         ...
 
 
@@ -51,17 +51,17 @@ def program_of(config: ExternalConfig) -> Program:
 
 
 class ExternalAligner:
-    """Someone else's aligner; implements `models.aligner.Aligner`."""
+    """An external aligner; implements `models.aligner.Aligner`."""
 
     def __init__(self, config: ExternalConfig, learned: Mapping[str, bytes] | None = None) -> None:
         """Look for the program.
 
         Args:
-            config: Which program.
-            learned: What it learned (`learn`), for the programs that do so beforehand.
+            config: The program and its settings.
+            learned: Its learned model (`learn`), for programs that learn beforehand.
 
         Raises:
-            ConfigError: The program or its encoder is not there.
+            ConfigError: The program or its encoder is missing.
         """
         self.config = config
         self._learned = dict(learned or {})
@@ -77,7 +77,7 @@ class ExternalAligner:
         """Turn TOKENS rows into LINKED rows, in the same order.
 
         Raises:
-            WorkerError: The program fails, or cannot take a pair.
+            WorkerError: The program fails, or cannot align a pair.
         """
         linked, given_up = self.align_or_reject(table)
         for row, (reason, detail) in given_up.items():
@@ -85,7 +85,7 @@ class ExternalAligner:
         return linked
 
     def align_or_reject(self, table: pa.Table) -> Aligned:
-        """Turn TOKENS rows into LINKED rows, and give up those that the program cannot take.
+        """Turn TOKENS rows into LINKED rows, and give up those that the program cannot align.
 
         Args:
             table: Pairs with token offsets (`transforms.schemas.TOKENS`).
@@ -103,7 +103,7 @@ class ExternalAligner:
         return linked_table(table, text, found, self.config.program)
 
     def with_soft_links(self, least: float) -> "ExternalAligner":  # noqa: ARG002 - it says no more
-        """Return the aligner itself: a program says nothing of links that it does not make."""
+        """Return the aligner itself: programs give no probabilities of links that they omit."""
         return self
 
 
@@ -111,10 +111,10 @@ def learn(config: ExternalConfig, table: pa.Table) -> dict[str, bytes]:
     """Let a program learn from the pairs of a TOKENS table.
 
     Returns:
-        What it learned, by file name; nothing for a program that does not learn beforehand.
+        The learned model, by file name; empty for a program that does not learn beforehand.
 
     Raises:
-        ConfigError: The program is not there, or no pair has tokens on both sides.
+        ConfigError: The program is missing, or no pair has tokens on both sides.
         WorkerError: It fails.
     """
     schemas.require(table, schemas.TOKENS)
@@ -127,10 +127,10 @@ def learn(config: ExternalConfig, table: pa.Table) -> dict[str, bytes]:
 
 
 def find_digest(config: ExternalConfig, learned: Mapping[str, bytes]) -> str:
-    """Return the hex SHA-256 of all that decides a program's links.
+    """Return the hex SHA-256 of everything that determines a program's links.
 
     Raises:
-        ConfigError: The program or its encoder is not there.
+        ConfigError: The program or its encoder is missing.
     """
     about = {
         "version": VERSION,

@@ -115,7 +115,7 @@ class ExternalConfig:
     timeout_seconds: int = 3600
 
     def __post_init__(self) -> None:
-        """Check every setting; files are looked at when the program is."""
+        """Check every setting; files are checked with the program."""
         require_choice("program", self.program, PROGRAMS)
         about = self.about
         if self.timeout_seconds < 1:
@@ -132,20 +132,20 @@ class ExternalConfig:
 
     @property
     def about(self) -> About:
-        """Return what is known of the program."""
+        """Return the facts about the program."""
         return ABOUT[self.program]
 
     @property
     def extraction(self) -> str:
-        """Return how links are read off an encoder; empty for a program without one."""
+        """Return the method of extracting links from an encoder; empty if there is none."""
         return self.head or next(iter(self.about.heads), "")
 
     def model_path(self) -> Path:
         """Return the encoder's directory.
 
         Raises:
-            ConfigError: There is none (what a hub name stands for may change between two shards),
-                its weights are damaged or would have to be unpickled, or the program cannot read
+            ConfigError: There is none (the model of a hub name may change between shards), its
+                weights are damaged or would have to be unpickled, or the program cannot read
                 such an encoder.
         """
         path = Path(self.model or "").expanduser()
@@ -161,7 +161,7 @@ class ExternalConfig:
         return path.absolute()
 
     def _require_readable(self, path: Path) -> None:
-        """Refuse an encoder of which the program would read something else, or nothing."""
+        """Refuse an encoder that the program would not read, or would read wrongly."""
         about = self.about
         found = json.loads((path / "config.json").read_bytes()).get("model_type", about.family)
         if about.family is not None and found != about.family:

@@ -1,7 +1,7 @@
 """eflomal (Östling and Tiedemann 2016) and GIZA++ (Och and Ney 2003): a whole corpus at once.
 
-Their links for a pair depend on all pairs that are aligned with it, eflomal's on chance as well, so
-a shard cannot be aligned by itself. They are here to be compared with.
+Their links for a pair depend on all pairs aligned with it, and eflomal's also on chance, so a shard
+cannot be aligned on its own. They are supported for comparison only.
 """
 
 import tempfile
@@ -44,8 +44,8 @@ class Eflomal:
 class Giza:
     """The programs ``GIZA++`` and ``mkcls``: Model 1, HMM, Models 3 and 4, each direction.
 
-    Words are given to them as numbers, which is what they work on; nothing in a word can be taken
-    for markup of their files. Sentences of more than 100 words are cut by GIZA++ itself.
+    Words are passed as numbers, which the programs use anyway, so no word can be taken for markup
+    of their files. GIZA++ itself truncates sentences of more than 100 words.
     """
 
     def __init__(self, config: ExternalConfig) -> None:
@@ -122,7 +122,7 @@ def sentences_text(given: list[list[int]], made: list[list[int]]) -> str:
 
 
 def cooccurrence_text(given: list[list[int]], made: list[list[int]]) -> str:
-    """Return which words meet in a pair, sorted, the empty word 0 with all."""
+    """Return the words that co-occur in a pair, sorted; the empty word 0 co-occurs with all."""
     met = {
         (word, other)
         for source, target in zip(given, made, strict=True)
@@ -133,13 +133,13 @@ def cooccurrence_text(given: list[list[int]], made: list[list[int]]) -> str:
 
 
 def read_viterbi(data: bytes) -> list[list[list[int]]]:
-    """Read ``A3.final``: three lines a pair, of which the third links each given word.
+    """Read ``A3.final``: three lines per pair, the third with the links of each given word.
 
     Returns:
         For each pair and given word the linked words of the other side, from 0.
 
     Raises:
-        WorkerError: It is of another form.
+        WorkerError: The file has another form.
     """
     lines = data.decode("utf-8", "replace").splitlines()
     pairs = []
@@ -156,7 +156,7 @@ def read_viterbi(data: bytes) -> list[list[list[int]]]:
 
 
 def links_text(pairs: list[list[list[int]]], *, turned: bool) -> bytes:
-    r"""Return Pharaoh lines of each given word's links; turned where the given side is the target.
+    r"""Return Pharaoh lines of each given word's links, turned if the given side is the target.
 
     >>> links_text([[[0], [], [2, 1]]], turned=True)
     b'0-0 2-2 1-2\n'

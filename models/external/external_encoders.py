@@ -1,7 +1,7 @@
 """awesome-align (Dou and Neubig 2021) and SimAlign (Jalili Sabet et al. 2020), in their own Python.
 
-Both find one set of links, not two: it is taken for both directions, so that every heuristic of
-symmetrization leaves it as it is.
+Both find one set of links, which is used for both directions, so that no symmetrization heuristic
+changes it.
 """
 
 import abc
@@ -18,7 +18,7 @@ from pairweave.models.weights.weights import inspect_model
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.rejects import Reject
 
-# As awesome-align's own documentation calls it.
+# The command as in awesome-align's documentation.
 _BATCH_PAIRS = 32
 
 _METHODS = {"argmax": "a", "itermax": "i", "match": "m"}
@@ -61,7 +61,7 @@ torch.save(weights, sys.argv[1])
 
 
 class _EncoderProgram(abc.ABC):
-    """A program that aligns by an encoder, which is given: it learns nothing."""
+    """A program that aligns with a given encoder and learns nothing."""
 
     def __init__(self, config: ExternalConfig) -> None:
         """Keep the settings."""
@@ -86,7 +86,7 @@ class _EncoderProgram(abc.ABC):
 
 
 class AwesomeAlign(_EncoderProgram):
-    """The command ``awesome-align``; cuts sentences at its encoder's limit."""
+    """The command ``awesome-align``; truncates sentences at its encoder's limit."""
 
     def _answer(self, directory: Path) -> Directions:
         config = self._config
@@ -100,7 +100,7 @@ class AwesomeAlign(_EncoderProgram):
             *("--data_file", "text", "--output_file", "links"),
             *("--model_name_or_path", str(model)),
             *("--align_layer", str(config.layer), "--extraction", config.extraction),
-            # With more it splits the file by bytes, and reads lines of a short one twice.
+            # With more, it splits the file by bytes, and reads lines of a short file twice.
             *("--batch_size", str(_BATCH_PAIRS), "--num_workers", "1"),
         )
         run("awesome-align", arguments, config.timeout_seconds, directory)
@@ -108,10 +108,10 @@ class AwesomeAlign(_EncoderProgram):
         return Directions(links, links)
 
     def _private_model(self, directory: Path, command: str) -> Path:
-        """Make an encoder's directory whose weights are in the form that the program reads.
+        """Make a directory of an encoder with its weights in the form that the program reads.
 
-        Its other files are links. The weights are pickled from safetensors by the program's own
-        Python; what the user has pickled is never read.
+        Its other files are links. The program's own Python pickles the weights from safetensors;
+        pickled files of the user are never read.
         """
         config = self._config
         assert config.about.weights is not None
@@ -127,7 +127,7 @@ class AwesomeAlign(_EncoderProgram):
 
 
 class SimAlign(_EncoderProgram):
-    """The package ``simalign``; gives up pairs longer than its encoder takes."""
+    """The package ``simalign``; gives up pairs over its encoder's limit."""
 
     def _answer(self, directory: Path) -> Directions:
         config = self._config

@@ -1,8 +1,8 @@
 """fast_align (Dyer, Chahuneau and Smith 2013), as its program and as the package systran-align.
 
-Both learn once from a sample and then align any text by what they learned. fast_align's links for
-new text are therefore not those that it prints while it learns: the parameters are frozen after the
-last iteration but one, and rare translations are cut from the file.
+Both learn once from a sample and then align any text with the learned model. fast_align's links for
+new text therefore differ from those that it prints during training: the saved parameters are those
+before the last iteration, without rare translations.
 """
 
 import json
@@ -17,7 +17,7 @@ from pairweave.transforms.errors import WorkerError
 
 FORWARD, REVERSE, SETTINGS = "forward.params", "reverse.params", "settings.json"
 
-# Favour the diagonal, fit how much, and a prior on translations: what its authors recommend.
+# The authors' recommendation: favour the diagonal, fit its strength, and use a prior.
 _LEARN = ("-d", "-o", "-v")
 
 _SYSTRAN = """

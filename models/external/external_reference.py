@@ -1,4 +1,4 @@
-"""The external aligner of a job: its reference, how it is found, kept and made ready."""
+"""The external aligner of a job: its reference, and how it is found, saved and prepared."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class ExternalReference(LoadableReference):
     directory: str | None = None
 
     def load(self) -> ExternalAligner:
-        """Return the aligner, made ready once in a process; see `load`."""
+        """Return the aligner, prepared once per process; see `load`."""
         return load(self)
 
 
@@ -55,7 +55,7 @@ def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
         packed = hashed_files.read(directory)
     except WorkerError as error:
         raise ConfigError(
-            f"--model {directory}: contains nothing that {config.program} learned ({error}); "
+            f"--model {directory}: contains no model of {config.program} ({error}); "
             "leave --model out to let it learn from the input, which keeps it under "
             f"models/{config.program}"
         ) from error
@@ -67,7 +67,7 @@ def find_learned(config: ExternalConfig, directory: str) -> ExternalReference:
 
 
 def find_whole(config: ExternalConfig, directory: str) -> ExternalReference | None:
-    """Return what an earlier attempt of a run learned, or None if it cannot be used as it lies."""
+    """Return the model of an earlier attempt of a run, or None if it is missing or damaged."""
     try:
         return find_learned(config, directory)
     except ConfigError:
@@ -103,23 +103,23 @@ def load(reference: ExternalReference) -> ExternalAligner:
     """Prepare an aligner, once per process.
 
     Raises:
-        ConfigError: The program is not there, or is not the one that the run was planned with.
+        ConfigError: The program is missing, or is not the planned one.
     """
     return STORE.load(reference)
 
 
 def align(reference: ExternalReference, table: pa.Table) -> Aligned:
-    """Align with a program that is looked for once in a process.
+    """Align with a program that is prepared once per process.
 
     Args:
-        reference: Which program.
+        reference: Reference to the program.
         table: Pairs with tokens (`transforms.schemas.TOKENS`).
 
     Returns:
-        What `models.external.external.ExternalAligner.align_or_reject` does.
+        The result of `models.external.external.ExternalAligner.align_or_reject`.
 
     Raises:
-        ConfigError: The program is not there, or is not the one that is meant.
+        ConfigError: The program is missing, or is not the planned one.
         WorkerError: The program fails.
     """
     return load(reference).align_or_reject(table)
@@ -142,4 +142,4 @@ def _changed(reference: ExternalReference) -> str:
 
 
 STORE: ModelStore[ExternalReference, ExternalAligner] = ModelStore(_open, _changed)
-"""The programs that a process has made ready."""
+"""The programs that a process has prepared."""

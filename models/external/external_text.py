@@ -21,9 +21,9 @@ from pairweave.transforms.links.pharaoh import parse_links
 
 SEPARATOR = " ||| "
 
-# White space inside a token, control characters, the separator of sides, and fast_align's own
-# word for "translated from nothing"; or a token without a letter, a digit or ASCII punctuation,
-# which may be nothing but marks that a program drops.
+# White space inside a token, control characters, the separator of sides, and fast_align's null
+# word; or a token without a letter, a digit or ASCII punctuation, which may consist only of marks
+# that a program drops.
 _UNSAFE = re.compile(
     r"[^\S ]|[\x00-\x1f\x7f]|\|\|\||(?<!\S)<eps>(?!\S)|(?<!\S)[^\w\s!-~]+(?!\S)|  |^ | $"
 )
@@ -181,7 +181,7 @@ def _link_column(table: pa.Table, text: Text, lines: bytes, name: str) -> pa.Lis
 
 
 def last_line(text: bytes) -> str:
-    r"""Return the last line that says something, for a message.
+    r"""Return the last line with text, for a message.
 
     >>> last_line(b"Traceback\nValueError: no\n\n")
     'ValueError: no'

@@ -99,7 +99,7 @@ def _parts(tag: str) -> tuple[str, str | None, str | None]:
 def _rank(
     code: str, names: tuple[str, ...], script: str | None, region: str | None
 ) -> tuple[int, ...]:
-    """Return how far a code is from what is wanted, the nearest the lowest."""
+    """Return the distance of a code from the wanted language; the closest has the lowest."""
     language, its_script, its_region = _parts(code)
     script_distance = 0 if its_script == script else 1 if its_script is None else 2
     region_distance = 0 if its_region == region else 1 if its_region is None else 2

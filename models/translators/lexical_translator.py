@@ -14,24 +14,23 @@ from pairweave.transforms.tags.fragments import hash_words
 from pairweave.transforms.text.tokens import TokenConfig, tokenize
 
 MAX_CHOICES = 8
-"""Translations of a word."""
+"""Number of translations of a word."""
 
 MIN_WEIGHT = 0.02
-"""Least weight of a word's translation."""
+"""Minimum weight of a word's translation."""
 
 MAX_TRANSLATIONS = 16
-"""Translations of a fragment."""
+"""Number of translations of a fragment."""
 
 
 class LexicalTranslator:
-    """Translates fragments as a whole, then by the best translations of their words, combined.
+    """Translates fragments as a whole, then by combining the best translations of their words.
 
-    A fragment that the phrase table has is translated by it first (`models.hmm.phrase_table`).
-    A word's translation weighs as much as the geometric mean of its probability given the word and
-    of the word's given it, in the lexicon of both directions that agree
-    (`transforms.kernels.hmm.model1`). A word that the lexicon has never seen is translated as
-    itself. It implements `transforms.tags.fragments.FragmentTranslator`, for one pair of languages:
-    those that the model was fitted on.
+    A fragment in the phrase table is first translated by it (`models.hmm.phrase_table`). The weight
+    of a word's translation is the geometric mean of the probabilities of both directions, in the
+    lexicon that is trained by agreement (`transforms.kernels.hmm.model1`). A word that is not in
+    the lexicon is left as it is. It implements `transforms.tags.fragments.FragmentTranslator`, for
+    the pair of languages that the model was fitted on.
     """
 
     def __init__(
@@ -74,12 +73,12 @@ class LexicalTranslator:
         source_lang: str,
         target_lang: str,  # noqa: ARG002 - the model has one
     ) -> Translations:
-        """Return the translations of each fragment, then those composed of its words."""
+        """Return the phrase table's translations of each fragment, then the composed ones."""
         texts = pa.array(fragments, pa.string())
         words, begins, letters = hash_words(texts, tokenize(texts, self._tokens, source_lang))
         known_numbers = self._source.number(begins, letters)
         numbers = known_numbers.astype(np.int64)
-        # An unseen word has a row of its own, behind those of the lexicon.
+        # An unseen word has its own row, after those of the lexicon.
         unseen = np.flatnonzero(numbers < 0)
         known = len(self._choice_offsets) - 1
         numbers[unseen] = known + np.arange(len(unseen))

@@ -1,4 +1,4 @@
-"""Texts to translations through pieces: limits, batches, texts without a translation. No torch."""
+"""Translation of texts by pieces: limits, batches, texts without a translation. No torch."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from pairweave.transforms.rejects import Reject
 
 _VISIBLE = regex.compile(r"[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}]")
 
-# What no reader lets in (`transforms.reading.rows`).
+# Characters that no reader accepts (`transforms.reading.rows`).
 _CONTROL = regex.compile("[\x00-\x08\x0a-\x1f]")
 
 
@@ -24,7 +24,7 @@ class Found:
 
     Attributes:
         pieces: Its pieces, without languages and end.
-        ended: Whether it came to its end by itself.
+        ended: Whether it ends with the end symbol.
     """
 
     pieces: Sequence[str]
@@ -36,7 +36,7 @@ class Engine(Protocol):
 
     @property
     def threads(self) -> int:
-        """Return how many batches it works on at once."""
+        """Return the number of batches that it processes at once."""
         ...
 
     @property
@@ -61,9 +61,9 @@ class Engine(Protocol):
 
         Args:
             sources: Pieces with special ones.
-            prefix: What every translation begins with.
+            prefix: Pieces at the start of every translation.
             beam_size: Width of the beam.
-            max_tokens: Most pieces of a translation, the prefix not counted.
+            max_tokens: Maximum number of pieces of a translation, without the prefix.
         """
         ...
 
@@ -74,7 +74,7 @@ class Engine(Protocol):
         ...
 
     def free(self) -> None:
-        """Give unused memory back to the device."""
+        """Release unused memory of the device."""
         ...
 
 
@@ -141,7 +141,7 @@ class PieceTranslator:
     def score(
         self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
     ) -> np.ndarray:
-        """Return how likely translations are; see `translator.Translator.score`."""
+        """Return the log-probabilities of translations; see `translator.Translator.score`."""
         before, prefix = self._languages.prefixes(source_lang, target_lang)
         given = [[*before, *cut, *self._suffix] for cut in self._pieces.cut(sources)]
         wanted = self._pieces.cut_target(targets)
@@ -163,7 +163,7 @@ class PieceTranslator:
     def _in_batches(
         self, members: np.ndarray, lengths: np.ndarray, work: Callable[[np.ndarray], None]
     ) -> None:
-        """Do some work in batches of similar length, the longest first."""
+        """Process texts in batches of similar length, longest first."""
         batches = [
             Batch(members[batch.members], batch.width)
             for batch in cut_batches(lengths[members], self.budget.limit)

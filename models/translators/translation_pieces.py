@@ -1,6 +1,6 @@
-"""Text as a translation model's pieces, and back; the languages that its vocabulary names.
+"""Conversion between text and a translation model's pieces; the languages of its vocabulary.
 
-The files are those that the published models come with: ``source.spm`` and ``target.spm``
+The files are those of the published models: ``source.spm`` and ``target.spm``
 (OPUS-MT), ``sentencepiece.bpe.model`` (M2M-100, NLLB), ``tokenizer.json`` (NLLB), or one
 ``sentencepiece.model`` for both sides (OpenNMT). No torch.
 """
@@ -60,9 +60,9 @@ class Languages:
 
     Attributes:
         tokens: The token of each code; none for a model of one pair of languages.
-        on_source: Whether both languages stand before the text that they are of (M2M-100, NLLB);
-            else the target language precedes the source (OPUS-MT).
-        pair: The languages that a model of one pair says it is for, where it does.
+        on_source: Whether each text is preceded by its own language (M2M-100, NLLB); otherwise the
+            source is preceded by the target language (OPUS-MT).
+        pair: The languages that a model of one pair declares, if any.
     """
 
     tokens: Mapping[str, str]
@@ -87,7 +87,7 @@ class Languages:
         return [self._token(source_lang, "source_lang")], [target]
 
     def unspoken(self, vocabulary: Collection[str]) -> list[str]:
-        """Return the tokens of a vocabulary that no translation may have, sorted."""
+        """Return the tokens of a vocabulary that must not occur in translations, sorted."""
         names = set(self.tokens.values())
         return sorted(token for token in vocabulary if token in names or _UNSPOKEN.fullmatch(token))
 
@@ -106,7 +106,7 @@ class SentencePieces:
         """Load the models.
 
         Raises:
-            ConfigError: A file is no SentencePiece model.
+            ConfigError: A file is not a SentencePiece model.
         """
         self._source = _processor(source)
         self._target = self._source if target == source else _processor(target)
@@ -131,7 +131,7 @@ class TokenizerPieces:
         """Load the file.
 
         Raises:
-            ConfigError: The library is not installed, or the file is no tokenizer.
+            ConfigError: The library is not installed, or the file is not a tokenizer.
         """
         try:
             import tokenizers
@@ -197,7 +197,7 @@ def read_languages(directory: Path, vocabulary: Collection[str]) -> Languages:
         vocabulary: Its source pieces.
 
     Raises:
-        ConfigError: ``tokenizer_config.json`` is not what it should be.
+        ConfigError: ``tokenizer_config.json`` is invalid.
     """
     for form in _FORMS:
         tokens = {
@@ -215,7 +215,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object.
 
     Raises:
-        ConfigError: The file is none.
+        ConfigError: The file is not a JSON object.
     """
     try:
         value = json.loads(path.read_bytes())

@@ -55,7 +55,7 @@ class Translator(Protocol):
             target_lang: BCP 47 tag of the translations.
 
         Returns:
-            A translation of each whole text, or why there is none.
+            A translation of each whole text, or the reason that there is none.
 
         Raises:
             ConfigError: The model does not know a language.
@@ -65,7 +65,7 @@ class Translator(Protocol):
     def score(
         self, sources: Sequence[str], targets: Sequence[str], source_lang: str, target_lang: str
     ) -> np.ndarray:
-        """Return how likely translations are.
+        """Return the log-probabilities of translations.
 
         Args:
             sources: Any text.

@@ -1,4 +1,4 @@
-"""The command ``doctor``: what this machine has, and what is missing for each engine."""
+"""The command ``doctor``: reports the machine's equipment, and what each engine lacks."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ EXTRAS = {
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Print the report; fail if the local engine cannot run or a given store is out of reach."""
+    """Print the report; fail if the local engine cannot run or a given store is unreachable."""
     prog, about = f"pairweave {name}", COMMANDS[name].about
     options, _ = flags.parse(DoctorOptions, prog, about, arguments, beam=False)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
@@ -55,7 +55,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def _fault(path: str) -> str | None:
     """Return why a store cannot be used; None if it can."""
     if not files.is_uri(path):
-        raise ConfigError(f"--stores {path}: is no URI of a store, such as gs://bucket/prefix")
+        raise ConfigError(f"--stores {path}: is not the URI of a store, such as gs://bucket/prefix")
     try:
         files.check_store(path)
     except ConfigError as error:

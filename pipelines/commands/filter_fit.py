@@ -43,8 +43,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     lines = rows.column("line").to_numpy()
     if len(lines) and lines.max() > read:
         raise ConfigError(
-            f"{options.directory}: has {read} pairs, but one of line {lines.max()}, so a line is "
-            "not a pair; run filter --annotate_only on line-parallel text or on TSV"
+            f"{options.directory}: has {read} pairs, one of line {lines.max()}, so lines are "
+            "not pairs; run filter --annotate_only on line-parallel text or on TSV"
         )
     good = labels[lines - 1]
     values = {column: rows.column(column).to_numpy() for column in COLUMNS}
@@ -60,10 +60,10 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def check_folder(path: str) -> None:
-    """Refuse a file in a folder that is not there.
+    """Refuse a file in a folder that does not exist.
 
     Raises:
-        ConfigError: It is not.
+        ConfigError: The folder does not exist.
     """
     folder = Path(path).absolute().parent
     if not files.is_uri(path) and not folder.is_dir():
@@ -76,13 +76,13 @@ def read_manifest(directory: str) -> Mapping[str, Any]:
     """Return the manifest of a run of ``filter --annotate_only`` on one file.
 
     Raises:
-        ConfigError: It is another run.
+        ConfigError: It is not such a run.
     """
     manifest = finished_run.open_manifest(directory)
     if not manifest["configuration"].get("annotate_only"):
         raise ConfigError(
-            f"{directory}: is no run of filter --annotate_only, whose rows are all pairs with "
-            "what the score looks at; label the input of such a run"
+            f"{directory}: is not a run of filter --annotate_only, which writes all pairs with "
+            "the features of the score; label the input of such a run"
         )
     scorer = manifest["configuration"].get("scorer", "hmm")
     if scorer != "hmm":
@@ -93,14 +93,14 @@ def read_manifest(directory: str) -> Mapping[str, Any]:
     names = {entry["name"] for entry in manifest["inputs"] if entry["role"] != "target"}
     if len(names) != 1:
         raise ConfigError(
-            f"{directory}: was made of {len(names)} files, so a line has no one label; run "
+            f"{directory}: was made of {len(names)} files, so line numbers are ambiguous; run "
             "filter --annotate_only on one file, or one source file and one target file"
         )
     return manifest
 
 
 def read_rows(directory: str, manifest: Mapping[str, Any]) -> pa.Table:
-    """Return the lines of a run's rows and what the score looks at."""
+    """Return the line numbers of a run's rows and the columns of the score's features."""
     shards = manifest["shards"]
     paths = (files.join(directory, data_name(shard, shards)) for shard in range(shards))
     return pa.concat_tables(
@@ -110,21 +110,21 @@ def read_rows(directory: str, manifest: Mapping[str, Any]) -> pa.Table:
 
 
 def read_labels(path: str) -> np.ndarray:
-    """Read labels, one a line: 1 for a good pair, 0 for a bad one.
+    """Read labels, one per line: 1 for a good pair, 0 for a bad one.
 
     Returns:
         Booleans ``[line]``.
 
     Raises:
-        ConfigError: A line holds something else.
+        ConfigError: A line contains something else.
     """
     found = []
     for number, line in enumerate(read_text_lines(path), 1):
         label = _LABELS.get(line.strip())
         if label is None:
             raise ConfigError(
-                f"{path} line {number}: {line.strip()[:40]!r} is no label; write 1 for a pair that "
-                "is a translation, 0 for any other"
+                f"{path} line {number}: {line.strip()[:40]!r} is not a label; write 1 for a pair "
+                "that is a translation, 0 for any other"
             )
         found.append(label)
     return np.array(found, np.bool_)

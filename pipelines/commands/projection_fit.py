@@ -29,7 +29,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     config = scorer_reference.encoder_config(options)
     pairs = sample_pairs(read_pairs(options), options.pairs, options.seed)
     pieces = scorer_reference.load_pieces(config)
-    # It needs torch, which `load_pieces` has found.
+    # This needs torch, which `load_pieces` has found.
     from pairweave.models.similarity.projection_fit import fit_moments
 
     moments = fit_moments(pairs, pieces)
@@ -56,7 +56,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
-    """Read the clean pairs; those with a blank side are left out.
+    """Read the clean pairs, without those that have a blank side.
 
     Raises:
         ConfigError: There is no pair.
@@ -73,12 +73,12 @@ def read_pairs(options: ProjectionFitOptions) -> list[tuple[str, str]]:
 
 
 def sample_pairs(pairs: list[tuple[str, str]], wanted: int, seed: int) -> pa.Table:
-    """Draw pairs by a hash of their texts: the same ones wherever they stand.
+    """Draw pairs by a hash of their texts, independently of their position.
 
     Args:
         pairs: Source and target of each.
-        wanted: How many to draw; all if there are no more.
-        seed: Another seed draws others.
+        wanted: Number of pairs to draw; all if there are fewer.
+        seed: Another seed draws other pairs.
 
     Returns:
         Columns ``source`` and ``target``, in the order of the draw; equal pairs count once.

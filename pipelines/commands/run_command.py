@@ -36,7 +36,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
     if any(getattr(step.options, "workers", 1) > 1 for step in steps):
-        worker.prepare_forks()  # now, before a step starts a thread
+        worker.prepare_forks()  # Do this before a step starts a thread.
     for number, step in enumerate(steps):
         _say_step(number, steps)
         with _named(path, step, steps):
@@ -47,7 +47,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 
 
 def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take the recipe from the command line, since its keys are not the command's."""
+    """Take the recipe from the command line, because its keys are not those of the command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--config")
     try:
@@ -64,7 +64,7 @@ def _start(step: Step, extra: Sequence[str]) -> int:
 
 
 def _show(path: str, number: int, steps: Sequence[Step], extra: Sequence[str]) -> int:
-    """Print the plan of a step, as far as it is known before the steps that it reads from ran."""
+    """Print the plan of a step, or its options if a step that it reads from has not run."""
     step = steps[number]
     _say_step(number, steps)
     directories = {one.name: one.options.output for one in steps}
@@ -97,7 +97,7 @@ def _say_step(number: int, steps: Sequence[Step]) -> None:
 
 @contextlib.contextmanager
 def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
-    """Put the recipe and the step before the message of an error."""
+    """Prefix the message of an error with the recipe and the step."""
     place = f"{path}: step {step.name}"
     try:
         yield
@@ -113,7 +113,7 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
 
 
 def _made_from(step: Step, steps: Sequence[Step]) -> list[Step]:
-    """Return a step and all those that read, directly or not, from it."""
+    """Return a step and all steps that read from it, directly or indirectly."""
     found = {step.name: step}
     for one in steps:
         if not found.keys().isdisjoint(one.reads):

@@ -1,4 +1,4 @@
-"""The command ``status``: how far a run is, and what Dataflow says of its job."""
+"""The command ``status``: the progress of a run, and the state of a job on Dataflow."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def _show_run(output: str) -> None:
 
 
 def _show_job(job: str, extra: Sequence[str]) -> bool:
-    """Print what the service says of a job; tell whether it has not failed."""
+    """Print the state of a job on the service; return whether it has not failed."""
     checks.check_service_flags(Given(extra).values)
     found = service.find_job(job, extra)
     lines = [f"Dataflow job {job} ({found.name})", f"  {found.state.lower()} since {found.since}"]

@@ -166,7 +166,7 @@ def test_a_pair_over_the_encoder_s_limit_is_rejected_if_wanted(directory):
             "--fit_pairs, --model: applies to the statistical",
         ),
         ((*YISI, "--neighbours", "3"), "--neighbours: applies to --scorer margin, not to yisi2"),
-        (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not of margin"),
+        (("--scorer", "margin", "--lm_weight", "1", "--encoder", "encoder"), "not to margin"),
         ((*YISI, "--layer", "9"), "has 4 layers"),
         ((*YISI, "--encoder", "no_head", "--lm_weight", "0.1"), "has no language model head"),
         ((*YISI, "--precision", "int8", "--lm_weight", "0.1"), "precision int8: a language model"),

@@ -1,6 +1,7 @@
 """Sentence alignments against gold ones: strict and lax precision, recall and F1.
 
-As vecalign's scorer defines them (Thompson and Koehn 2019, after Sennrich and Volk 2011).
+The definitions are those of vecalign's scorer (Thompson and Koehn 2019, after Sennrich and Volk
+2011).
 """
 
 import dataclasses
@@ -20,9 +21,9 @@ class SentenceScores:
 
     A bead is a strict hit if the gold contains the same bead. It is a lax hit if one of its source
     sentences and one of its target sentences are in one gold bead, or if it is a strict hit.
-    Precision is over all beads; recall is over the gold beads with both sides, searched among the
-    beads with both. So a sentence that is correctly left alone counts for strict precision, and
-    never for recall. A repeated bead of a document counts once, an empty one not at all.
+    Precision is over all beads; recall is over the gold beads with two sides, compared with the
+    beads that have two. So a correctly unaligned sentence counts for strict precision but never for
+    recall. A repeated bead of a document counts once, an empty one is ignored.
 
     Attributes:
         documents: Document pairs.
@@ -89,7 +90,7 @@ def evaluate_sentences(hypothesis: str, gold: str) -> SentenceScores:
         gold: Gold beads, of as many documents.
 
     Raises:
-        InputError: A file cannot be read or a line is no bead
+        InputError: A file cannot be read or a line is not a bead
             (`transforms.sentences.bead_lines.read_beads`); the files have different numbers of
             documents (``document_count_mismatch``); the gold has no bead with both sides
             (``no_gold_bead``).

@@ -133,7 +133,7 @@ def compare_suggestions(
 def _read_gold(
     gold: str | Sequence[str], hypothesis: str, lines: int
 ) -> list[list[str | None]]:  # fmt: skip
-    """Return gold suggestions ``[file][line]``; None for a blank one beside another."""
+    """Return gold suggestions ``[file][line]``; None for a blank one if another file has text."""
     paths = [gold] if isinstance(gold, str) else list(gold)
     golds = [read_text_lines(path, keep_returns=True) for path in paths]
     require_equal_lines([hypothesis, *paths], [lines, *map(len, golds)])
@@ -161,7 +161,7 @@ def _exact(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> np.nd
 
 
 def _exact_sums(found: Sequence[str], golds: Sequence[Sequence[str | None]]) -> LineSums:
-    """Return what each suggestion adds to exact match."""
+    """Return the contribution of each suggestion to exact match."""
     exact = _exact(found, golds).astype(np.float64)
     return LineSums(np.stack([exact, np.ones_like(exact)], axis=1), ratio)
 

@@ -1,4 +1,4 @@
-"""Beads as text: ``[0, 1]:[2]:score`` a line, sentences numbered from 0 within the document."""
+"""Beads as text: lines ``[0, 1]:[2]:score``, with sentences numbered from 0 in the document."""
 
 import re
 from typing import NamedTuple
@@ -11,7 +11,7 @@ _NUMBERS = rf"\[\s*({_NUMBER}(?:\s*,\s*{_NUMBER})*)?\s*\]"
 _BEAD = re.compile(rf"\s*{_NUMBERS}\s*:\s*{_NUMBERS}\s*(?::\s*(\S*))?\s*")
 
 NO_SENTENCE = "[]:[]\n"
-"""Stands for a document without sentences, so that the n-th block of a file is document n."""
+"""Represents a document without sentences, so that the n-th block of a file is document n."""
 
 
 class Bead(NamedTuple):
@@ -31,7 +31,7 @@ def bead_line(source: range, target: range, score: float) -> str:
 
 
 def read_beads(path: str) -> list[list[Bead]]:
-    """Read a file of beads, with or without scores; blank lines part documents.
+    """Read a file of beads, with or without scores; blank lines separate documents.
 
     A document without sentences is a line ``[]:[]``. Sentence numbers have at most 9 digits.
 
@@ -44,7 +44,7 @@ def read_beads(path: str) -> list[list[Bead]]:
 
     Raises:
         InputError: The file cannot be read (`transforms.storage.text_lines.read_lines`), or a line
-            is no bead (``not_a_bead``).
+            is not a bead (``not_a_bead``).
     """
     documents: list[list[Bead]] = []
     between = True

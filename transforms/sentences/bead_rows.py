@@ -1,4 +1,4 @@
-"""Beads of a document become rows: pairs, or sentences that are rejected."""
+"""Turns the beads of a document into rows: pairs, or rejected sentences."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ BATCH_ROWS = 8_192
 
 @dataclasses.dataclass(frozen=True)
 class PlacedBead:
-    """A bead at its place in a document.
+    """A bead and its position in a document.
 
     Attributes:
         source: Its source sentences, half-open.
@@ -35,7 +35,7 @@ class PlacedBead:
 def place_beads(
     sources: np.ndarray, targets: np.ndarray, scores: np.ndarray
 ) -> Iterator[PlacedBead]:
-    """Yield the beads of a path that holds so many sentences of each side."""
+    """Yield the beads of a path, given the number of sentences on each side."""
     row = column = 0
     for source, target, score in zip(
         sources.tolist(), targets.tolist(), scores.tolist(), strict=True
@@ -45,18 +45,18 @@ def place_beads(
 
 
 def bead_lines(beads: list[PlacedBead]) -> str:
-    """Return beads as text, a line each, or the line that stands for a document without any."""
+    """Return beads as text, one per line, or the line of a document without any."""
     lines = (f"{bead_line(bead.source, bead.target, bead.score)}\n" for bead in beads)
     return "".join(lines) or NO_SENTENCE
 
 
 @dataclasses.dataclass(frozen=True)
 class LeastScores:
-    """Below which scores beads are rejected.
+    """Minimum scores.
 
     Attributes:
-        pair: The least score of a pair.
-        document: The least mean score of the pairs of a document.
+        pair: Minimum score of a pair.
+        document: Minimum mean score of the pairs of a document.
     """
 
     pair: float
@@ -65,11 +65,11 @@ class LeastScores:
 
 @dataclasses.dataclass(frozen=True)
 class DocumentName:
-    """Which document of a run it is.
+    """The identity of a document in a run.
 
     Attributes:
-        number: Its place in the run's input, from 0.
-        id: What its table calls it; None where that has no name for it.
+        number: Its index in the run's input, from 0.
+        id: Its id in the table; None if it has none.
     """
 
     number: int
@@ -86,17 +86,17 @@ def bead_rows(
     """Yield a row (`schemas.ROWS`) for each bead.
 
     Sentences of one bead are joined by a space, unless the text has none between them. A bead is
-    rejected if a side is empty, if it or its document scores below the least, or, for the reason of
-    that sentence, if it holds one with a problem (a line that is no text, a sentence over the
-    limit). The place of a row is that of its first source sentence, or without one of its first
-    target sentence.
+    rejected if a side is empty, if it or its document scores below the minimum, or if one of its
+    sentences has a problem (a line that is not text, a sentence over the limit), whose reason it
+    gets. The position of a row is that of its first source sentence or, if there is none, of its
+    first target sentence.
 
     Args:
-        unit: The unit that holds the document pair.
-        name: Which document it is.
+        unit: The unit that contains the document pair.
+        name: Number and id of the document.
         sides: Its sentences.
-        beads: Its beads, which hold every sentence once.
-        least: Which scores suffice.
+        beads: Its beads, which contain every sentence once.
+        least: Minimum scores.
     """
     scores = [bead.score for bead in beads if bead.source and bead.target]
     mean = sum(scores) / len(scores) if scores else 0.0
@@ -175,7 +175,7 @@ def _column(field: pa.Field, values: object, count: int) -> pa.Array:
 
 
 def _joined(side: Sentences, ranges: list[range]) -> pa.StringArray:
-    """Return the text of each bead's side; null where it has no sentence."""
+    """Return the text of each bead's side; null if the side is empty."""
     texts = side.texts.to_pylist() if ranges else []
     spaced = [True] * len(texts) if side.spaced is None else side.spaced.tolist()
     glued = [f" {text}" if space else text for text, space in zip(texts, spaced, strict=False)]
@@ -196,12 +196,12 @@ def _reject(
     min_score: float,
     unrelated: Problem | None,
 ) -> tuple[str, Problem] | None:
-    """Return the stage and the reason for which a bead is rejected; None for a pair."""
+    """Return the stage and reason of a rejected bead; None for a pair that is kept."""
     for side, sentences in zip(sides, (bead.source, bead.target), strict=True):
         for sentence in sentences if side.problems else ():
             if sentence in side.problems:
                 problem = side.problems[sentence]
-                # Other reasons are those of the screen, for a sentence that it would turn away.
+                # Other reasons are those of the screen, for sentences that it would reject.
                 return Stage.READ if isinstance(problem.reason, Reject) else Stage.SCREEN, problem
     kind = f"{len(bead.source)}-{len(bead.target)}"
     if not bead.source or not bead.target:

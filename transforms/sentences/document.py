@@ -1,4 +1,4 @@
-"""A document pair as it is read: sentences, paragraphs, and lines that are no text."""
+"""A document pair as read: sentences, paragraphs, and lines that are not text."""
 
 import dataclasses
 
@@ -20,12 +20,12 @@ class Sentences:
 
     Attributes:
         name: The file's name.
-        texts: The sentences, strings without nulls; empty for a line that is no text.
+        texts: The sentences, strings without nulls; empty for a line that is not text.
         lines: Line of each sentence, from 1, int64 ``[sentence]``.
-        paragraphs: Paragraph of each sentence, from 0, rising, int64 ``[sentence]``.
-        problems: Why a sentence is rejected, by its number.
-        spaced: Whether white space or a line break stands before each sentence, bool
-            ``[sentence]``; None if it does everywhere.
+        paragraphs: Paragraph of each sentence, from 0, ascending, int64 ``[sentence]``.
+        problems: Reject reason of a sentence, by its number.
+        spaced: Whether white space or a line break precedes each sentence, bool ``[sentence]``;
+            None if it always does.
     """
 
     name: str
@@ -43,13 +43,12 @@ class Sentences:
 def read_document(
     unit: Unit, limits: ReadLimits, splitting: Splitting = WHOLE_LINES
 ) -> tuple[Sentences, Sentences]:
-    """Read both sides of a document pair; blank lines part paragraphs.
+    """Read both sides of a document pair; blank lines separate paragraphs.
 
     A side whose file is missing has no sentences.
 
-    A line that is no text (not UTF-8, over the limit, with a control character) is a sentence too,
-    so that, where a line is a sentence, the numbers of the sentences are those of the lines that
-    are not blank.
+    A line that is not text (not UTF-8, over the limit, with a control character) counts as a
+    sentence, so if lines are not split, sentences are numbered like the lines that are not blank.
 
     Args:
         unit: The document pair.
@@ -73,7 +72,7 @@ def read_document(
 
 
 def no_sentences(name: str) -> Sentences:
-    """Return a side without any."""
+    """Return a side without sentences."""
     none = np.zeros(0, np.int64)
     return Sentences(name, pa.array([], pa.string()), none, none, {})
 
@@ -107,8 +106,8 @@ def sentences_of(
 
     Args:
         name: The file's name.
-        texts: All its lines, blank ones too, strings without nulls.
-        problems: Why a line is no text, by its place.
+        texts: All its lines, including blank ones, strings without nulls.
+        problems: Reasons of lines that are not text, by index.
         splitting: How lines are cut into sentences.
         language: The language of the side.
     """
@@ -117,7 +116,7 @@ def sentences_of(
     marks = marks.copy() if problems else marks
     marks[list(problems)] = True
     rows = np.flatnonzero(marks)
-    # A new paragraph begins where a line before was blank.
+    # A new paragraph begins after a blank line.
     begins = np.zeros(len(rows), np.int64)
     begins[1:] = np.diff(rows) > 1
     place = {int(row): number for number, row in enumerate(rows.tolist()) if row in problems}
@@ -147,7 +146,7 @@ def sentences_of(
 def _apply(
     rules: CharacterRules, texts: pa.StringArray, role: str, problems: dict[int, Problem]
 ) -> pa.StringArray:
-    """Return texts as they are kept; those that are rejected for a character keep their text."""
+    """Return the normalized texts; those rejected for a character keep their original text."""
     listed = texts.to_pylist()
     apply_rules({role: listed}, rules, problems, lambda _side, _row: False)
     return pa.array(listed, pa.string())

@@ -17,10 +17,10 @@ class SentenceWords:
     """One side of a document, cut into words.
 
     Attributes:
-        offsets: Where each sentence's words begin, int64 ``[sentence + 1]``.
-        letter_offsets: Where each word's letters begin, int64 ``[word + 1]``.
+        offsets: Start of each sentence's words, int64 ``[sentence + 1]``.
+        letter_offsets: Start of each word's letters, int64 ``[word + 1]``.
         letters: Folded code points, int32.
-        frequency: Share of the side's words that are this one, float32 ``[word]``.
+        frequency: Relative frequency of each word on its side, float32 ``[word]``.
     """
 
     offsets: np.ndarray

@@ -1,4 +1,4 @@
-"""Lines of a document are cut into sentences."""
+"""Splits lines of a document into sentences."""
 
 import dataclasses
 import unicodedata
@@ -22,10 +22,10 @@ class Splitting:
     """How lines become sentences.
 
     Attributes:
-        kind: ``none``: each line is a sentence, and blank lines part paragraphs. ``lines``: each
-            line is a paragraph, and is cut. ``paragraphs``: the lines up to a blank one are joined
-            to a paragraph, which is cut.
-        splitter: What finds sentences (`transforms.text.sentence_splitter`).
+        kind: ``none``: each line is a sentence, and blank lines separate paragraphs. ``lines``:
+            each line is a paragraph, which is split. ``paragraphs``: the lines up to a blank one
+            are joined to a paragraph, which is split.
+        splitter: Name and version of the splitter (`transforms.text.sentence_splitter`).
     """
 
     kind: SplitKind = "none"
@@ -36,10 +36,10 @@ WHOLE_LINES = Splitting()
 
 
 def splitting_of(kind: SplitKind) -> Splitting:
-    """Return how lines are cut, with the splitter that is installed here.
+    """Return the settings of splitting, with the installed splitter.
 
     Raises:
-        ConfigError: They are to be cut, and none is.
+        ConfigError: Lines are to be split, but no splitter is installed.
     """
     return WHOLE_LINES if kind == "none" else Splitting(kind, sentence_splitter.choose_splitter())
 
@@ -52,7 +52,7 @@ class CutLines:
         texts: Their texts, without white space at their ends.
         lines: The line in which each begins, from 0.
         paragraphs: Paragraph of each, from 0.
-        spaced: Whether white space or a line break stands before each.
+        spaced: Whether white space or a line break precedes each.
     """
 
     texts: list[str]
@@ -75,13 +75,13 @@ def split_lines(
 
     Args:
         texts: The lines.
-        paragraphs: Paragraph of each, as blank lines part them, rising, int64 ``[line]``.
-        whole: Lines that are sentences as they are: those that are no text.
-        splitting: How they are cut.
+        paragraphs: Paragraph of each, separated by blank lines, ascending, int64 ``[line]``.
+        whole: Lines that are not split, because they are not text.
+        splitting: How they are split.
         language: Their language.
 
     Raises:
-        WorkerError: The splitter is not the one that the run names.
+        WorkerError: The splitter is not the planned one.
     """
     sentence_splitter.check_installed(splitting.splitter)
     made = CutLines([], [], [], [])
@@ -104,7 +104,7 @@ def split_lines(
 
 
 def _joined(lines: Sequence[str]) -> tuple[str, list[int]]:
-    """Return lines as one text, and where each ends in it."""
+    """Return lines as one text, and the end of each in it."""
     parts: list[str] = []
     ends: list[int] = []
     size = 0
@@ -119,7 +119,7 @@ def _joined(lines: Sequence[str]) -> tuple[str, list[int]]:
 
 
 def _is_unspaced(character: str) -> bool:
-    """Tell whether a character is of a script without spaces, or its punctuation."""
+    """Tell whether a character is a letter or punctuation of a script without spaces."""
     if not character or _WIDE_WITH_SPACES.match(character):
         return False
     return unicodedata.east_asian_width(character) in "WF" or bool(_UNSPACED.match(character))
@@ -128,7 +128,7 @@ def _is_unspaced(character: str) -> bool:
 def _stretches(
     paragraphs: np.ndarray, whole: frozenset[int], kind: SplitKind
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield the lines that are cut together, half-open, and whether a paragraph begins there."""
+    """Yield ranges of lines to split together, half-open, and whether a paragraph begins there."""
     count = len(paragraphs)
     if kind == "lines":
         yield from ((line, line + 1, True) for line in range(count))

@@ -42,13 +42,13 @@ class EncoderReference(LoadableReference):
         """Return the encoder with its head, loaded once in a process.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the one that is meant.
+            ConfigError: It cannot be loaded, or is not the planned one.
             WorkerError: It fails on whatever it is given.
         """
         return STORE.load(self)
 
     def with_threads(self, threads: int) -> "EncoderReference":
-        """Return a reference to the same encoder that works on so many batches at once."""
+        """Return a reference to the same encoder that processes a number of batches at once."""
         return dataclasses.replace(self, threads=threads)
 
 
@@ -100,7 +100,7 @@ def load(reference: EncoderReference) -> Any:  # noqa: ANN401 - a models.encoder
     """Load an encoder with its head.
 
     Raises:
-        ConfigError: It cannot be loaded, or is not the intended one.
+        ConfigError: It cannot be loaded, or is not the planned one.
     """
     neural = _neural()
     one_thread()

@@ -11,13 +11,13 @@ from pairweave.transforms.errors import PairweaveError, WorkerError
 ALIGNER_FAILED = "aligner_failed"
 
 ALWAYS_ALLOWED = 8
-"""This many pairs of a shard may fail, however few it has."""
+"""Number of pairs of a shard that may always fail, whatever its size."""
 
 ALLOWED_SHARE = 0.01
-"""The share of a shard's pairs that may fail; beyond it the model is at fault, not the pairs."""
+"""The share of a shard's pairs that may fail; if more do, the model is considered faulty."""
 
 MAX_DETAIL = 200
-"""Characters of an error in the detail of a rejected pair."""
+"""Maximum length of an error in the detail of a rejected pair, in characters."""
 
 Rejected = dict[int, tuple[str, str]]
 Align = Callable[[pa.Table], tuple[pa.Table, Rejected]]
@@ -25,12 +25,12 @@ Kinds = tuple[type[BaseException], ...]
 
 
 def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Table, Rejected]:
-    """Align a table; a pair that makes the aligner fail is rejected alone.
+    """Align a table; only pairs that make the aligner fail are rejected.
 
-    Where the whole table fails, the pairs that fail by themselves are found by halving it, and
-    the others are aligned once more together: their links are those of a table without the
-    failing pairs. A pair is rejected only if it fails alone, and fails alone again after the
-    aligner has been shown to work; so a transient fault rejects nothing.
+    If the whole table fails, bisection finds the pairs that fail on their own, and the others are
+    aligned together again: their links are those of a table without the failing pairs. A pair is
+    rejected only if it fails alone, and fails alone again after the aligner has been shown to work,
+    so a transient fault rejects nothing.
 
     Args:
         align: Turns these into LINKED rows and rejected ones, by row.
@@ -39,11 +39,11 @@ def align_isolated(align: Align, table: pa.Table, fatal: Kinds) -> tuple[pa.Tabl
         fatal: Errors that are not a pair's fault, such as exhausted memory; raised unchanged.
 
     Returns:
-        What ``align`` does, the failing pairs among the rejected.
+        The result of ``align``, with the failing pairs among the rejected.
 
     Raises:
-        WorkerError: Too many pairs fail for the fault to be theirs, or something other than a pair
-            fails.
+        WorkerError: Too many pairs fail, so the aligner is faulty, or the failure is not caused by
+            single pairs.
     """
     together = _failure(align, table, fatal)
     if not isinstance(together, str):
@@ -72,11 +72,11 @@ def check_sound(align: Align, columns: Sequence[str], fatal: Kinds) -> None:
 
     Args:
         align: As above.
-        columns: What its tables hold: those of TOKENS, or of PAIRS if it cuts tokens itself.
+        columns: Columns of its tables: those of TOKENS, or of PAIRS if it cuts tokens itself.
         fatal: As above.
 
     Raises:
-        WorkerError: It cannot, so it can align nothing.
+        WorkerError: It cannot, so it cannot align anything.
     """
     failure = _failure(align, PROBE.select(columns), fatal)
     if isinstance(failure, str):
@@ -91,7 +91,7 @@ def _failing_alone(align: Align, table: pa.Table, fatal: Kinds) -> dict[int, str
     """
     most = max(ALWAYS_ALLOWED, int(ALLOWED_SHARE * table.num_rows))
     failed: dict[int, str] = {}
-    parts = _halves(0, table.num_rows)  # that the whole fails is known
+    parts = _halves(0, table.num_rows)  # the whole table is known to fail
     while parts:
         start, stop = parts.pop()
         failure = _failure(align, table.slice(start, stop - start), fatal)
@@ -117,7 +117,7 @@ def _halves(start: int, stop: int) -> list[tuple[int, int]]:
 
 
 def _failure(align: Align, table: pa.Table, fatal: Kinds) -> str | tuple[pa.Table, Rejected]:
-    """Align; an error becomes one line of text, so that its traceback keeps no memory alive."""
+    """Align; return an error as one line of text, so that its traceback keeps no memory alive."""
     try:
         return align(table)
     except fatal:

@@ -22,10 +22,10 @@ class Hosting:
     """Settings of hosting the encoder, which do not change the output.
 
     Attributes:
-        large_model: Whether a machine's worker processes share one copy, which one of them holds.
-        model_copies: How many copies they share instead; None for one in each process, or the
-            one of ``large_model``.
-        accelerator: Beam's resource hint for the step that aligns, and for no other.
+        large_model: Whether a machine's worker processes share one copy, held by one of them.
+        model_copies: Number of copies that they share instead; None for one in each process, or
+            the one of ``large_model``.
+        accelerator: Beam's resource hint for the alignment step only.
     """
 
     large_model: bool = False
@@ -42,7 +42,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
     """Loads the encoder on a worker and aligns shards with it, each a batch of its own."""
 
     def __init__(self, reference: EncoderReference, hosting: Hosting) -> None:
-        """Keep the settings; nothing is loaded before a worker needs it."""
+        """Keep the settings; the encoder is loaded when a worker needs it."""
         super().__init__(
             min_batch_size=1,
             max_batch_size=1,
@@ -64,7 +64,7 @@ class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
     ) -> list[Shard]:
         """Align shards; pairs that cannot be aligned move to their rejected rows.
 
-        ``model`` is a proxy where processes share it: then tables travel as Arrow streams, since
+        ``model`` is a proxy if processes share it; then tables are sent as Arrow streams, because
         anything else would be pickled.
         """
         aligned = []
@@ -86,12 +86,12 @@ class AlignerHandler(ModelHandler[Shard, Shard, LoadedEncoder]):
         return "pairweave"
 
     def get_resource_hints(self) -> dict[str, str]:
-        """Ask for the accelerator; Beam passes this on only to the step that holds the model."""
+        """Request the accelerator; Beam passes this on only to the step that holds the model."""
         accelerator = self._hosting.accelerator
         return {} if accelerator is None else {"accelerator": accelerator}
 
     def update_model_path(self, model_path: str | None = None) -> None:
-        """Load from another directory from now on, which a side input named."""
+        """Load from the directory that a side input names from now on."""
         if model_path:
             config = dataclasses.replace(self._reference.config, model=model_path)
             self._reference = dataclasses.replace(self._reference, config=config, digest=None)
@@ -106,11 +106,11 @@ class AlignShards(beam.PTransform[Shards, Shards]):
         hosting: Hosting | None = None,
         metadata: beam.PCollection[ModelMetadata] | None = None,
     ) -> None:
-        """Set which encoder to use, and where it is held.
+        """Set the encoder, and how workers hold it.
 
         Args:
-            reference: Which encoder.
-            hosting: Where it is held.
+            reference: Reference to the encoder.
+            hosting: How workers hold it.
             metadata: A side input that names the directory of the model in use, for a streaming
                 graph; the model changes between shards. None takes the reference's.
 

@@ -41,11 +41,11 @@ class LoadedEncoder:
     """
 
     def __init__(self, reference: EncoderReference) -> None:
-        """Load the encoder, and check that it can align anything.
+        """Load the encoder, and check that it can align pairs.
 
         Raises:
-            ConfigError: It cannot be loaded, or is not the intended one.
-            WorkerError: It fails on whatever it is given.
+            ConfigError: It cannot be loaded, or is not the planned one.
+            WorkerError: It fails on any pair.
         """
         self._reference = reference
         self._lock = threading.Lock()
@@ -82,12 +82,12 @@ class LoadedEncoder:
         return self
 
     def align_stream(self, stream: bytes) -> tuple[bytes, Rejected, str]:
-        """Do what `align` does with tables as Arrow streams, for a caller in another process."""
+        """Align as `align` does, with Arrow streams for a caller in another process."""
         linked, rejected, digest = self.align(from_stream(stream))
         return to_stream(linked).to_pybytes(), rejected, digest
 
     def _align(self, table: pa.Table) -> tuple[pa.Table, Rejected]:
-        """Align; an error names no path, for it becomes a rejected pair's detail."""
+        """Align; an error must not contain paths, because it becomes a rejected pair's detail."""
         try:
             return self._aligner.align_or_reject(table)
         except WorkerError as error:
@@ -102,7 +102,7 @@ class LoadedEncoder:
         return (ConfigError, OSError, MemoryError, *encoder_reference.out_of_memory())
 
     def _take(self, reference: EncoderReference) -> None:
-        self._aligner = None  # its memory is free before the next one measures what is
+        self._aligner = None  # free its memory before the next model measures the free memory
         self._aligner = encoder_reference.load(reference)
         given = reference.config.tokens == "given"
         columns = (schemas.TOKENS if given else schemas.PAIRS).names
@@ -112,15 +112,15 @@ class LoadedEncoder:
             raise WorkerError(f"{self._model}: {error}") from None
 
     def _refresh(self) -> None:
-        """Load the model that is published in the watched directory, if it is another one.
+        """Load the model that is published in the watched directory, if it has changed.
 
-        While its files are being written, the model in use stays.
+        While its files are being written, the current model is kept.
         """
         watched = self._reference.config.model
         before = encoder_reference.stamp(watched)
         if before == self._stamp and self._aligner is not None:
             return
-        # A link that moves on while its files are read must not mix two models.
+        # If the link moves while files are read, two models must not be mixed.
         config = dataclasses.replace(self._reference.config, model=os.path.realpath(watched))
         try:
             found = encoder_reference.find(config)

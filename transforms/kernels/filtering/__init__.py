@@ -1,1 +1,1 @@
-"""What the rules of the job ``filter`` measure: characters, words, marks and their overlap."""
+"""Measurements of the rules of the job ``filter``: characters, words, marks, their overlap."""

@@ -1,7 +1,7 @@
-"""Characters and words of texts: how many are letters, of which script, and which words repeat.
+"""Characters and words of texts: counts of letters by script, and repeated words.
 
 A word is a run of letters, marks and digits; in a script without spaces it is one letter with its
-marks. A table gives the class of every code point; `transforms.filtering.scripts.classes` makes it.
+marks. A table gives the class of every code point (`transforms.filtering.scripts.classes`).
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ SCRIPT = 0x3F
 LETTER = 1 << 6
 """Alphabetic, or a combining mark."""
 MARK = 1 << 7
-"""A combining mark: it belongs to the letter before it and has no script of its own."""
+"""A combining mark, which belongs to the letter before it and has no script of its own."""
 DIGIT = 1 << 8
 """A decimal digit."""
 WHITE = 1 << 9
@@ -27,17 +27,17 @@ CAPITAL = 1 << 10
 UNSPACED = 1 << 11
 """A letter of a script without spaces between words."""
 CLOSING = 1 << 12
-"""A quotation mark or closing bracket, behind which the end of a sentence may stand."""
+"""A quotation mark or closing bracket, which may follow the end of a sentence."""
 
 MOST_PERIOD = 8
-"""Longest block of words whose repetition is looked for."""
+"""Maximum length of a block of words that is checked for repetition."""
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
 
 
 class Characters(NamedTuple):
-    """What the characters of each text are: int64 arrays ``[text]``.
+    """Counts of the characters of each text, int64 ``[text]``.
 
     Attributes:
         visible: Characters other than white space.
@@ -45,8 +45,8 @@ class Characters(NamedTuple):
         expected: Letters, without marks, of the scripts that are expected or of no script.
         other: Letters, without marks, of the scripts of the other side.
         bases: Letters without marks.
-        written: Words as they are written: what white space parts, and each letter of a script
-            without spaces.
+        written: Words separated by white space, with each letter of a script without spaces as a
+            word.
     """
 
     visible: np.ndarray
@@ -61,9 +61,9 @@ class Words(NamedTuple):
     """The words of texts.
 
     Attributes:
-        offsets: Where each text's words begin, int64 ``[text + 1]``.
+        offsets: Start of each text's words, int64 ``[text + 1]``.
         hashes: FNV-1a of each word's UTF-8, uint64 ``[word]``.
-        lengths: Its length in code points, int32 ``[word]``.
+        lengths: Length of each word in code points, int32 ``[word]``.
         capital: Whether it begins with a capital letter or a digit, bool ``[word]``.
     """
 
@@ -85,8 +85,8 @@ def scan(
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
-        offsets: Where each text begins, int64 ``[text + 1]``.
-        classes: Of every code point, uint16.
+        offsets: Start of each text, int64 ``[text + 1]``.
+        classes: Class of every code point, uint16.
         expected_scripts: Bits of the scripts of each text's language, uint64 ``[text]``.
         other_scripts: Bits of the scripts that only the other side has, uint64 ``[text]``.
     """
@@ -165,7 +165,7 @@ def copied(
     target: Words,
     names: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of target words, and of their characters, that the source holds as well.
+    """Return the shares of target words, and of their characters, that also occur in the source.
 
     Each source word accounts for one equal target word.
 
@@ -175,7 +175,7 @@ def copied(
         names: Whether words that begin with a capital letter or a digit are left out ``[pair]``.
 
     Returns:
-        float32 ``[pair]`` twice; 0 where no target word counts.
+        float32 ``[pair]`` twice; 0 if no target word counts.
     """
     pairs = len(source.offsets) - 1
     by_word = np.zeros(pairs, np.float32)
@@ -217,7 +217,7 @@ def copied(
 
 
 _SPENT = -1
-"""All copies of a source word are accounted for; 0 would free its slot."""
+"""Marks a source word whose copies are all used; 0 would free its slot."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -231,12 +231,12 @@ def _slot(keys: np.ndarray, times: np.ndarray, mask: np.uint64, key: np.uint64) 
 
 @numba.njit(nogil=True, cache=True)
 def repetition(words: Words) -> np.ndarray:
-    """Return the largest share of a text's words that repeats one block at once.
+    """Return the largest share of a text's words that is a repetition of one block.
 
-    A block of one to `MOST_PERIOD` words counts where it stands three times or more in a row.
+    A block of one to `MOST_PERIOD` words counts if it occurs three times or more in a row.
 
     Returns:
-        float32 ``[text]``; 0 where no block does.
+        float32 ``[text]``; 0 if no block is repeated.
     """
     texts = len(words.offsets) - 1
     shares = np.zeros(texts, np.float32)
@@ -272,10 +272,10 @@ def mean_lengths(words: Words) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def last_characters(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the last code point of each text behind which only closing marks and blanks stand.
+    """Return the last code point of each text that is not a closing mark or white space.
 
     Returns:
-        int32 ``[text]``; 0 where there is none.
+        int32 ``[text]``; 0 if there is none.
     """
     texts = len(offsets) - 1
     found = np.zeros(texts, np.int32)

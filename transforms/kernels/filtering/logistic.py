@@ -1,4 +1,4 @@
-"""Logistic regression: the probability of a pair, added up in one order on every machine."""
+"""Logistic regression: the probability of a pair, summed in the same order on every machine."""
 
 import math
 
@@ -16,7 +16,7 @@ def probabilities(evidence: np.ndarray, weights: np.ndarray, bias: float) -> np.
     Args:
         evidence: float32 ``[column, pair]``.
         weights: float64 ``[column]``.
-        bias: Added to the weighted sum.
+        bias: Constant added to the weighted sum.
 
     Returns:
         float32 ``[pair]``, in [0, 1].

@@ -1,27 +1,26 @@
 """Marks in texts: numbers, web and e-mail addresses, placeholders, tags and HTML entities.
 
-At each position the first of these that begins there is taken, in this order. Letters are ASCII,
-of any case; lengths are limited, so that no text takes quadratic time.
+At each position, the first of these that matches is used, in this order. Letters are ASCII, of any
+case; lengths are limited, so that no text takes quadratic time.
 
-- web address: ``http://``, ``https://``, ``ftp://`` or ``www.``, not behind a letter or digit, up
+- web address: ``http://``, ``https://``, ``ftp://`` or ``www.``, not after a letter or digit, up
   to white space or one of ``<>"``, less punctuation at its end;
 - tag: ``<`` or ``</``, a letter, then anything but ``<>`` up to ``>``;
 - placeholder: ``{{x}}``, ``{x}``, ``${x}``, ``%s``, ``%1$s``, ``%(x)s`` and the like;
 - entity: ``&amp;``, ``&#39;``, ``&#x27;``;
-- e-mail address: a local part, ``@``, and names of which the last follows a full stop;
-- number: digits of any script. One to three digits join with groups of three digits behind them,
-  all parted by the same comma, full stop, apostrophe or space.
+- e-mail address: a local part, ``@``, and names, the last of which follows a full stop;
+- number: digits of any script. One to three digits join with groups of three digits after them,
+  all separated by the same comma, full stop, apostrophe or space.
 
-Marks of one kind are equal where their hashes are: numbers by their digits alone, so that 1 000,
-1,000, 1.000 and 1000 are one number; tags by name and whether they close; placeholders and
-entities by their text; addresses are all equal, since translations often name the page of their
-own language.
+Marks of one kind are equal if their hashes are: numbers by their digits alone, so that 1 000,
+1,000, 1.000 and 1000 are equal; tags by name and whether they close; placeholders and entities by
+their text; all addresses are equal, because translations often link to the page of their own
+language.
 
-Other digits parted by a mark are numbers of their own, so that 10:30 and 10.30, 2020-01-02 and
-02.01.2020, 3.5 and 3,5 have the same ones. Digits behind a decimal mark (a comma or full stop that
-does not also part what is on either side of them) lose the zeros at their end: 3.50 is 3.5. Where
-nothing is left, as in 1.0, they are a mark of the kind `ZEROS`, which equals nothing and is
-compared with nothing.
+Other digits separated by a mark are separate numbers, so that 10:30 and 10.30, 2020-01-02 and
+02.01.2020, 3.5 and 3,5 have the same numbers. Digits after a decimal mark (a comma or full stop
+that does not also separate groups on either side) lose their trailing zeros: 3.50 is 3.5. If
+nothing is left, as in 1.0, they are a mark of the kind `ZEROS`, which is not compared.
 """
 
 from typing import NamedTuple
@@ -66,12 +65,12 @@ class Marks(NamedTuple):
     """The marks of texts, in order.
 
     Attributes:
-        offsets: Where each text's marks begin, int64 ``[text + 1]``.
+        offsets: Start of each text's marks, int64 ``[text + 1]``.
         kinds: `ADDRESS` to `ZEROS`, int8 ``[mark]``.
         hashes: Equal for equal marks of a kind, uint64 ``[mark]``.
         starts: First byte in the data, int64 ``[mark]``.
-        ends: Byte behind the last, int64 ``[mark]``.
-        digits: How often each digit stands in the numbers of a text, int32 ``[text, 10]``.
+        ends: End in the data, exclusive, int64 ``[mark]``.
+        digits: Counts of each digit in the numbers of a text, int32 ``[text, 10]``.
     """
 
     offsets: np.ndarray
@@ -110,7 +109,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
         while at < end:
             lead = data[at]
             if lead < 0x80 and not mails:
-                # Nearly all of a text: no mark begins here.
+                # This is the usual case: no mark begins here.
                 quick = not _BEGINNINGS[lead]
                 if _SCHEMES[lead]:
                     second = data[at + 1] | 32 if at + 1 < end else 0
@@ -168,7 +167,7 @@ def find_marks(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> Ma
                 places[0, marks] = at
                 places[1, marks] = stop
                 marks += 1
-                at = step_back(data, stop, at)  # what is next looks at the last character
+                at = step_back(data, stop, at)  # the next character is checked against the last one
             point, width = decode(data, at, end)
             behind_word = classes[point] & (LETTER | DIGIT) != 0
             inside_local = bool(point < 0x80 and _LOCAL[point])
@@ -209,7 +208,7 @@ def _hash(data: np.ndarray, at: Integer, end: Integer) -> np.uint64:
 
 @numba.njit(nogil=True, cache=True)
 def _begins(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bool:
-    """Tell whether a lower-case ASCII word stands at a place, whatever its case there."""
+    """Tell whether the text at a position is an ASCII word (given in lower case), in any case."""
     if at + len(word) > end:
         return False
     for place in range(len(word)):
@@ -223,7 +222,7 @@ def _begins(data: np.ndarray, at: Integer, end: Integer, word: np.ndarray) -> bo
 
 @numba.njit(nogil=True, cache=True)
 def _address(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
-    """Return where a web address ends; its own start where none begins."""
+    """Return the end of a web address; the start itself if there is none."""
     if _begins(data, at, end, _HTTP) or _begins(data, at, end, _FTP):
         begin = at + (7 if data[at] | 32 == 104 else 6)
     elif _begins(data, at, end, _HTTPS):
@@ -248,7 +247,7 @@ def _address(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -
 
 @numba.njit(nogil=True, cache=True)
 def _email(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return where an e-mail address ends; its own start where none begins."""
+    """Return the end of an e-mail address; the start itself if there is none."""
     place: Integer = at
     while place < end and _LOCAL[data[place]] and place - at < MOST_LOCAL:
         place += 1
@@ -274,7 +273,7 @@ def _email(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _tag(data: np.ndarray, at: Integer, end: Integer) -> tuple[Integer, np.uint64]:
-    """Return where a tag ends and what it is hashed to; its own start where none begins."""
+    """Return the end and the hash of a tag; the start itself if there is none."""
     place: Integer = at + 1
     digest = OFFSET
     if place < end and data[place] == 47:
@@ -308,7 +307,7 @@ def _name_end(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _placeholder(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return where a placeholder ends; its own start where none begins."""
+    """Return the end of a placeholder; the start itself if there is none."""
     if data[at] == 37:
         place: Integer = at + 1
         if place < end and data[place] == 40:
@@ -356,7 +355,7 @@ def _is_conversion(byte: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
-    """Return where an HTML entity ends; its own start where none begins."""
+    """Return the end of an HTML entity; the start itself if there is none."""
     place: Integer = at + 1
     if place < end and data[place] == 35:
         place += 1
@@ -381,10 +380,10 @@ def _entity(data: np.ndarray, at: Integer, end: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
-    """Count the marks of a kind that have no equal on the other side.
+    """Count the marks of a kind without an equal one on the other side.
 
-    Numbers that have the same digits on both sides, in whatever order, all have one: dates and
-    times are written in too many ways.
+    If the numbers of both sides have the same digits, in any order, all have a counterpart, because
+    dates and times are written in many ways.
 
     Args:
         source: Marks of the sources.
@@ -392,7 +391,7 @@ def unmatched(source: Marks, target: Marks, kind: Integer) -> np.ndarray:
         kind: The kind.
 
     Returns:
-        Those of the source, those of the target, and all marks of the kind on both sides, int64
+        Unmatched marks of the source, of the target, and all marks of the kind on both sides, int64
         ``[3, pair]``.
     """
     pairs = len(source.offsets) - 1
@@ -434,7 +433,7 @@ def _of_kind(marks: Marks, text: Integer, kind: Integer) -> np.ndarray:
 
 @numba.njit(nogil=True, cache=True)
 def count_kind(marks: Marks, kind: Integer) -> np.ndarray:
-    """Return how many marks of a kind each text has, int64 ``[text]``."""
+    """Return the number of marks of a kind in each text, int64 ``[text]``."""
     texts = len(marks.offsets) - 1
     counts = np.zeros(texts, np.int64)
     for text in range(texts):
@@ -449,7 +448,7 @@ def mask_texts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Replace addresses, e-mail addresses and numbers by one control character for each kind.
 
-    Numbers with nothing between them but one of the marks that part groups are replaced together.
+    Numbers with only a group separator between them are replaced together.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
@@ -457,7 +456,7 @@ def mask_texts(
         marks: Their marks.
 
     Returns:
-        UTF-8 of the masked texts, and where each begins from 0, int64 ``[text + 1]``.
+        UTF-8 of the masked texts, and the start of each from 0, int64 ``[text + 1]``.
     """
     texts = len(offsets) - 1
     masked = np.empty(offsets[texts] - offsets[0], np.uint8)

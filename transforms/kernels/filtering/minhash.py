@@ -1,9 +1,9 @@
-"""MinHash of pairs of texts (Broder 1997): signatures that estimate how many shingles are common.
+"""MinHash of pairs of texts (Broder 1997): signatures that estimate the share of common shingles.
 
-The shingles of a text are its runs of `SHINGLE` characters, white space and signs being one space;
-a shorter text is one shingle. The shingles of a pair are those of both sides, each with its side.
-The share of equal values in two signatures estimates the Jaccard index of the two pairs: common
-shingles over all.
+The shingles of a text are its runs of `SHINGLE` characters, with white space and symbols reduced to
+one space; a shorter text is one shingle. The shingles of a pair are those of both sides, each with
+its side. The share of equal values in two signatures estimates the Jaccard index of the two pairs:
+common shingles divided by all shingles.
 """
 
 import numba
@@ -14,8 +14,8 @@ from pairweave.transforms.kernels.sampling import mix64
 from pairweave.transforms.kernels.text.utf8 import decode
 
 SHINGLE = 5
-"""Characters of a shingle, as Lee et al. (2022) and others count words for documents; a sentence
-has too few words for that."""
+"""Number of characters in a shingle. For documents, Lee et al. (2022) and others use words, but a
+sentence has too few."""
 
 SPACE = 32
 
@@ -40,9 +40,9 @@ def signatures(
         source_offsets: Where each begins, int64 ``[pair + 1]``.
         target: UTF-8 of the targets.
         target_offsets: Where each begins.
-        folded: What each code point counts as; `SPACE` for what parts words, uint32 ``[1114112]``.
+        folded: Replacement of each code point; `SPACE` for separators, uint32 ``[1114112]``.
         factors: Odd numbers, one for each value of a signature, uint32 ``[value]``.
-        terms: Numbers, likewise. Value ``i`` is the least ``factor[i] · hash + term[i]`` modulo
+        terms: Likewise; value ``i`` is the minimum of ``factor[i] · hash + term[i]`` modulo
             2^32 over the hashes of all shingles (linear permutations; Bohman et al. 2000).
 
     Returns:
@@ -69,7 +69,7 @@ def signatures(
 def _fold(
     data: np.ndarray, at: Integer, end: Integer, folded: np.ndarray, points: np.ndarray
 ) -> Integer:
-    """Write a text's folded code points, spaces joined and none at an end; return how many."""
+    """Write a text's folded code points, with spaces merged and trimmed; return their number."""
     size = 0
     while at < end:
         point, width = decode(data, at, end)
@@ -90,7 +90,7 @@ def _add(
     terms: np.ndarray,
     minima: np.ndarray,
 ) -> Integer:
-    """Lower a pair's signature by the shingles of a side; return how many there are."""
+    """Update a pair's signature with the shingles of a side; return their number."""
     if not size:
         return 0
     shingles = max(1, size - SHINGLE + 1)
@@ -111,8 +111,8 @@ def band_keys(signature: np.ndarray, bands: Integer, rows: Integer) -> np.ndarra
 
     Args:
         signature: uint32 ``[pair, value]``.
-        bands: How many.
-        rows: Values of a band.
+        bands: Number of bands.
+        rows: Number of values in a band.
 
     Returns:
         uint64 ``[band, pair]``; pairs with an equal band have an equal key.
@@ -152,14 +152,14 @@ def first_alike(
     ends: np.ndarray,
     least: Integer,
 ) -> np.ndarray:
-    """Find for each pair the first leader whose code agrees with its own in enough places.
+    """Find for each pair the first leader whose code agrees with its own in enough values.
 
     Args:
         pairs: Codes of pairs, uint8 ``[pair, value]``.
         leaders: Codes of leaders, uint8 ``[leader, value]``.
-        begins: Where the leaders begin that a pair is compared with, int64 ``[pair]``.
-        ends: Where they end.
-        least: Values that must agree.
+        begins: Index of the first leader to compare each pair with, int64 ``[pair]``.
+        ends: Index after the last one.
+        least: Minimum number of values that must agree.
 
     Returns:
         The leader, -1 for none, int64 ``[pair]``.

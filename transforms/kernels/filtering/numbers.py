@@ -1,6 +1,6 @@
-"""Numbers in texts: where they end, and what equal ones have in common.
+"""Numbers in texts: their ends, and hashes that are the same for equal numbers.
 
-`pairweave.transforms.kernels.filtering.marks` says what a number is.
+`pairweave.transforms.kernels.filtering.marks` defines numbers.
 """
 
 import numba
@@ -11,11 +11,11 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.utf8 import decode
 
 GROUP = 3
-"""Digits of a group behind the first one."""
+"""Number of digits in each group after the first."""
 
 OFFSET = np.uint64(0xCBF29CE484222325)
 PRIME = np.uint64(0x100000001B3)
-"""Of the 64-bit FNV-1a hash (Fowler, Noll and Vo)."""
+"""Constants of the 64-bit FNV-1a hash (Fowler, Noll and Vo)."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -33,15 +33,16 @@ def read_number(
     Args:
         data: UTF-8.
         at: Its first byte.
-        end: Of the text.
-        classes: Of every code point.
-        before: The mark between the number before and this one, 0 if there is more or no number.
-        last: The mark before the last group of that number.
-        digits: Receives how often each digit stands in the text, int32 ``[10]``.
+        end: End of the text.
+        classes: Class of every code point.
+        before: The mark between the previous number and this one; 0 if there is no number, or more
+            than a mark between them.
+        last: The mark before the last group of the previous number.
+        digits: Receives the counts of each digit in the text, int32 ``[10]``.
 
     Returns:
-        Where it ends, the hash of its digits, the mark before its last group, and whether it
-        consists of zeros behind a decimal mark.
+        Its end, the hash of its digits, the mark before its last group, and whether it consists of
+        zeros after a decimal mark.
     """
     stop, size, digest, short = _group(data, at, end, classes, OFFSET, digits)
     mark: Integer = 0
@@ -73,15 +74,15 @@ def _group(
     digest: np.uint64,
     digits: np.ndarray,
 ) -> tuple[Integer, Integer, np.uint64, np.uint64]:
-    """Return where digits end, how many they are, and the hash with and without zeros at the end.
+    """Return the end and number of digits, and their hash with and without trailing zeros.
 
     Args:
         data: UTF-8.
         at: The first digit.
-        end: Of the text.
-        classes: Of every code point.
-        digest: The hash of the digits before.
-        digits: Receives how often each digit stands there.
+        end: End of the text.
+        classes: Class of every code point.
+        digest: The hash of the previous digits.
+        digits: Receives the counts of each digit.
     """
     short = digest
     stop: Integer = at
@@ -102,7 +103,7 @@ def _group(
 
 @numba.njit(nogil=True, cache=True)
 def _digits_from(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarray) -> Integer:
-    """Return how many digits stand at a place, at most one more than `GROUP`."""
+    """Return the number of digits at a position, at most one more than `GROUP`."""
     place: Integer = at
     size: Integer = 0
     while place < end and size <= GROUP:
@@ -116,7 +117,7 @@ def _digits_from(data: np.ndarray, at: Integer, end: Integer, classes: np.ndarra
 
 @numba.njit(nogil=True, cache=True)
 def only_mark(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
-    """Return the mark that alone stands between the end of a number and a place; 0 if none does."""
+    """Return the mark between the end of a number and a position; 0 unless it is exactly one."""
     if begin < 0 or begin >= end:
         return 0
     point, width = decode(data, begin, end)
@@ -125,13 +126,13 @@ def only_mark(data: np.ndarray, begin: Integer, end: Integer) -> Integer:
 
 @numba.njit(nogil=True, cache=True)
 def _is_decimal(point: Integer) -> bool:
-    """Tell whether a mark may stand before the decimals of a number."""
+    """Tell whether a mark may precede the decimals of a number."""
     return point == 0x2C or point == 0x2E or point == 0x66B
 
 
 @numba.njit(nogil=True, cache=True)
 def _parts_groups(point: Integer) -> bool:
-    """Tell whether a mark may stand between groups of digits."""
+    """Tell whether a mark may separate groups of digits."""
     return (
         point == 0x20
         or point == 0x2C
@@ -148,10 +149,10 @@ def _parts_groups(point: Integer) -> bool:
 
 @numba.njit(nogil=True, cache=True)
 def _zero_of(point: Integer, classes: np.ndarray) -> Integer:
-    """Return the zero of a decimal digit's ten.
+    """Return the code point of zero in a digit's set of decimal digits.
 
-    Decimal digits are contiguous, from 0 to 9 (Unicode Standard, 4.6); several tens may stand one
-    behind the other, as the mathematical ones do.
+    A set is contiguous, from 0 to 9 (Unicode Standard, 4.6); several sets may be adjacent, such as
+    the mathematical digits.
     """
     if point < 0x80:
         return 48

@@ -8,17 +8,17 @@ from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text.utf8 import decode
 
 MOJIBAKE = 3
-"""The row of `count_signs` for traces of a wrong encoding; those before it are of brackets."""
+"""The row of `count_signs` for traces of a wrong encoding; earlier rows are for brackets."""
 
 
 @numba.njit(nogil=True, cache=True)
 def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Count brackets by shape, and traces of text read in a wrong encoding.
+    """Count brackets by shape, and traces of text decoded in a wrong encoding.
 
-    Such traces are U+FFFD, C1 controls other than U+0085, and what UTF-8 read as Latin-1 or
-    windows-1252 leaves: one of ``Â Ã Ð Ñ`` before U+0080 to U+00BF, ``â`` before U+20AC,
-    U+201A or U+201E. Behind two capital letters, as in ``IRMÃ »``, no-break spaces and angle quotes
-    are right.
+    Such traces are U+FFFD, C1 controls other than U+0085, and the typical results of decoding UTF-8
+    as Latin-1 or windows-1252: one of ``Â Ã Ð Ñ`` before U+0080 to U+00BF, ``â`` before U+20AC,
+    U+201A or U+201E. After two capital letters, as in ``IRMÃ »``, no-break spaces and angle quotes
+    are legitimate.
 
     Args:
         data: UTF-8 of all texts, uint8 ``[byte]``.
@@ -64,13 +64,13 @@ def count_signs(data: np.ndarray, offsets: np.ndarray, classes: np.ndarray) -> n
 
 @numba.njit(nogil=True, cache=True)
 def _follows_word(point: Integer) -> bool:
-    """Tell whether a character is a no-break space or an angle quote, which rightly end words."""
+    """Tell whether a character is a no-break space or an angle quote, which may follow a word."""
     return point == 0xA0 or point == 0xAB or point == 0xBB
 
 
 @numba.njit(nogil=True, cache=True)
 def _is_trace(last: Integer, point: Integer) -> bool:
-    """Tell whether a character behind another one shows that text was read in a wrong encoding."""
+    """Tell whether a character after another one is a trace of a wrong encoding."""
     if point == 0xFFFD or (point < 0xA0 and point != 0x85):
         return True
     if point < 0xC0:

@@ -15,7 +15,7 @@ NO_PATH = -1e30
 """The score of a position that no path reaches."""
 
 NO_BEAD = 255
-"""Instead of the last bead at a position that no path reaches."""
+"""Replaces the last bead at a position that no path reaches."""
 
 
 class Kinds(NamedTuple):

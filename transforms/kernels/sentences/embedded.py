@@ -4,13 +4,13 @@ The vector of consecutive sentences is the sum of theirs. A bead costs
 
     c(x, y) = 2 (1 - cos(x, y)) n(x) n(y) / ((1 - mean_s cos(x, y_s)) + (1 - mean_s cos(x_s, y)))
 
-with ``n`` the sentences of a side and ``s`` over the sentences of the other text, so that two
-sentences that have nothing to do with each other cost about 1. What a bead gains is what it costs
-to leave its sentences out, less its own cost.
+with ``n`` the number of sentences of a side and ``s`` over the sentences of the other text, so that
+two unrelated sentences cost about 1. The gain of a bead is the cost of skipping its sentences minus
+its own cost.
 
-Deliberate differences: the means are over all sentences, not over random ones, since the mean of
-cosines is the cosine's numerator with the mean of unit vectors. And consecutive sentences are not
-encoded together, so that each is encoded once.
+Deliberate differences: the means are over all sentences, not over random ones, because the mean
+cosine is one inner product with the mean of unit vectors. And consecutive sentences are not encoded
+together, so each is encoded once.
 """
 
 from typing import NamedTuple
@@ -40,10 +40,10 @@ class Embedded(NamedTuple):
         source_norms: Length of the vector of the ``run + 1`` source sentences up to each, float32
             ``[source sentence, run]``.
         target_norms: Likewise.
-        source_apart: 1 less the mean cosine of such a vector with those of the target sentences.
+        source_apart: 1 minus the mean cosine of such a vector with those of the target sentences.
         target_apart: Likewise, with those of the source sentences.
-        leave: Cost of leaving one sentence out.
-        weight: What a gain weighs.
+        leave: Cost of skipping one sentence.
+        weight: Weight of a gain.
     """
 
     products: np.ndarray
@@ -59,7 +59,7 @@ class Embedded(NamedTuple):
 def bead_cost(
     row: int, position: int, sources: int, targets: int, band: Band, embedded: Embedded
 ) -> float:
-    """Return what a bead with both sides costs, for each pair of its sentences.
+    """Return the cost of a bead with both sides, per pair of its sentences.
 
     Args:
         row: Source sentences up to the bead's end.
@@ -93,14 +93,14 @@ def bead_cost(
 
 @numba.njit(nogil=True, cache=True)
 def add_gains(row: int, band: Band, kinds: Kinds, embedded: Embedded, scores: np.ndarray) -> None:
-    """Add what the beads that end in a row of positions gain to their scores.
+    """Add the gains of the beads that end in a row of positions to their scores.
 
     Args:
         row: The row.
         band: The positions.
         kinds: The kinds of beads.
         embedded: The vectors.
-        scores: Scores so far, float64 ``[position of the row, kind]``; those of `NO_PATH` stay.
+        scores: Scores so far, float64 ``[position of the row, kind]``; `NO_PATH` is not changed.
     """
     low = band.low[row]
     for position in range(low, band.high[row]):
@@ -126,7 +126,7 @@ def best_beads(
         band: The positions.
         kinds: The kinds of beads.
         document: The document.
-        weights: Of the ends of paragraphs.
+        weights: Weights of the ends of paragraphs.
         embedded: The vectors.
 
     Returns:
@@ -179,7 +179,7 @@ def best_beads_by_both(
 
 @numba.njit(nogil=True, cache=True)
 def path_costs(path: np.ndarray, band: Band, kinds: Kinds, embedded: Embedded) -> np.ndarray:
-    """Return the cost of each bead of a path for each pair of its sentences, float64 ``[bead]``.
+    """Return the cost of each bead of a path, per pair of its sentences, float64 ``[bead]``.
 
     0 for a bead with an empty side.
     """

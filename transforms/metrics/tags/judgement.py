@@ -1,4 +1,4 @@
-"""Sheets of tags for people to judge, and their agreement (Hanneman and Dinu 2020, 3.2)."""
+"""Sheets of tags for human judges, and their agreement (Hanneman and Dinu 2020, 3.2)."""
 
 import csv
 import dataclasses

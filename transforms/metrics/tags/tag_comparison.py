@@ -1,4 +1,4 @@
-"""Outputs with tags of two systems: whether their figures differ by more than chance."""
+"""Comparison of two systems' outputs with tags, with significance tests."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -33,13 +33,13 @@ def compare_tags(
     """Measure the outputs of two systems, and test each figure (`transforms.metrics.significance`).
 
     BLEU with tags as words is tested by sacreBLEU itself, all others in the same way. Shares are in
-    [0, 1]. Places of tags are tested over the lines that can be compared, of each system its own.
+    [0, 1]. Positions of tags are tested over the comparable lines of each system.
 
     Args:
         texts: Outputs, references and perhaps sources.
         baseline: The outputs of the other system, with the same references and sources.
-        config: What tags and words are.
-        spans: What the words of a tag are, for F1.
+        config: Settings of tags and words.
+        spans: Settings of the words of a tag, for F1.
         significance: How to test.
         name: The file of the other system.
         shift: See `transforms.metrics.tags.tag_metrics.evaluate_tags`.
@@ -77,11 +77,11 @@ _FIGURES: dict[str, tuple[str, OfSums | None]] = {
     "mean distance": ("positions", ratio),
     "failures": ("failures", _total),
 }
-"""The group of signatures that a figure is of, and its function of sums over lines."""
+"""The group of signatures that a figure belongs to, and its function of sums over lines."""
 
 
 def _lines(scores: TagScores, figure: str) -> np.ndarray | None:
-    """Return what each line adds to a figure, ``[line, number]``; None where there is none."""
+    """Return each line's contribution to a figure, ``[line, number]``; None if not measured."""
     if figure in ("BLEU", "XML BLEU"):
         return scores.xml.bleu_counts if figure == "BLEU" else scores.xml.xml_bleu_counts
     if figure in ("XML accuracy", "XML match"):

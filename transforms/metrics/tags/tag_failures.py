@@ -1,7 +1,7 @@
 """Flagrant failures: errors in an output's tags, independent of its words.
 
-Hanneman and Dinu (2020, section 6.1) name them; how they are distinguished is our choice: a missing
-or new tag counts as one failure only, and nesting is judged among the rest.
+The kinds are those of Hanneman and Dinu (2020, section 6.1); the distinctions are ours: a missing
+or new tag counts as one failure only, and nesting is checked among the remaining tags.
 """
 
 import dataclasses
@@ -35,8 +35,8 @@ class Failures:
         dropped: Tags of the source that the output lacks.
         mutilated: Pieces of tags among the output's words that the source does not have there.
             Each replaces a missing tag, if there is one, which then is not dropped.
-        badly_nested: Elements of both sides, all their tags there, that lie in other elements than
-            in the source, cross others, or close before they open.
+        badly_nested: Elements complete on both sides that are in other elements than in the source,
+            cross others, or close before they open.
         added: Tags of the output that the source lacks.
     """
 
@@ -118,13 +118,12 @@ def _find_pieces(hypothesis: Marked, source: Marked, syntax: Syntax) -> int:
 def _pieces(text: str, syntax: Syntax, names: frozenset[str]) -> Iterator[str]:
     """Yield everything that looks like a piece of a tag.
 
-    A tag with anything wrong inside, its head without its end, its end without its head, or a key
-    alone. Of a syntax with any names, the source's names tell what is one.
+    That is a tag with an error inside, its beginning without its end, its end without its
+    beginning, or a key alone. If a syntax allows any names, those of the source are used.
     """
     for match in _piece_pattern(syntax, names).finditer(text):
         piece = match[0]
-        # Attributes are matched as a whole, so that no text is scanned twice; here they are
-        # distinguished.
+        # Attributes are matched as a whole, so that no text is scanned twice, and separated here.
         if match.lastgroup != "attributes" or piece.endswith(">") or _has_key(piece, syntax.keys):
             yield piece
 
@@ -137,7 +136,7 @@ def _has_key(piece: str, keys: tuple[str, ...]) -> bool:
 def _piece_pattern(syntax: Syntax, names: frozenset[str]) -> re.Pattern[str]:
     if syntax is INDEXED:
         return re.compile(PIECE_PATTERN)
-    # Without possessive quantifiers, time would grow with the square of a text of half tags.
+    # Without possessive quantifiers, many incomplete tags would take quadratic time.
     value = r"""(?:"[^"<>]*+"?+|'[^'<>]*+'?+|[^\s"'<>=]++)"""
     attribute = rf"(?<![\w:.\-])[\w:.\-]++\s*+=\s*+{value}"
     longest_first = sorted(names, key=lambda name: (-len(name), name))
@@ -156,7 +155,7 @@ def _count_badly_nested(hypothesis: Marked, source: Marked) -> int:
         return 0
     here, there = _elements(hypothesis), _elements(source)
     common = Counter(name for name, *_ in here) & Counter(name for name, *_ in there)
-    # Of elements that look alike, one more than the source has is added, not badly nested.
+    # Of identical elements, one more than in the source is added, not badly nested.
     kept = Counter(_chains(here, common)) & Counter(_chains(there, common))
     bad = common.total() - kept.total()
     return bad + max(0, _count_reversed(hypothesis) - _count_reversed(source))
@@ -178,7 +177,7 @@ def _chains(
 ) -> list[tuple[tuple[str, str], Chain]]:
     """Return each common element with the elements that contain or cross it, from outside in.
 
-    Of two that cross, the one that opens later is told to.
+    Of two that cross, the one that opens later has the other in its list.
     """
     chains = []
     open_pairs: list[tuple[tuple[str, str], int]] = []
@@ -194,7 +193,7 @@ def _chains(
 
 
 def _count_reversed(marked: Marked) -> int:
-    """Return how many closing tags without a partner fit an opening tag behind them."""
+    """Return the number of unpaired closing tags that match a later opening tag."""
     elements = find_elements(marked.tags)
     opened = [element.first for element in elements if element.form is Form.OPEN]
     times = 0

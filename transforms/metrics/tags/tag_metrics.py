@@ -33,13 +33,13 @@ class TagScores:
     """Scores of outputs with tags against their references.
 
     Attributes:
-        config: What tags and words were.
+        config: Settings of tags and words.
         xml: BLEU, XML BLEU, accuracy and match.
         spans: F1 over tagged words.
-        span_config: What the words of a tag were.
+        span_config: Settings of the words of a tag.
         tagged: BLEU with tags as words; None without BLEU.
         shifted: The same two for outputs with all tags moved one word to the left; None if off.
-        positions: Places of tags, of the outputs whose text is the reference's.
+        positions: Positions of tags in the outputs whose text is the reference's.
         failures: Flagrant failures of each line; None without sources.
     """
 
@@ -54,20 +54,20 @@ class TagScores:
 
     @property
     def failed(self) -> Failures | None:
-        """Return the failures of all lines in sum."""
+        """Return the sum of the failures of all lines."""
         return None if self.failures is None else sum(self.failures, Failures())
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Return, for each group of figures, the line that names all that decides them."""
+        """Return the signature of each group of figures: everything that determines them."""
         named = {name: self.signature_of(name) for name in sorted(self._groups())}
         return named if self.tagged is None else {**named, "tagged_bleu": self._tagged_signature()}
 
     def signature_of(self, group: str, more: Mapping[str, object] | None = None) -> str:
-        """Return the line that names all that decides a group of figures.
+        """Return the line that names everything that determines a group of figures.
 
         Args:
-            group: One of those in `signatures`, but ``tagged_bleu``, which is sacreBLEU's own.
+            group: One of those in `signatures`, except ``tagged_bleu``, signed by sacreBLEU.
             more: Further settings, such as those of significance tests.
         """
         settings = {"metric": group, "tags": self.config.rule, **self._groups()[group]}
@@ -167,7 +167,7 @@ class TagScores:
         return [f"with all tags a word further left: F1 {_percent(spans.f1)}{bleu}"]
 
     def render_lines(self) -> str:
-        """Return one JSON object a line: its number and what each metric says of it."""
+        """Return one JSON object per line, with its number and the value of each metric."""
         rows = []
         for at, (xml, f1, places) in enumerate(
             zip(self.xml.lines, self.spans.lines, self.positions.lines, strict=True)
@@ -187,8 +187,8 @@ def evaluate_tags(
 
     Args:
         texts: Outputs, references and perhaps sources, at least one line.
-        config: What tags and words are.
-        spans: What the words of a tag are, for F1.
+        config: Settings of tags and words.
+        spans: Settings of the words of a tag, for F1.
         shift: Whether to measure the outputs once more with all tags a word further left.
 
     Raises:
@@ -222,10 +222,10 @@ def evaluate_tags(
 
 
 def tagged_metric(config: XmlConfig) -> Any | None:  # noqa: ANN401 - a sacrebleu.metrics.BLEU
-    """Return what computes BLEU with tags as words (Hanneman and Dinu 2020, section 6.1).
+    """Return the metric of BLEU with tags as words (Hanneman and Dinu 2020, section 6.1).
 
-    Words are sacreBLEU's: ``13a`` where others were asked for, blanks' for ``whitespace``. None for
-    no BLEU.
+    Words are those of a sacreBLEU tokenizer: its ``none`` for ``whitespace``, ``13a`` instead of
+    tokenizers that it lacks. None if BLEU is off.
     """
     if config.words is None:
         return None
@@ -252,7 +252,7 @@ def _number(value: float | None) -> str:
 
 
 def _packages(words: str) -> tuple[str, ...]:
-    """Return the packages that cut the words, with their versions."""
+    """Return the packages that split the words, with their versions."""
     names = {"moses": ("sacremoses", "regex"), "whitespace": ()}.get(words, ("sacrebleu",))
     return tuple(f"{name}-{version(name)}" for name in names)
 

@@ -14,9 +14,9 @@ class PositionLine:
 
     Attributes:
         tags: Tags of the reference.
-        correct: Those that are where the reference has them.
+        correct: Tags at the reference's positions.
         distance: Sum of all distances, in code points.
-        comparable: Whether the texts without tags are equal, and the tags but for their places.
+        comparable: Whether texts without tags are equal, and the tags except for their positions.
     """
 
     tags: int
@@ -67,7 +67,7 @@ class PositionScores:
 
 
 def score_positions(hypotheses: Sequence[Marked], references: Sequence[Marked]) -> PositionScores:
-    """Compare the places of tags ``[line]`` in equal texts."""
+    """Compare the positions of tags ``[line]`` in equal texts."""
     return PositionScores(
         tuple(
             compare_positions(found, wanted)
@@ -77,11 +77,11 @@ def score_positions(hypotheses: Sequence[Marked], references: Sequence[Marked]) 
 
 
 def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
-    """Compare the places of one line's tags.
+    """Compare the positions of one line's tags.
 
-    Tags are the same if all their characters are. Of tags that are the same, each of the
-    reference's is right if one of the output's, and another for each, stands there; its distance
-    is to the nearest one.
+    Tags are the same if all their characters are. Among tags that are the same, one of the
+    reference's is correct if the output has one at the same position, and each output tag counts
+    once; its distance is to the nearest one.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> compare_positions(parse_markup("a <b>cd</b>"), parse_markup("a <b>c</b>d"))
@@ -101,6 +101,6 @@ def compare_positions(hypothesis: Marked, reference: Marked) -> PositionLine:
 
 
 def _nearest(places: Sequence[int], place: int) -> int:
-    """Return the distance to the nearest of some places, which ascend."""
+    """Return the distance to the nearest of some positions, in ascending order."""
     after = bisect.bisect_left(places, place)
     return min(abs(place - near) for near in places[max(0, after - 1) : after + 1])

@@ -41,10 +41,10 @@ class SpanConfig:
     """Settings of the words of a tag.
 
     Attributes:
-        words: ``unicode``: Unicode words, with case, punctuation and articles. ``squad``: as
-            SQuAD's script has them (`squad_words`).
-        same_name: Of several pairs of one name and key: ``merged``, what they hold, a word in two
-            of them once; ``covering``, from where the first begins to where the last ends.
+        words: ``unicode``: Unicode words, with case, punctuation and articles. ``squad``: words of
+            SQuAD's script (`squad_words`).
+        same_name: For several pairs with the same name and key: ``merged``, the words inside them,
+            each once; ``covering``, those from the start of the first to the end of the last.
     """
 
     words: str = "unicode"
@@ -56,7 +56,7 @@ class SpanConfig:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return what a signature says of them."""
+        """Return the settings for a signature."""
         case = "mixed" if self.words == "unicode" else "lc"
         return {"case": case, "same_name": self.same_name, "words": self.words}
 
@@ -70,8 +70,8 @@ _ARTICLE = re.compile(r"\b(a|an|the)\b")
 def squad_words(text: str) -> list[str]:
     """Return the words of a text as SQuAD's script compares them (Rajpurkar et al. 2016).
 
-    It makes the text lower case, takes out ASCII punctuation, then the English articles, and parts
-    words at white space: so Chinese and Japanese texts have few words.
+    It converts the text to lower case, removes ASCII punctuation and then English articles, and
+    splits at white space, so Chinese and Japanese texts have few words.
 
     >>> squad_words("The  well-known U.S. house, a")
     ['wellknown', 'us', 'house']
@@ -85,18 +85,18 @@ def score_spans(
     language: str | None = None,
     config: SpanConfig = AS_THEY_STAND,
 ) -> SpanScores:
-    """Compare the words that tags hold with those they should hold.
+    """Compare the words inside tags with those of the reference.
 
-    A tag is all pairs of one name and key in a line: their words count as one span (the paper's
-    footnote 13). Its words are compared as bags, as SQuAD does. Empty tags and tags without
-    their partner hold no words and do not count; a tag of the reference that the output lacks
-    scores 0, and one that only the output has is left to other metrics.
+    All pairs with the same name and key in a line are one tag: their words count as one span (the
+    paper's footnote 13). Words are compared as bags, as in SQuAD. Empty tags and unpaired tags have
+    no words and do not count; a tag of the reference that the output lacks scores 0, and one that
+    only the output has is left to other metrics.
 
     Args:
         hypotheses: Outputs ``[line]``.
-        references: What is right ``[line]``.
+        references: References ``[line]``.
         language: BCP 47 tag of the texts, for their words.
-        config: What the words of a tag are.
+        config: Settings of the words of a tag.
     """
     texts: list[str] = []
     spans: list[list[int]] = []
@@ -119,7 +119,7 @@ def score_spans(
 
 
 def spans_by_name(marked: Marked) -> Names:
-    """Return what the pairs of each name and key hold: ranges of code points, disjoint, in order.
+    """Return the text inside the pairs of each name and key, as disjoint ranges of code points.
 
     >>> from pairweave.transforms.markup.markup import parse_markup
     >>> spans_by_name(parse_markup("<b>a</b> c <b>d</b>"))
@@ -163,7 +163,7 @@ def _bags(texts: Sequence[str], language: str | None) -> list[Counter[str]]:
 
 
 def _f1(found: Counter[str], wanted: Counter[str]) -> float:
-    """Return the harmonic mean of precision and recall; without words 1 if both have none."""
+    """Return the harmonic mean of precision and recall; 1 if both sides have no words."""
     if not found or not wanted:
         return float(found == wanted)
     same = (found & wanted).total()
@@ -183,7 +183,7 @@ def find_words(texts: Sequence[str], language: str | None = None) -> list[list[t
 
 
 def shift_tags(marked: Sequence[Marked], language: str | None = None) -> list[Marked]:
-    """Move all tags one word to the left: a metric of their places must fall.
+    """Move all tags one word to the left, which must lower any metric of their positions.
 
     An opening tag moves to the start of the word before it, a closing tag to the end of the word
     before the last one; a tag with no word before it moves to the start. The tags keep their order.

@@ -12,12 +12,12 @@ from pairweave.transforms.units import ReadLimits
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TagTexts:
-    """Lines with tags, as many of each kind.
+    """Lines with tags, the same number of each kind.
 
     Attributes:
         hypotheses: Outputs ``[line]``.
-        references: What is right ``[line]``.
-        sources: What was translated ``[line]``; None if not given.
+        references: References ``[line]``.
+        sources: Sources ``[line]``; None if not given.
         name: The references' file, for messages.
         language: The language that the files name, if they do.
     """
@@ -40,10 +40,10 @@ def is_json(path: str) -> bool:
 
 
 def read_texts(hypothesis: str, reference: str, source: str | None) -> TagTexts:
-    """Read what is measured: all files line-parallel text, or all LXM JSON.
+    """Read the texts to measure: all files line-parallel text, or all LXM JSON.
 
-    JSON holds ``lang``, ``type`` and ``text``, an object of texts by id. The reference's ids
-    decide; the others must be the same, in any order.
+    JSON has ``lang``, ``type`` and ``text``, an object of texts by id. All files must have the ids
+    of the reference, in any order.
 
     Raises:
         InputError: A file cannot be read or has another form (`transforms.formats.lxm`); the

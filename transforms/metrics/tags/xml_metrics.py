@@ -1,8 +1,8 @@
 """BLEU, XML BLEU, XML accuracy and XML match (Hashimoto et al. 2019, section 4.1).
 
 With the rule ``lxm`` the figures are those of the script that comes with the XML-tagged online-help
-corpus: it takes 22 names for tags, and only without attributes; whatever else stands in angle
-brackets counts as words. With a syntax every tag of that syntax is one.
+corpus: it recognizes tags of 22 names without attributes; anything else in angle brackets counts as
+words. With a syntax, all tags of that syntax are recognized.
 """
 
 import dataclasses
@@ -76,8 +76,8 @@ class XmlLine:
     """The results for one output.
 
     Attributes:
-        well_formed: Whether its tags nest; where the rule is XML, whether it can be parsed.
-        match: Whether besides its tags are those of the reference, name by name.
+        well_formed: Whether its tags nest; if the rule is XML, whether it can be parsed.
+        match: Whether, in addition, its tags are those of the reference, name by name.
     """
 
     well_formed: bool
@@ -94,9 +94,10 @@ class XmlScores:
         bleu: BLEU of the texts without tags, unsmoothed; None if off.
         xml_bleu: BLEU of the stretches between tags; an output whose structure is not the
             reference's counts as empty.
-        lines: Each output.
-        bleu_counts: What each output adds to BLEU (`sacrebleu_scores.count_ngrams`); None likewise.
-        xml_bleu_counts: To XML BLEU.
+        lines: Results of each output.
+        bleu_counts: Contribution of each output to BLEU (`sacrebleu_scores.count_ngrams`); None if
+            off.
+        xml_bleu_counts: Contribution of each output to XML BLEU.
     """
 
     accuracy: float
@@ -115,8 +116,8 @@ def score_xml(
 
     Args:
         hypotheses: Outputs, one per reference; at least one.
-        references: What is right.
-        config: What tags and words are.
+        references: References.
+        config: Settings of tags and words.
         name: The references' file, for messages.
 
     Raises:
@@ -137,7 +138,7 @@ def score_xml(
         found = find_structure(hypothesis.strip(), config.rule)
         said = split_at_tags(hypothesis.strip(), config.rule)
         right = split_at_tags(reference.strip(), config.rule)
-        # <x/> and <x></x> have one structure; the script cannot go on there.
+        # <x/> and <x></x> have the same structure; the script fails on them.
         match = found == wanted and len(said) == len(right)
         bleu.add("".join(said), "".join(right), number)
         for stretch, there in zip(said if match else [""] * len(right), right, strict=True):
@@ -156,11 +157,11 @@ def score_xml(
 
 
 def find_structure(text: str, rule: str) -> Structure | None:
-    """Return the names of all elements and where they end, in order; None if they do not nest.
+    """Return the names of all elements and their ends, in order; None if they do not nest.
 
-    Attributes do not count, but for the number of an indexed tag; comments and processing
-    instructions are elements. XML is read by Expat with namespaces, which does not know the letters
-    that came into names with XML 1.0's fifth edition.
+    Attributes are ignored except for the number of an indexed tag; comments and processing
+    instructions are elements. XML is parsed by Expat with namespaces, which does not accept the
+    letters in names that the fifth edition of XML 1.0 added.
 
     >>> find_structure("a <b>c<i/></b>", "xml")
     ('b', 'i', '/', '/')
@@ -235,7 +236,7 @@ class Bleu:
         """Add a line, or a stretch of one, and its reference. A line break inside is a blank.
 
         Args:
-            found: The line.
+            found: The output line.
             wanted: Its reference.
             number: The number of the line, from 1.
         """
@@ -245,7 +246,7 @@ class Bleu:
             self._wanted.append(self._cut(wanted))
 
     def line_counts(self, lines: int) -> np.ndarray | None:
-        """Return what each line adds, int64 ``[line, number]``; None if no words were chosen."""
+        """Return the contribution of each line, int64 ``[line, number]``; None if BLEU is off."""
         if self._cut is None:
             return None
         counts = np.zeros((lines, COUNTS), np.int64)
