@@ -8,11 +8,11 @@ detector   library (licence)          an answer is used
 cld2       pycld2 (Apache 2.0)        if CLD2 calls it reliable and it is a language: short texts
                                       and lists of names often get none, and a script used by only
                                       one language is reported as a script (``xx-Cans``)
-langid     py3langid (BSD)            if its normalized probability is at least `LEAST`
-lingua     lingua-language-detector   if it is `DISTANCE` more probable than the next (its minimum
+langid     py3langid (BSD)            if its normalized probability is at least `MIN_PROBABILITY`
+lingua     lingua-language-detector   if it is `MIN_LEAD` more probable than the next (its minimum
            (Apache 2.0)               relative distance)
-fasttext   fasttext-predict (MIT)     if its probability is at least `LEAST`; labels are read as
-                                      ``__label__de`` or ``__label__deu_Latn``
+fasttext   fasttext-predict (MIT)     if its probability is at least `MIN_PROBABILITY`; labels are
+                                      read as ``__label__de`` or ``__label__deu_Latn``
 ========== ========================== ============================================================
 """
 
@@ -27,10 +27,10 @@ import regex
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
-LEAST = 0.5
+MIN_PROBABILITY = 0.5
 """Minimum probability of an answer: it is more probable than all others together."""
 
-DISTANCE = 0.1
+MIN_LEAD = 0.1
 """Minimum difference between the probabilities of lingua's two most probable answers."""
 
 _NO_LANGUAGE = ("un", "xx", "xxx", "zzb", "zze", "zzh", "zzp")
@@ -87,7 +87,7 @@ class Langid:
         library = _library("langid", "py3langid.langid")
         identifier = library.LanguageIdentifier
         self._identifier = identifier.from_model_file(
-            library.MODEL_FILE, norm_probs=True, min_confidence=LEAST
+            library.MODEL_FILE, norm_probs=True, min_confidence=MIN_PROBABILITY
         )
         self.named = frozenset(self._identifier.labels)
 
@@ -104,7 +104,7 @@ class Lingua:
         library = _library("lingua", "lingua")
         self._detector = (
             library.LanguageDetectorBuilder.from_all_languages()
-            .with_minimum_relative_distance(DISTANCE)
+            .with_minimum_relative_distance(MIN_LEAD)
             .build()
         )
         self._codes = {each: each.iso_code_639_1.name.lower() for each in library.Language.all()}
@@ -153,7 +153,7 @@ class FastText:
 
     def detect(self, text: str) -> str | None:
         """Return the language of a text, None where the answer does not count."""
-        labels, _ = self._model.predict(" ".join(text.split()), 1, LEAST)
+        labels, _ = self._model.predict(" ".join(text.split()), 1, MIN_PROBABILITY)
         return _language(labels[0]) if labels else None
 
 

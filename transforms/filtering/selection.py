@@ -25,7 +25,7 @@ PAIRS, WORDS = 1, 2
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
-    """How much is selected; one of the two is set.
+    """The size of the selection; exactly one of the two is set.
 
     Pairs are selected from the best downwards, up to the first pair that would exceed the limit; no
     later pair takes its place.

@@ -65,7 +65,7 @@ def test_langid_answers_as_its_library_where_that_is_probable():
     own = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
     expected = [own.classify(text) for text in TEXTS]
     assert detect(TEXTS, "langid") == [
-        code if share >= detectors.LEAST else None for code, share in expected
+        code if share >= detectors.MIN_PROBABILITY else None for code, share in expected
     ]
     assert detect(TEXTS, "langid")[:5] == ["en", "de", "fr", "ru", "ja"]
     assert None in detect(TEXTS, "langid")
@@ -78,7 +78,7 @@ def test_lingua_answers_as_its_library_where_that_is_ahead():
     expected = []
     for text in TEXTS:
         first, second = own.compute_language_confidence_values(text)[:2]
-        ahead = first.value - second.value >= detectors.DISTANCE
+        ahead = first.value - second.value >= detectors.MIN_LEAD
         expected.append(first.language.iso_code_639_1.name.lower() if ahead else None)
     assert detect(TEXTS, "lingua") == expected
     assert expected[:5] == ["en", "de", "fr", "ru", "ja"]
@@ -102,7 +102,7 @@ def test_fasttext_answers_as_its_library_and_as_its_softmax(model):
     own = fasttext.load_model(str(model))
     for text, found in zip(texts, detect(texts, name), strict=True):
         labels, shares = own.predict(" ".join(text.split()))
-        sure = bool(labels) and shares[0] >= detectors.LEAST
+        sure = bool(labels) and shares[0] >= detectors.MIN_PROBABILITY
         expected = labels[0].removeprefix("__label__").replace("_", "-") if sure else None
         assert found == expected
     _, shares = own.predict("the", 2)

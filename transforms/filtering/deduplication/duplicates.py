@@ -65,7 +65,7 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> list[bytes]:
     return column.cast(pa.binary()).to_pylist()
 
 
-def whole_rows(batch: pa.RecordBatch) -> np.ndarray:
+def rows_with_both_texts(batch: pa.RecordBatch) -> np.ndarray:
     """Return the indices of rows (`schemas.ROWS`) that have both texts, int64."""
     whole = pa.compute.and_(batch.column("source").is_valid(), batch.column("target").is_valid())
     return np.flatnonzero(whole.to_numpy(zero_copy_only=False))
@@ -77,7 +77,7 @@ def masked_shard_numbers(batch: pa.RecordBatch, shards: int) -> np.ndarray:
     A row that lacks a text goes to its usual shard (`transforms.ids.shard_numbers`).
     """
     numbers = ids.shard_numbers(batch, shards)
-    rows = whole_rows(batch)
+    rows = rows_with_both_texts(batch)
     if len(rows):
         keys = masked_keys(batch if len(rows) == len(numbers) else batch.take(pa.array(rows)))
         numbers[rows] = ((keys >> np.uint64(32)) * np.uint64(shards)) >> np.uint64(32)

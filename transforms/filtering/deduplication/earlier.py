@@ -17,7 +17,7 @@ from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.filtering.deduplication.duplicates import (
     masked_forms,
     masked_shard_numbers,
-    whole_rows,
+    rows_with_both_texts,
 )
 from pairweave.transforms.filtering.filtered import with_reason
 from pairweave.transforms.filtering.scored_shards import Place
@@ -70,7 +70,7 @@ def divide(batches: Iterable[pa.RecordBatch], division: Division) -> Iterator[tu
     """Yield the digests of readable rows (`schemas.ROWS`), by part (DIGESTS rows)."""
     held: list[np.ndarray] = []
     for batch in batches:
-        rows = whole_rows(batch)
+        rows = rows_with_both_texts(batch)
         if not len(rows):
             continue
         table = batch.take(pa.array(rows))

@@ -4,8 +4,8 @@ A signature has `VALUES` minima (`transforms.kernels.filtering.minhash`), comput
 texts with case folded and symbols removed. It is divided into bands of equal size; pairs with an
 equal band share a bucket (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
 section 3.4). Two pairs with Jaccard index s share a bucket with probability
-1 - (1 - s^rows)^bands. `bands_of` chooses the largest number of rows that finds at least `FOUND` of
-the pairs at the threshold:
+1 - (1 - s^rows)^bands. `bands_of` chooses the largest number of rows that finds at least
+`MIN_RECALL` of the pairs at the threshold:
 
 ========= ===== ==== ============================================================
 threshold bands rows probability at threshold - 0.2, - 0.1, threshold, + 0.1
@@ -44,7 +44,7 @@ from pairweave.transforms.kernels.text.utf8 import CODE_POINTS
 VALUES = 128
 """Number of minima in a signature; the default of `datasketch`."""
 
-FOUND = 0.95
+MIN_RECALL = 0.95
 """Minimum share of the pairs at the threshold that share a bucket."""
 
 LEADERS = 64
@@ -90,7 +90,7 @@ def bands_of(threshold: float) -> tuple[int, int]:
     """
     for rows in range(VALUES, 1, -1):
         bands = VALUES // rows
-        if meeting(threshold, bands, rows) >= FOUND:
+        if meeting(threshold, bands, rows) >= MIN_RECALL:
             return bands, rows
     return VALUES, 1
 

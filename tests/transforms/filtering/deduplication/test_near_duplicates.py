@@ -119,9 +119,9 @@ def test_bands_find_what_they_should_and_no_more_rows_would(threshold):
     bands, rows = near_duplicates.bands_of(threshold)
     assert (bands, rows) == slow.bands_of(threshold)
     assert bands * rows <= near_duplicates.VALUES
-    assert near_duplicates.meeting(threshold, bands, rows) >= near_duplicates.FOUND
+    assert near_duplicates.meeting(threshold, bands, rows) >= near_duplicates.MIN_RECALL
     more = near_duplicates.VALUES // (rows + 1), rows + 1
-    assert more[0] == 0 or near_duplicates.meeting(threshold, *more) < near_duplicates.FOUND
+    assert more[0] == 0 or near_duplicates.meeting(threshold, *more) < near_duplicates.MIN_RECALL
 
 
 def test_signatures_estimate_the_jaccard_index():
