@@ -5,11 +5,25 @@ import importlib.util
 _NEURAL = (
     *(f"pairweave/models/encoder/{name}.py" for name in ("blocks", "heads", "neural")),
     *(f"pairweave/models/encoder/{name}.py" for name in ("piece_similarity", "optimal_transport")),
+    "pairweave/models/encoder/piece_encoder.py",
+    "pairweave/models/sentences/sentence_encoder.py",
+    *(
+        f"pairweave/models/similarity/{name}.py"
+        for name in (
+            "left_to_right",
+            "margin",
+            "projection_fit",
+            "sentence_vectors",
+            "yisi",
+            "yisi_scorer",
+        )
+    ),
     *(f"pairweave/models/encoder/encoder{name}.py" for name in ("", "_family", "_tokenizer")),
     "pairweave/models/weights/transformers_weights.py",
     *(f"pairweave/models/finetune/finetune{name}.py" for name in ("", "_checkpoint", "_losses")),
     *(f"pairweave/models/finetune/finetune_{name}.py" for name in ("model", "objectives", "pairs")),
     "pairweave/models/translators/translator_transformers.py",
+    "tests/oracles/slow_yisi.py",
     *(
         f"tests/makers/{name}.py"
         for name in (

@@ -284,10 +284,10 @@ def test_the_help_shows_a_placeholder_as_it_is_written(capsys):
 @pytest.mark.parametrize(
     ("run_name", "labels", "message"),
     [
-        ("plain", "1\n0\n", "plain: is no run of filter --annotate_only"),
+        ("plain", "1\n0\n", "plain: is not a run of filter --annotate_only"),
         ("annotated", "1\n0\n", "has 2 labels, but annotated was made of 252 lines"),
         ("annotated", "1\n0\n" * 123, "has 246 labels, but annotated was made of 252 lines"),
-        ("annotated", "1\ngood\n", "line 2: 'good' is no label"),
+        ("annotated", "1\ngood\n", "line 2: 'good' is not a label"),
     ],
 )
 @pytest.mark.usefixtures("annotated", "plain")

@@ -173,6 +173,7 @@ def test_the_options_of_tags_are_either_refused_or_honoured():
         "segmenter",
         "max_id",
         "keep_origin",
+        "filter",
     }
     own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
     own -= RowJobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()

@@ -109,4 +109,4 @@ def test_commands_on_files_of_links_read_them_from_a_store():
 def test_doctor_refuses_a_path_on_a_disk_as_a_store():
     status, _, errors = runs.run_here("doctor", "--stores", "corpora")
     assert status == 2
-    assert "--stores corpora: is no URI" in errors
+    assert "--stores corpora: is not the URI of a store" in errors
