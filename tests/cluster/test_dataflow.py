@@ -5,9 +5,9 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("google.cloud.dataflow_v1beta3", reason="needs the extra `gcp`")
 
-from pairweave.pipelines.cli import main  # noqa: E402
-from tests.cluster.conftest import ready  # noqa: E402
-from tests.makers import dataflow, poisoned, runs, stores  # noqa: E402
+from pairweave.pipelines.cli import main
+from tests.cluster.conftest import ready
+from tests.makers import dataflow, poisoned, runs, stores
 
 pytestmark = pytest.mark.slow
 
