@@ -118,7 +118,7 @@ class SystranAlign:
 
 
 def _said_settings(said: bytes) -> dict[str, str]:
-    """Return what fast_align says that it fitted and does not write into its parameters.
+    """Parse the fitted values that fast_align prints but leaves out of its parameters.
 
     Raises:
         WorkerError: It does not say so.

@@ -1,4 +1,4 @@
-"""Other people's programs as processes: found, named by what they are, run, and watched."""
+"""Run the programs of other aligners: find and identify them, start them, watch them."""
 
 import contextlib
 import functools
@@ -89,7 +89,7 @@ def _has_module(name: str) -> bool:
 
 
 def identity(config: ExternalConfig) -> str:
-    """Return what tells a program from its other versions; names no path.
+    """Identify the version of a program, without its path.
 
     A Python package is its version, with those of the packages that it computes with; anything
     else is the SHA-256 of its executable.
@@ -185,7 +185,7 @@ def read_answer(path: Path, name: str) -> bytes:
 
 
 def python_of(path: str) -> str | None:
-    """Return the Python that a path is, or that runs the script there; None if there is none."""
+    """Return the path if it is a Python, else the Python that runs its script, else None."""
     if Path(path).name.startswith("python"):
         return path
     with Path(path).open("rb") as file:

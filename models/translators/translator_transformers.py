@@ -21,7 +21,7 @@ from pairweave.models.weights.weights import ModelFiles, find_model
 from pairweave.transforms.errors import ConfigError
 
 VERSION = 1
-"""Rises when the same model and settings give other translations."""
+"""Incremented when the same model and settings give other translations."""
 
 FAMILIES = ("marian", "m2m_100")
 """Values of ``model_type``; NLLB is an ``m2m_100``."""
@@ -115,7 +115,7 @@ class _Engine:
         self._names = {number: piece for piece, number in found.target.items()}
         self._end = found.target[END]
         self._padding = int(found.settings.pad_token_id)
-        # What has no name, as the spare rows of M2M-100's embeddings, is not said either.
+        # Nor are pieces without a name generated, such as the spare rows of M2M-100's embeddings.
         nameless = set(range(self._model.config.vocab_size)) - self._names.keys()
         unspoken = {self._target[token] for token in found.languages.unspoken(self._target)}
         self._unspoken = sorted({self._padding} | nameless | unspoken)
@@ -129,13 +129,13 @@ class _Engine:
     ) -> list[Found]:
         """Translate a batch."""
         before = self._numbers(prefix, self._target)
-        # Complete: what the model's own file says of beams, lengths and forced ends is not taken.
+        # Complete, so that beams, lengths and forced ends of the model's own file are ignored.
         settings = transformers.GenerationConfig(
             num_beams=beam_size,
             do_sample=False,
             max_new_tokens=max_tokens,
             length_penalty=1.0,
-            # With a beam: at as many ended translations as it is wide, as CTranslate2 does.
+            # A beam stops at as many finished translations as it is wide, as in CTranslate2.
             early_stopping=beam_size > 1,
             decoder_start_token_id=self._start,
             bos_token_id=None,

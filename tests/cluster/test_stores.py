@@ -11,15 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cluster.conftest import ready
-from tests.makers import corpora, runs, stores, suggesting
+from tests.makers import corpora, runs, stores
 
 COMMON = ("--source_lang", "en", "--target_lang", "de")
 LARGE = ("--shard_pairs", "100", "--unit_rows", "150")
 JOBS = {
     "augment": ("augment", *LARGE, "--variants", "2"),
-    "suggest": ("suggest", *LARGE, "--aligner", "hmm"),
     "filter": ("filter", *LARGE, "--select_words", "2000"),
-    "fit": ("fit",),
 }
 
 pytestmark = pytest.mark.slow
@@ -32,25 +30,23 @@ def store(request):
 
 
 @pytest.fixture(scope="module")
-def triples(tmp_path_factory):
-    """Write a corpus with translations; return its directory."""
+def corpus(tmp_path_factory):
+    """Write a corpus; return its directory."""
     directory = tmp_path_factory.mktemp("corpus")
-    suggesting.write_triples(directory, 400)
+    corpora.write_corpus(directory, 400)
     return directory
 
 
-def inputs(job, directory):
+def inputs(directory):
     """Return the flags that name the corpus, on a disk or in a store."""
-    names = {"source_input": "en", "target_input": "de"}
-    if job == "suggest":
-        names["translation_input"] = "mt"
-    return [
-        word for flag, name in names.items() for word in (f"--{flag}", f"{directory}/corpus.{name}")
-    ]
+    return (
+        *("--source_input", f"{directory}/corpus.en"),
+        *("--target_input", f"{directory}/corpus.de"),
+    )
 
 
 @pytest.fixture(scope="module")
-def on_disk(triples, tmp_path_factory):
+def on_disk(corpus, tmp_path_factory):
     """Return a function that gives the files of a job's run on a disk, by name."""
     found = {}
 
@@ -58,7 +54,7 @@ def on_disk(triples, tmp_path_factory):
         if job not in found:
             output = tmp_path_factory.mktemp(job) / "out"
             runs.run_well(
-                *JOBS[job], *COMMON, *inputs(job, triples), "--output", output, "--workers", "1"
+                *JOBS[job], *COMMON, *inputs(corpus), "--output", output, "--workers", "1"
             )
             found[job] = runs.tree_digests(output)
         return found[job]
@@ -81,22 +77,22 @@ def uri(store, name):
 
 
 def put_corpus(store, directory, prefix="in"):
-    for name in ("en", "de", "mt"):
+    for name in ("en", "de"):
         store.put(f"{prefix}/corpus.{name}", (directory / f"corpus.{name}").read_bytes())
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_a_run_into_a_store_writes_the_bytes_of_a_disk(store, job, triples, on_disk):
-    arguments = (*JOBS[job], *COMMON, *inputs(job, triples))
+def test_a_run_into_a_store_writes_the_bytes_of_a_disk(store, job, corpus, on_disk):
+    arguments = (*JOBS[job], *COMMON, *inputs(corpus))
     runs.run_well(*arguments, "--output", uri(store, job), "--workers", "2")
     assert digests_in(store, job) == on_disk(job)
 
 
 @pytest.mark.flink
 @pytest.mark.parametrize("engine", ["prism", "flink"])
-def test_every_engine_writes_them(store, engine, triples, on_disk):
+def test_every_engine_writes_them(store, engine, corpus, on_disk):
     ready(engine)
-    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     output = uri(store, f"augment_{engine}")
     runs.run_well(*arguments, "--output", output, "--engine", engine, "--workers", "2")
     assert digests_in(store, f"augment_{engine}") == on_disk("augment")
@@ -108,8 +104,8 @@ def without_places(data):
     return table.drop_columns([name for name in ("file",) if name in table.column_names])
 
 
-def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, triples, tmp_path):
-    put_corpus(store, triples)
+def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, corpus, tmp_path):
+    put_corpus(store, corpus)
     (tmp_path / "job.yaml").write_text(
         "source_lang: en\ntarget_lang: de\nshard_pairs: 100\n"
         f"source_input: {uri(store, 'in/corpus.en')}\ntarget_input: {uri(store, 'in/*.de')}\n"
@@ -122,7 +118,7 @@ def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, triples, tmp_path
     runs.run_well(
         "augment", "--config", uri(store, "job.yaml"), *shared, "--model", model, "--output", out
     )
-    local = ("augment", *COMMON, "--shard_pairs", "100", *inputs("augment", triples))
+    local = ("augment", *COMMON, "--shard_pairs", "100", *inputs(corpus))
     (tmp_path / "dev.en").write_bytes(store.objects("dev.en")["dev.en"])
     runs.run_well(*local, "--exclude", tmp_path / "dev.en", "--output", tmp_path / "out")
     found = store.objects("whole/out/data/")
@@ -134,8 +130,8 @@ def test_a_run_all_in_a_store_writes_the_rows_of_a_disk(store, triples, tmp_path
     assert manifest["rejected"]["excluded"] >= 1
 
 
-def test_commands_read_a_run_in_a_store(store, triples):
-    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+def test_commands_read_a_run_in_a_store(store, corpus):
+    arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     run = uri(store, "commands")
     runs.run_well(*arguments, "--output", run)
     assert "<a_" in runs.run_well("preview", run)
@@ -151,9 +147,9 @@ def test_commands_read_a_run_in_a_store(store, triples):
 
 
 def test_a_run_killed_between_a_shard_and_its_receipt_is_finished_by_the_next(
-    store, triples, on_disk, monkeypatch
+    store, corpus, on_disk, monkeypatch
 ):
-    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+    arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     put = []
 
     def hold_back(method, path, body):
@@ -179,8 +175,8 @@ def test_a_run_killed_between_a_shard_and_its_receipt_is_finished_by_the_next(
 
 
 @pytest.mark.parametrize("fault", [503, "drop"])
-def test_a_store_with_faults_costs_nothing_but_time(store, fault, triples, on_disk, monkeypatch):
-    arguments = (*JOBS["augment"], *COMMON, *inputs("augment", triples))
+def test_a_store_with_faults_costs_nothing_but_time(store, fault, corpus, on_disk, monkeypatch):
+    arguments = (*JOBS["augment"], *COMMON, *inputs(corpus))
     count = iter(range(1_000_000))
     monkeypatch.setattr(store.door, "spoil", lambda *_: fault if next(count) % 7 == 3 else None)
     prefix = f"faults_{fault}"
@@ -189,8 +185,8 @@ def test_a_store_with_faults_costs_nothing_but_time(store, fault, triples, on_di
     assert digests_in(store, prefix) == on_disk("augment")
 
 
-def test_a_second_job_into_the_same_place_is_told(store, triples):
-    arguments = (*("align", *LARGE), *COMMON, *inputs("align", triples))
+def test_a_second_job_into_the_same_place_is_told(store, corpus):
+    arguments = (*("align", *LARGE), *COMMON, *inputs(corpus))
     output = uri(store, "twice")
     runs.run_well(*arguments, "--output", output)
     status, _, errors = runs.run(*arguments, "--seed", "7", "--output", output)
@@ -199,9 +195,9 @@ def test_a_second_job_into_the_same_place_is_told(store, triples):
 
 
 @pytest.mark.parametrize("place", ["input", "output"])
-def test_a_bucket_that_is_not_there_is_one_line_before_anything_is_read(store, place, triples):
+def test_a_bucket_that_is_not_there_is_one_line_before_anything_is_read(store, place, corpus):
     absent = f"{store.scheme}://no-such-bucket/x"
-    named = inputs("align", triples) if place == "output" else ("--input", f"{absent}/a.tsv")
+    named = inputs(corpus) if place == "output" else ("--input", f"{absent}/a.tsv")
     output = absent if place == "output" else uri(store, "unused")
     status, _, errors = runs.run("align", *COMMON, *named, "--output", output)
     assert status == 2
