@@ -26,7 +26,7 @@ from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.screen import ScreenConfig, load_exclude
 from pairweave.transforms.storage import files

@@ -13,7 +13,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.export.export import shard_batches
 from pairweave.transforms.formats.wets import NOTHING
 from pairweave.transforms.kernels.masks.masks import POSITIONS
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_in_step
 from pairweave.transforms.suggestions.span_lengths import MASK, jensen_shannon, position_bin

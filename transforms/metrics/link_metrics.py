@@ -9,7 +9,7 @@ import numpy as np
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.links.pharaoh import PharaohLinks, in_step, read_links
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

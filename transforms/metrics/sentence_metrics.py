@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pairweave.transforms.errors import InputError
 from pairweave.transforms.metrics.link_metrics import version
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.sentences.bead_lines import Bead, read_beads
 
 

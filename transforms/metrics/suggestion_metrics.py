@@ -17,7 +17,7 @@ from pairweave.transforms.metrics.significance import (
     compare,
     ratio,
 )
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage.text_lines import read_text_lines, require_equal_lines
 
 

@@ -21,7 +21,7 @@ from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.links.pharaoh import format_links
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.metrics.link_metrics import LinkScores, evaluate_links, version
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.storage import files, text_lines
 from pairweave.transforms.text.tokens import TokenConfig
 

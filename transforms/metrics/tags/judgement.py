@@ -12,7 +12,7 @@ from typing import Any
 from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.markup.markup import INDEXED, strip_markup
 from pairweave.transforms.metrics.tags.tag_metrics import version
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
 from pairweave.transforms.storage.text_lines import read_lines

@@ -25,7 +25,7 @@ from pairweave.transforms.metrics.tags.tag_spans import (
 )
 from pairweave.transforms.metrics.tags.tag_texts import TagTexts
 from pairweave.transforms.metrics.tags.xml_metrics import XmlConfig, XmlScores, score_xml
-from pairweave.transforms.output.signature import signature
+from pairweave.transforms.output.signature_line import signature
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
