@@ -253,6 +253,7 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
         f"--flink_version={FLINK_VERSION}",
         "--environment_cache_millis=60000",
         "--faster_copy",
+        "--execution_mode_for_batch=BATCH_FORCED",
     ]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, scratch)
@@ -339,8 +340,13 @@ def _flink_conf(scratch: Path) -> Path:
 
 
 def _flink_workers(workers: int, scratch: Path) -> list[str]:
-    processes = 1 if workers == 1 else _next_prime(workers)
-    return [*engine_scripts.worker_processes(scratch), f"--sdk_worker_parallelism={processes}"]
+    """Return options by which the slots of a step never share a process.
+
+    Flink's runner assigns its processes in turn to the slots that are opened. Steps opened at the
+    same time would take turns in any order; if a step opens only when what it reads is complete,
+    its slots are opened one after another, and each gets a process of its own.
+    """
+    return [*engine_scripts.worker_processes(scratch), f"--sdk_worker_parallelism={workers}"]
 
 
 @functools.cache  # said once
@@ -351,21 +357,6 @@ def _warn_of_open_ports(engine: str) -> None:
             "run code as you, because this run cannot have its own network; see SECURITY.md",
             engine,
         )
-
-
-def _next_prime(number: int) -> int:
-    """Return the smallest prime above a number.
-
-    Flink's runner assigns its worker processes in turn to each slot of each step that it opens.
-    With as many processes as slots, both slots of one step can get the same process (this was
-    observed); with a prime number of processes, slots opened in any regular order get different
-    ones.
-    """
-    return next(
-        candidate
-        for candidate in itertools.count(number + 1)
-        if all(candidate % divisor for divisor in range(2, candidate))
-    )
 
 
 def _find_prism() -> Path | None:

@@ -186,12 +186,12 @@ def test_the_mini_cluster_restarts_a_failed_job_some_times():
     assert not scratch.exists()  # and with it what the cluster spilled
 
 
-@pytest.mark.parametrize(("slots", "processes"), [(2, 3), (3, 5), (4, 5), (8, 11)])
 @pytest.mark.usefixtures("with_flink")
-def test_flink_has_a_prime_number_of_worker_processes(slots, processes):
-    given = flags("flink", slots)
-    assert f"--parallelism={slots}" in given
-    assert f"--sdk_worker_parallelism={processes}" in given
+def test_flink_opens_one_step_at_a_time_and_has_a_process_for_each_of_its_slots():
+    given = flags("flink", 3)
+    assert "--parallelism=3" in given
+    assert "--sdk_worker_parallelism=3" in given
+    assert "--execution_mode_for_batch=BATCH_FORCED" in given
     options = PipelineOptions(given).view_as(PortableOptions)
     assert options.environment_type == "PROCESS"
     assert set(json.loads(options.environment_config)) == {"command"}
