@@ -14,9 +14,14 @@ from typing import NamedTuple, NoReturn
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
 from pairweave.pipelines.process import interrupt, memory, supervisor, terminal
-from pairweave.transforms.errors import ConfigError, IrregularFileError, PairweaveError
+from pairweave.transforms.errors import (
+    ConfigError,
+    IrregularFileError,
+    PairweaveError,
+    SetAsideError,
+)
 
-DONE, FAILED, MEND = 0, 1, 2
+DONE, FAILED, MEND, SET_ASIDE = 0, 1, 2, 3
 
 PATH_ERRORS = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError),
@@ -137,8 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a job.
 
     Returns:
-        0 when done, 2 for what the user must mend, 128 and its number after a signal (130 after
-        Ctrl-C), 1 otherwise.
+        0 when done, 2 for what the user must mend, 3 when all but a few shards are finished, 128
+        and its number after a signal (130 after Ctrl-C), 1 otherwise.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
@@ -176,6 +181,9 @@ def _report(work: Callable[[], int]) -> int:
     except ConfigError as error:
         terminal.warn(f"pairweave: {error}")
         return MEND
+    except SetAsideError as error:
+        terminal.warn(f"pairweave: {error}")
+        return SET_ASIDE
     except PairweaveError as error:
         terminal.warn(f"pairweave: {error}")
         return FAILED

@@ -43,3 +43,7 @@ class IrregularFileError(OSError):
 
 class WorkerError(PairweaveError):
     """A fault of the environment on a worker; the runner retries it (exit 1)."""
+
+
+class SetAsideError(PairweaveError):
+    """Shards that failed on every attempt, while all others were finished (exit 3)."""

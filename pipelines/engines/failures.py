@@ -1,5 +1,6 @@
 """The message of a failed run, instead of the stack traces of a runner and its workers."""
 
+import builtins
 import re
 import signal
 from collections.abc import Iterator, Sequence
@@ -77,6 +78,25 @@ def _lost_server(text: str) -> str | None:
 def is_lost_server(error: BaseException) -> bool:
     """Tell whether an error means that an engine's own program does not respond."""
     return _LOST_SERVER in str(error)
+
+
+def is_of_machine(error: BaseException, message: str) -> bool:
+    """Tell whether a failure comes from the machine, so that any shard would fail.
+
+    Args:
+        error: The error of the run.
+        message: Its message (`failure_message`).
+
+    >>> is_of_machine(RuntimeError(), "OSError: [Errno 28] No space left on device")
+    True
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if is_lost_server(seen):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    kind = getattr(builtins, message.partition(":")[0].rpartition(".")[2], None)
+    return isinstance(kind, type) and issubclass(kind, OSError)
 
 
 def ended_server(program: str, status: int, out_of_memory: int | None = None) -> str:

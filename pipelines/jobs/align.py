@@ -58,7 +58,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
     model = aligner.model(rows, run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     tokens = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
     linked = tokens | "Align" >> aligner.step(run, model)
     both = pick(SymmetrizeConfig, options)
@@ -69,7 +69,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AlignOptions], wanted: frozenset[int
     settings: dict[str, Any] = {"aligner": aligner, "reference": run.model, "tokens": run.tokens}
     step = WriteShards(finish, config, **settings, fitted=run.model_directory)
     receipts = links | "Links" >> step
-    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+    _ = receipts | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 
 
 def finish(

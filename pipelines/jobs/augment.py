@@ -145,7 +145,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[i
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     if options.mix == 0:
         found = shards | "WithoutPhrases" >> MapShards(without_phrases)
     else:
@@ -169,7 +169,7 @@ def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[i
             else:
                 inject = WriteShards(finish_terms, config, **term_settings(run, tags))
     receipts = found | "InjectTags" >> inject
-    committed = Commit(config.output, extra_files(run), allow_empty=options.allow_empty)
+    committed = Commit(config, extra_files(run), allow_empty=options.allow_empty)
     _ = receipts | "Commit" >> committed
 
 

@@ -172,12 +172,12 @@ def graph(
     )
     rows = pipeline | "Documents" >> Documents(run.plan.units) | "Align" >> align
     rows = rows | "Screen" >> ScreenRows(run, None)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     named = any(is_table(unit) for unit in run.plan.units)
     schema = schemas.NAMED_SENTENCES if named else schemas.SENTENCES
     step = WriteShards(functools.partial(finish, schema=schema), config)
     receipts = shards | "Sentences" >> step
-    _ = receipts | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+    _ = receipts | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 
 
 def first_documents(plan: Plan) -> dict[int, int]:

@@ -105,7 +105,7 @@ def graph(pipeline: beam.Pipeline, run: Run[FilterJobOptions], wanted: frozenset
     reasons = rules.reasons(_rules(run))
     write = WriteShards(finish, config, annotate=options.annotate_only, reasons=reasons)
     written = found | "Write" >> write
-    _ = written | "Commit" >> Commit(config.output, {}, allow_empty=options.allow_empty)
+    _ = written | "Commit" >> Commit(config, {}, allow_empty=options.allow_empty)
 
 
 def selected(
@@ -179,7 +179,7 @@ def by_aligner(
     """
     options, aligner = run.options, run.aligner
     model = aligner.model(sampled, run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, run.begin)
     cut = functools.partial(aligner.cut, tokens=run.tokens)
     tokens = shards | "Tokenize" >> MapShards(tokenize, model, cut=cut)
     return tokens | "Score" >> MapShards(
@@ -199,7 +199,7 @@ def by_encoder(
     options, similarity = run.options, run.similarity
     assert similarity is not None
     counted = similarity.idf or run.find_fitted() or counted_pieces(sampled, run)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, masked_shard_numbers, run.begin)
     score = MapShards(
         judge_and_compare,
         counted,

@@ -131,7 +131,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
     pieces = trained_pieces(pipeline, run)
     rows = pipeline | "Read" >> ReadInput(run)
     rows = rows | "Screen" >> ScreenRows(run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     # Cheap checks come before the translation and alignment of a pair.
     cheap = functools.partial(
         filter_pairs, filters=making.filters, words=making.words, scored=run.scorer is None
@@ -152,7 +152,7 @@ def graph(pipeline: beam.Pipeline, run: Run[SuggestOptions], wanted: frozenset[i
         compared = shards | "Compare" >> MapShards(compare_nothing, tokens=run.tokens)
     write = WriteShards(finish, config, suggestions=making, scorer=run.scorer)
     receipts = compared | "MakeSuggestions" >> write
-    _ = receipts | "Commit" >> Commit(config.output, extra_files(), allow_empty=options.allow_empty)
+    _ = receipts | "Commit" >> Commit(config, extra_files(), allow_empty=options.allow_empty)
 
 
 def finish(shard: Shard, suggestions: SuggestionConfig, scorer: Scorer | None) -> ShardOutput:

@@ -251,6 +251,13 @@ class RunOptions(PlaceOptions):
         description="number of attempts; a failed attempt is resumed by the next",
         json_schema_extra=UNPLANNED,
     )
+    max_set_aside: int = Field(
+        3,
+        ge=0,
+        description="shards that may fail on every attempt, and once more alone, and are left for "
+        "a later run while all others are finished; 0: the last attempt is the end",
+        json_schema_extra=UNPLANNED,
+    )
 
 
 class PlannedOptions(PlaceOptions, WordAlignerOptions, ScreenOptions, InputOptions):
@@ -300,6 +307,11 @@ class GraphOptions(RunOptions, PlannedOptions):
 
     WRITES_ROWS: ClassVar[bool] = True
     """Whether shards have rows; otherwise they only have rejects, and the output is a model."""
+
+    @property
+    def shards_are_independent(self) -> bool:
+        """Return True if a shard can be finished although another one cannot be made."""
+        return self.WRITES_ROWS
 
     def read_glossary(self) -> "Glossary | None":
         """Return the glossary whose terms are tagged, if the job tags terms.

@@ -116,6 +116,12 @@ class FilterJobOptions(
         return self.scorer == "hmm"
 
     @property
+    def shards_are_independent(self) -> bool:
+        """Return False if pairs are compared or ranked across shards."""
+        ranked = self.select_words is not None or self.select_share is not None
+        return not ranked and self.duplicates != "near" and self.scorer != "margin"
+
+    @property
     def given_model(self) -> str | None:
         """Return the directory of the fitted aligner, if one is given."""
         return self.model if self.aligns else None

@@ -1,7 +1,9 @@
 """Execute a planned job: claim, graph, commit."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import apache_beam as beam
 
@@ -39,12 +41,13 @@ def execute(
 
     Raises:
         ConfigError: The user must fix something.
+        SetAsideError: Some shards failed on every attempt; the others are finished.
         WorkerError: The run failed on every attempt.
     """
     output = files.absolute(run.options.output)
     reused = 0
 
-    def missing() -> Graph | None:
+    def missing(trying: Run[Any], only: frozenset[int] | None) -> Graph | None:
         nonlocal reused
         done = receipts.finished_shards(
             output, run.digest, run.shards, rejects_only=not run.options.WRITES_ROWS
@@ -55,13 +58,15 @@ def execute(
         if done:
             LOG.info("%d of %d shards already exist", len(done), run.shards)
         wanted = frozenset(range(run.shards)) - done
-        if not wanted and not unread and not fits:
+        if only is not None and wanted - only:
+            trying, wanted = dataclasses.replace(trying, partial=True), wanted & only
+        elif not wanted and not unread and not fits:
             if commit is not None:
                 commit(output)
             else:
                 commit_run(output, extra_files, allow_empty=run.options.may_be_empty)
             return None
-        return lambda pipeline: graph(pipeline, run, wanted)
+        return lambda pipeline: graph(pipeline, trying, wanted)
 
     check_start(run, extra)
     claim(output, run.document)

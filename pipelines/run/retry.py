@@ -1,5 +1,6 @@
 """Run a job's graph, and again after a failure for the shards still missing."""
 
+import contextlib
 import dataclasses
 import shutil
 from collections.abc import Callable, Sequence
@@ -10,10 +11,13 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
+from pairweave.pipelines.engines.failures import is_of_machine
 from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
+from pairweave.pipelines.run.set_aside import finish_others
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -30,8 +34,16 @@ class Outcome:
     sent: SentJob | None = None
 
 
-def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) -> Outcome:
+Missing = Callable[[Run, frozenset[int] | None], Graph | None]
+"""Returns the graph of a run's missing parts, of the given shards alone if some are given; None if
+there is nothing left to do."""
+
+
+def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
     """Run the missing parts of a job; after a failure, try again as often as the options allow.
+
+    If the last attempt fails in a shard, that shard is set aside and the others are finished
+    (`pipelines.run.set_aside`).
 
     Args:
         run: The planned job.
@@ -43,25 +55,105 @@ def resume(run: Run, extra: Sequence[str], missing: Callable[[], Graph | None]) 
 
     Raises:
         ConfigError: The user must fix something.
+        SetAsideError: Some shards failed on every attempt; the others are finished.
         WorkerError: The run failed on every attempt.
     """
-    for attempt in range(1, run.options.attempts + 1):
-        graph = missing()
+    attempts = run.options.attempts
+    for attempt in range(1, attempts + 1):
+        last = attempt == attempts
+        trying = _marking(run) if last else run
+        graph = missing(trying, None)
         if graph is None:
             return Outcome(attempt - 1)
         try:
-            sent = _attempt(run, graph, extra)
-        except Exception as error:
-            interrupt.check()  # a stop is not a failure, whatever exception it raised
-            message, user_error = engines.failure_message(error)
-            if user_error:
-                raise ConfigError(message) from error
-            if attempt == run.options.attempts:
-                raise WorkerError(message) from error
+            sent = _attempt(trying, graph, extra)
+        except Exception as error:  # noqa: BLE001 - `_message` raises what is no failure of the run
+            message = _message(error)
+            if last:
+                _finish_others(trying, extra, missing, message, error)
+                return Outcome(attempts + 1)
             LOG.warning("attempt %d failed: %s; resuming", attempt, message)
         else:
             return Outcome(attempt, sent)
     raise AssertionError("an attempt returns or raises")
+
+
+def _message(error: Exception) -> str:
+    """Return the message of a failed attempt.
+
+    Raises:
+        ConfigError: The user must fix something before another one.
+        Stopped: The user has stopped the run.
+    """
+    interrupt.check()  # a stop is not a failure, whatever exception it raised
+    message, user_error = engines.failure_message(error)
+    if user_error:
+        raise ConfigError(message) from error
+    return message
+
+
+def _marking(run: Run) -> Run:
+    """Return the run for an attempt that marks the shards it works on."""
+    if not run.options.shards_are_independent or not run.options.max_set_aside:
+        return run
+    return dataclasses.replace(run, attempt=attempt_marks.new_attempt())
+
+
+def _finish_others(
+    run: Run, extra: Sequence[str], missing: Missing, message: str, error: Exception
+) -> None:
+    """Finish the shards that do not fail, and commit if there are no others.
+
+    Raises:
+        ConfigError: The user must fix something.
+        SetAsideError: Some shards fail alone; the others are finished.
+        WorkerError: The failure is not that of a few shards.
+    """
+    if not run.attempt:
+        raise WorkerError(message) from error
+    output = files.absolute(run.options.output)
+    try:
+        if is_of_machine(error, message):
+            raise WorkerError(message) from error
+        rest = MissingShards(run, extra, missing)
+        finish_others(rest, run.shards, run.options.max_set_aside, message)
+        if missing(run, None) is not None:
+            raise WorkerError(message) from error
+    finally:
+        with contextlib.suppress(OSError):  # they are of no further use, and `gc` takes them
+            attempt_marks.forget(output, run.attempt)
+
+
+class MissingShards:
+    """The shards of a run that are not finished; see `set_aside.Rest`."""
+
+    def __init__(self, run: Run, extra: Sequence[str], missing: Missing) -> None:
+        """Take the run, with a mark for its shards, and what makes its graphs."""
+        self._run, self._extra, self._graph = run, extra, missing
+
+    def missing(self) -> frozenset[int]:
+        """Return the shards that are not finished."""
+        output = files.absolute(self._run.options.output)
+        whole = receipts.finished_shards(output, self._run.digest, self._run.shards)
+        return frozenset(range(self._run.shards)) - whole
+
+    def begun(self) -> frozenset[int]:
+        """Return the shards that the last graph worked on and did not finish."""
+        return attempt_marks.begun(files.absolute(self._run.options.output), self._run.attempt)
+
+    def make(self, shards: frozenset[int]) -> str | None:
+        """Make some shards and leave the others; return what failed, None if nothing did."""
+        attempt_marks.forget(files.absolute(self._run.options.output), self._run.attempt)
+        graph = self._graph(self._run, shards)
+        try:
+            if graph is not None:
+                _attempt(self._run, graph, self._extra)
+        except Exception as error:
+            message = _message(error)
+            if is_of_machine(error, message):
+                raise WorkerError(message) from error
+            return message
+        return None
 
 
 def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | None:

@@ -1,6 +1,7 @@
 """A planned job on a corpus."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic
 
@@ -18,6 +19,7 @@ from pairweave.pipelines.model_choice.scorer_choice import PairScorer
 from pairweave.pipelines.model_choice.similarity_choice import Similarity
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.screen import ScreenConfig
@@ -96,6 +98,8 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         segmenter: Finds words in scripts without spaces (`transforms.text.segmenter`).
         glossary: The glossary of terms to tag, if any.
         earlier: Pairs to exclude, if any.
+        attempt: The attempt that marks the shards it works on; empty if it does not.
+        partial: Whether a graph leaves missing shards for later, so that it does not commit.
     """
 
     second: LoadableReference | None = None
@@ -105,6 +109,8 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
     segmenter: str = NONE
     glossary: Glossary | None = None
     earlier: Plan | None = None
+    attempt: str = ""
+    partial: bool = False
 
     @property
     def place(self) -> tuple[str, int]:
@@ -158,7 +164,26 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         translator = None if self.translator is None else self.translator.digest
         output = files.absolute(self.options.output)
         origin = isinstance(self.options, OriginOptions) and self.options.keep_origin
-        return WriteConfig(output, self.shards, self.digest, line, translator, origin=origin)
+        return WriteConfig(
+            output,
+            self.shards,
+            self.digest,
+            line,
+            translator,
+            origin=origin,
+            attempt=self.attempt,
+            partial=self.partial,
+        )
+
+    @property
+    def begin(self) -> Callable[[int], None] | None:
+        """Return what marks a shard as begun, if the attempt marks its shards."""
+        if not self.attempt:
+            return None
+        output = files.absolute(self.options.output)
+        return functools.partial(
+            attempt_marks.begin, output=output, shards=self.shards, attempt=self.attempt
+        )
 
     @property
     def model_directory(self) -> str:

@@ -159,12 +159,16 @@ def _write_with_model(
 
 
 class Commit(beam.PTransform[Receipts, Receipts]):
-    """Commits the run after every receipt is written."""
+    """Commits the run after every receipt is written, unless shards are left for later."""
 
-    def __init__(self, output: str, extra_files: dict[str, bytes], *, allow_empty: bool) -> None:
+    def __init__(
+        self, config: WriteConfig, extra_files: dict[str, bytes], *, allow_empty: bool
+    ) -> None:
         super().__init__()
-        self._output = output
+        self._output = config.output
         self._commit = functools.partial(_commit, extra_files=extra_files, allow_empty=allow_empty)
+        if config.partial:
+            self._commit = functools.partial(_commit_later)
 
     def expand(self, receipts: Receipts) -> Receipts:
         """Wait for all receipts, then write the card and the manifest."""
@@ -183,3 +187,7 @@ def _commit(
 ) -> str:
     commit_run(output, extra_files, allow_empty=allow_empty)
     return files.join(output, run_files.MANIFEST)
+
+
+def _commit_later(output: str, receipts: list[str]) -> str:  # noqa: ARG001 - as `_commit`
+    return files.join(output, run_files.PLAN)

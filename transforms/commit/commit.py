@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pairweave.transforms.commit import dataset_card
 from pairweave.transforms.commit.manifest import check_conservation, count_reasons, make_manifest
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output import aligned_by, attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge, edge_notices
 from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
 from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
@@ -105,7 +105,8 @@ def summarize(output: str) -> tuple[Json, list[Json]]:
 
 
 def write_manifest(output: str, manifest: Json) -> None:
-    """Commit a run: remove what dead writers left, then write the manifest."""
+    """Commit a run: remove what dead writers and failed attempts left, then write the manifest."""
+    attempt_marks.forget(output)
     files.delete_temporary(output)
     for directory in (DATA, REJECTS, RECEIPTS):
         files.delete_temporary(files.join(output, directory))

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.output.exchanged_sides import ExchangedSides
 from pairweave.transforms.output.receipt_checks import check_shard, check_unit
@@ -90,6 +91,10 @@ def write_shard_receipt(
         receipt["translator"] = config.translator
     receipt_name = shard_receipt_name(number, config.shards)
     files.write_bytes(files.join(config.output, receipt_name), to_json(receipt))
+    if config.attempt:
+        attempt_marks.end(
+            number, output=config.output, shards=config.shards, attempt=config.attempt
+        )
     return receipt_name
 
 

@@ -93,6 +93,9 @@ class WriteConfig:
         translator: Digest of the model that translates sources, written to each receipt; None if
             there is none.
         origin: Whether rows get the columns of `transforms.output.origin_columns`.
+        attempt: The attempt that marks the shards it works on
+            (`transforms.output.attempt_marks`); empty if it does not.
+        partial: Whether other missing shards are left for later, so that nothing is committed.
     """
 
     output: str
@@ -101,6 +104,8 @@ class WriteConfig:
     signature: str
     translator: str | None = None
     origin: bool = False
+    attempt: str = ""
+    partial: bool = False
 
 
 def file_entry(name: str, data: bytes, rows: int | None = None) -> dict[str, object]:

@@ -92,9 +92,13 @@ class SplitRows(beam.DoFn):
             yield from split_rows(batches, self._shards, self._wanted, self._numbers_of)
 
 
-def make_shard(element: tuple[int, Iterable[pa.Table]]) -> Shard:
+def make_shard(
+    element: tuple[int, Iterable[pa.Table]], begin: Callable[[int], None] | None = None
+) -> Shard:
     """Turn one key of the shuffle into a shard whose working table is its pairs."""
     number, parts = element
+    if begin is not None:
+        begin(number)
     kept, rejected = merge_rows(parts)
     require_room(kept, f"shard {number}", "lower --shard_pairs")
     return Shard(number, kept, rejected, pairs_of(kept))
@@ -112,11 +116,21 @@ class MakeShards(beam.PTransform[Batches, Shards]):
         shards: int,
         wanted: frozenset[int],
         numbers_of: ShardNumbers = ids.shard_numbers,
+        begin: Callable[[int], None] | None = None,
     ) -> None:
+        """Set what is made.
+
+        Args:
+            shards: Number of shards.
+            wanted: Shards to make.
+            numbers_of: Which shard a row falls into.
+            begin: Is called with a shard's number before it is made; None for nothing.
+        """
         super().__init__()
         self.shards = shards
         self.wanted = wanted
         self.numbers_of = numbers_of
+        self.begin = begin
 
     def expand(self, batches: Batches) -> Shards:
         """Split, group and merge."""
@@ -127,5 +141,5 @@ class MakeShards(beam.PTransform[Batches, Shards]):
                 tuple[int, pa.Table]
             )
             | "Group" >> beam.GroupByKey()
-            | "Merge" >> beam.Map(make_shard)
+            | "Merge" >> beam.Map(make_shard, begin=self.begin)
         )

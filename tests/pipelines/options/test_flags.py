@@ -222,7 +222,7 @@ def test_a_run_that_never_begins_leaves_no_temporary_directory(tmp_path, monkeyp
         raise ConfigError("no graph")
 
     with pytest.raises(ConfigError, match="no graph"):
-        retry.resume(run, rest, lambda: refuse)
+        retry.resume(run, rest, lambda *_: refuse)
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

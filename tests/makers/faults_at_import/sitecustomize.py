@@ -1,0 +1,111 @@
+"""Faults in a command and its workers: Python imports this file first where it is on the path.
+
+``PAIRWEAVE_FAULTS`` is a list in JSON; each fault has
+
+- ``at``: the function that is replaced, as ``module:name``, where it is looked up,
+- ``of``: a pattern for what it is called with (`_subject`); empty for every call,
+- ``do``: ``kill`` ends the process, ``raise`` raises an error, a name of `errno` an `OSError`,
+- ``after``: whether that comes after the call,
+- ``once``: a file that is made when it happens, so that it happens once; empty for every time.
+"""
+
+import errno
+import functools
+import importlib.abc
+import importlib.util
+import json
+import os
+import re
+import signal
+import sys
+
+FAULTS = json.loads(os.environ.get("PAIRWEAVE_FAULTS", "[]"))
+
+
+class InjectedError(Exception):
+    """What a function raises that is at fault itself."""
+
+
+def _subject(arguments):
+    """Say what a call is about: a shard, a unit, or the last path among its arguments."""
+    for value in arguments:
+        if hasattr(value, "shard"):
+            return f"shard {value.shard.number}"
+        if hasattr(value, "first_line"):
+            return f"unit {value.index}"
+    return str(arguments[-1]) if arguments else ""
+
+
+def _happens(fault, arguments):
+    if not re.search(fault["of"], _subject(arguments)):
+        return False
+    if fault["once"]:
+        try:
+            os.close(os.open(fault["once"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+    return True
+
+
+def _do(fault, arguments):
+    if fault["do"] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if fault["do"] == "raise":
+        raise InjectedError(f"at {_subject(arguments)}")
+    number = getattr(errno, fault["do"])
+    raise OSError(number, os.strerror(number), _subject(arguments))
+
+
+def _faulty(function, fault):
+    @functools.wraps(function)
+    def called(*arguments, **settings):
+        happens = _happens(fault, arguments)
+        if happens and not fault["after"]:
+            _do(fault, arguments)
+        result = function(*arguments, **settings)
+        if happens:
+            _do(fault, arguments)
+        return result
+
+    return called
+
+
+def _put(module, fault):
+    *owners, name = fault["at"].partition(":")[2].split(".")
+    place = functools.reduce(getattr, owners, module)
+    setattr(place, name, _faulty(getattr(place, name), fault))
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, loader, faults):
+        self._loader, self._faults = loader, faults
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        self._loader.exec_module(module)
+        for fault in self._faults:
+            _put(module, fault)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, faults):
+        self._faults = faults
+
+    def find_spec(self, name, path, target=None):  # noqa: ARG002 - as Python calls it
+        found = [fault for fault in self._faults if fault["at"].partition(":")[0] == name]
+        if not found:
+            return None
+        self._faults = [fault for fault in self._faults if fault not in found]
+        spec = importlib.util.find_spec(name)
+        spec.loader = _Loader(spec.loader, found)
+        return spec
+
+
+for _fault in FAULTS:
+    if _fault["at"].partition(":")[0] in sys.modules:
+        _put(sys.modules[_fault["at"].partition(":")[0]], _fault)
+sys.meta_path.insert(
+    0, _Finder([each for each in FAULTS if each["at"].partition(":")[0] not in sys.modules])
+)

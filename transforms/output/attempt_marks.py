@@ -1,0 +1,61 @@
+"""Marks of the shards that an attempt works on, beside the receipts.
+
+A failed attempt leaves the marks of the shards that were being made when it failed, so the launcher
+need not guess which shard ended a worker. Each attempt has its own marks: those of a run that the
+user stopped, or of a second launcher, say nothing about this one. They are only a hint for where to
+look first (`pipelines.run.set_aside`).
+"""
+
+import re
+import uuid
+
+from pairweave.transforms.output.run_files import RECEIPTS, to_json
+from pairweave.transforms.storage import files
+
+PREFIX = "begun-"
+
+_NAME = re.compile(rf"{PREFIX}([0-9]{{5,}})-of-([0-9]{{5,}})-([0-9a-f]+)\.json")
+
+
+def new_attempt() -> str:
+    """Return a name that no other attempt has."""
+    return uuid.uuid4().hex
+
+
+def mark_name(shard: int, shards: int, attempt: str) -> str:
+    """Name the mark of one shard.
+
+    >>> mark_name(7, 16, "a1")
+    '_receipts/begun-00007-of-00016-a1.json'
+    """
+    return f"{RECEIPTS}/{PREFIX}{shard:05d}-of-{shards:05d}-{attempt}.json"
+
+
+def begin(shard: int, *, output: str, shards: int, attempt: str) -> None:
+    """Mark a shard as begun.
+
+    Raises:
+        OSError: The mark cannot be written.
+    """
+    name = mark_name(shard, shards, attempt)
+    files.write_bytes(files.join(output, name), to_json({"shard": shard}))
+
+
+def end(shard: int, *, output: str, shards: int, attempt: str) -> None:
+    """Remove the mark of a shard, whose receipt is written."""
+    files.delete(files.join(output, mark_name(shard, shards, attempt)))
+
+
+def begun(output: str, attempt: str) -> frozenset[int]:
+    """Return the shards that an attempt has begun, as far as their marks are still there."""
+    names = files.list_names(files.join(output, RECEIPTS))
+    found = filter(None, map(_NAME.fullmatch, names))
+    return frozenset(int(match[1]) for match in found if match[3] == attempt)
+
+
+def forget(output: str, attempt: str | None = None) -> None:
+    """Delete the marks of one attempt, or of all when every shard is finished."""
+    for name in files.list_names(files.join(output, RECEIPTS)):
+        match = _NAME.fullmatch(name)
+        if match is not None and attempt in (None, match[3]):
+            files.delete(files.join(output, RECEIPTS, name))
