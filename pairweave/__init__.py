@@ -22,18 +22,28 @@ if TYPE_CHECKING:
         suggest,
         symmetrize,
     )
+    from pairweave.pipelines.streaming.row_stream import RowStream, stream
     from pairweave.transforms.errors import PairweaveError
 
 __all__ = [
     "FittedModel",
     "PairweaveError",
+    "RowStream",
     "align",
     "augment",
     "fit",
     "project_tags",
+    "stream",
     "suggest",
     "symmetrize",
 ]
+
+_ROOMS = {
+    "PairweaveError": "transforms.errors",
+    "RowStream": "pipelines.streaming.row_stream",
+    "stream": "pipelines.streaming.row_stream",
+}
+"""Where public names are that are not in `pipelines.in_memory`."""
 
 
 def __getattr__(name: str) -> object:
@@ -42,7 +52,7 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module 'pairweave' has no attribute {name!r}")
-    room = "transforms.errors" if name == "PairweaveError" else "pipelines.in_memory"
+    room = _ROOMS.get(name, "pipelines.in_memory")
     found = getattr(importlib.import_module(f"pairweave.{room}"), name)
     globals()[name] = found
     return found

@@ -119,6 +119,10 @@ COMMANDS = {
     "export": Command(
         "pairweave.pipelines.commands.export_command", "write a finished run's rows for a trainer"
     ),
+    "stream": Command(
+        "pairweave.pipelines.commands.stream",
+        "print a finished run's pairs for a trainer, with new tags in every epoch",
+    ),
     "preview": Command(
         "pairweave.pipelines.commands.preview", "print a few pairs of a finished run"
     ),

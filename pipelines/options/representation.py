@@ -1,12 +1,12 @@
 """The representation of tags from options."""
 
-from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.options.job_options import AugmentOptions, RepresentationOptions
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.tags.tag_profile import read_profile
 from pairweave.transforms.tags.tag_rendering import Name, is_indexed, symbol_pattern
 
 
-def representation_of(options: AugmentOptions) -> Name:
+def representation_of(options: RepresentationOptions) -> Name:
     """Return the representation of tags.
 
     Raises:

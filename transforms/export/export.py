@@ -124,7 +124,7 @@ class _Fitting:
     def read(self) -> Iterator[Rows]:
         self.left_out = 0
         for batch in wanted_batches(self._directory, self._manifest, self._selection):
-            fit = _fitting(batch, self._how, self._unfit)
+            fit = fitting(batch, self._how, self._unfit)
             self.left_out += batch.num_rows - fit.num_rows
             yield fit
 
@@ -195,8 +195,13 @@ def escape(column: pa.Array) -> pa.Array:
     return column
 
 
-def _fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
+def fitting(rows: Rows, how: RowExport, unfit: Unfit) -> Rows:
     """Return the rows that can be written, escaped if asked for.
+
+    Args:
+        rows: Rows of a run.
+        how: The format.
+        unfit: How to treat rows that the format cannot represent, as for `export`.
 
     Raises:
         ConfigError: A row cannot be written, and ``unfit`` does not leave it out.

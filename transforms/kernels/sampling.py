@@ -31,6 +31,10 @@ STEP_MASK = np.uint64(35)
 STEP_MASK_KIND = np.uint64(36)
 STEP_MASK_PIECE = np.uint64(37)
 STEP_EXPORT = np.uint64(38)
+STEP_EPOCH = np.uint64(39)
+STEP_STREAM_SHARDS = np.uint64(40)
+STEP_STREAM_PAIRS = np.uint64(41)
+STEP_STREAM_ROWS = np.uint64(42)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -90,27 +90,76 @@ def inject_tags(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarra
     """
     schemas.require(table, schemas.PHRASES)
     made = max(1, _MAX_ROWS // (config.variants + 1))
-    parts = [_inject(table[start : start + made], config) for start in range(0, len(table), made)]
+    parts = [
+        draw_tags(part, find_taggable(part, config), config)
+        for part in (table[start : start + made] for start in range(0, len(table), made))
+    ]
     if not parts:
         return schemas.TAGGED.empty_table(), np.zeros(0, np.bool_)
     tables, without = zip(*parts, strict=True)
     return pa.concat_tables(tables), np.concatenate(without)
 
 
-def _inject(table: pa.Table, config: TagConfig) -> tuple[pa.Table, np.ndarray]:
+class Taggable(NamedTuple):
+    """What tags of pairs are drawn from; it depends on their texts and links, not on a seed.
+
+    Attributes:
+        phrases: The phrase pairs that may be tagged.
+        limits: The maximum number of tags of each pair, int64 ``[pair]``.
+    """
+
+    phrases: Phrases
+    limits: np.ndarray
+
+    def take(self, pairs: np.ndarray) -> "Taggable":
+        """Return those of some pairs ``[pair]``."""
+        offsets, boxes, weights = self.phrases
+        counts = np.diff(offsets)[pairs]
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        chosen = np.repeat(offsets[:-1][pairs] - bounds[:-1], counts) + np.arange(bounds[-1])
+        weights = weights[chosen] if len(weights) else weights
+        return Taggable(Phrases(bounds, boxes.take(chosen, axis=1), weights), self.limits[pairs])
+
+
+def find_taggable(table: pa.Table, config: TagConfig) -> Taggable:
+    """Find what tags are drawn from, apart from the draws.
+
+    Args:
+        table: Pairs with phrase pairs (`transforms.schemas.PHRASES`).
+        config: How tags are injected.
+    """
+    phrases = keep_whole(table, _phrases(table, config))
+    if config.take_all:
+        return Taggable(phrases, np.zeros(0, np.int64))
+    if not config.punctuation_tags:
+        phrases = keep_wordlike(table, phrases)
+    return Taggable(phrases, _limits(table, config))
+
+
+def draw_tags(
+    table: pa.Table, taggable: Taggable, config: TagConfig
+) -> tuple[pa.Table, np.ndarray]:
+    """Draw tags as `inject_tags` does, from what was found before.
+
+    Args:
+        table: Pairs with phrase pairs; which ones they are is not read.
+        taggable: What `find_taggable` found in them.
+        config: How tags are injected; only the seed may differ from that of `find_taggable`.
+
+    Returns:
+        What `inject_tags` returns.
+    """
     seed = np.uint64(config.seed)
     free = int(config.nesting == "free")
     keys = ids.pair_keys(table.column("id"))
-    phrases = keep_whole(table, _phrases(table, config))
-    if not (config.punctuation_tags or config.take_all):
-        phrases = keep_wordlike(table, phrases)
+    phrases = taggable.phrases
     draws = sampling.units(seed, keys, sampling.STEP_MIX)
     is_plain = draws < config.plain_share
     if config.take_all:
         made = kernel.take_all(seed, keys, is_plain, phrases)
     else:
         is_tagged = draws < config.tagged_share
-        choices = kernel.PairChoices(keys, _limits(table, config), is_plain, is_tagged)
+        choices = kernel.PairChoices(keys, taggable.limits, is_plain, is_tagged)
         shape = _shape(table, phrases, config)
         made = kernel.choose_tags(seed, choices, phrases, config.variants, free, shape)
     row_pair, row_variant, row_tags, chosen, numbers, codes = made

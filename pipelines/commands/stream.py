@@ -1,0 +1,73 @@
+"""The command ``stream``: prints finished runs for a trainer, with new tags in every epoch."""
+
+import dataclasses
+import logging
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.stream_options import StreamCommandOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.streaming.lines import Lines
+from pairweave.pipelines.streaming.streamed_runs import open_stream
+from pairweave.transforms.streaming.tag_stream import Position, TagStream
+
+_LOG = logging.getLogger("pairweave")
+_SAY_SECONDS = 30.0
+
+
+@dataclasses.dataclass
+class _Done:
+    """What has been written so far, and the window that is being written."""
+
+    rows: int = 0
+    left_out: int = 0
+    at: Position = dataclasses.field(default_factory=lambda: Position(0, 0))
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Stream runs from the command line."""
+    options, _ = flags.parse(
+        StreamCommandOptions, f"pairweave {name}", COMMANDS[name].about, arguments, beam=False
+    )
+    stream = open_stream(options, links=options.alignment != "none")
+    lines, done = Lines(stream.tags, options), _Done()
+    try:
+        _write(stream, lines, options, sys.stdout.buffer, done)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The trainer has read what it wanted. Let the interpreter's own flush not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.warn(
+            f"the reader left after about {done.rows:,} rows, in window --start "
+            f"{done.at.epoch}:{done.at.window}"
+        )
+        return 0
+    out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
+    terminal.warn(f"{done.rows:,} rows in {options.epochs} epochs{out}")
+    return 0
+
+
+def _write(
+    stream: TagStream, lines: Lines, options: StreamCommandOptions, out: BinaryIO, done: _Done
+) -> None:
+    epoch, _, window = options.start.partition(":")
+    skip, said = options.skip, time.monotonic()
+    for position in stream.positions(Position(int(epoch), int(window or 0))):
+        done.at = position
+        made = stream.window(position.epoch, position.window)
+        done.left_out += made.left_out + made.rows.num_rows
+        for batch in lines.fit(made.rows):
+            done.left_out -= batch.num_rows
+            part = batch.slice(min(skip, batch.num_rows))
+            skip -= batch.num_rows - part.num_rows
+            out.write(lines.write(part))
+            done.rows += part.num_rows
+        if time.monotonic() - said > _SAY_SECONDS:
+            said = time.monotonic()
+            place = f"--start {position.epoch}:{position.window + 1}"
+            _LOG.info("%s rows written; %s goes on from here", f"{done.rows:,}", place)

@@ -1,0 +1,76 @@
+"""The options of ``stream``."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Options, SegmenterOptions
+from pairweave.pipelines.options.job_options import RepresentationOptions
+from pairweave.transforms.config import SeedOptions
+from pairweave.transforms.links.link_options import PhraseOptions
+from pairweave.transforms.streaming.stream_options import StreamOptions
+from pairweave.transforms.tags.injection_options import (
+    MaxIdOptions,
+    MaxTagsOptions,
+    NestingOptions,
+    ShapeOptions,
+    TaggedRowOptions,
+    TagShareOptions,
+)
+
+
+class DrawnTagOptions(
+    ShapeOptions,
+    TaggedRowOptions,
+    NestingOptions,
+    TagShareOptions,
+    MaxTagsOptions,
+    MaxIdOptions,
+    RepresentationOptions,
+    PhraseOptions,
+):
+    """Tags, as in ``augment``."""
+
+    tag_profile: str | None = Field(
+        None, description="file of tags profile, from which the shapes of tags are drawn"
+    )
+
+
+class StreamedTagOptions(DrawnTagOptions, SegmenterOptions, StreamOptions, SeedOptions, Options):
+    """A stream of tagged pairs; options of tags that are not given are those of each run."""
+
+    runs: tuple[str, ...] = Field(
+        min_length=1,
+        description="directories or URIs of finished runs of align, or of augment with "
+        "--keep_links; options of tags that are not given are those of each run, and the seed "
+        "that of the first",
+        json_schema_extra={"at": 0},
+    )
+
+
+class StreamCommandOptions(StreamedTagOptions):
+    """Options of ``stream``."""
+
+    format: Literal["lines", "jsonl"] = Field(
+        "lines",
+        description="lines: source, tab, target, and with --alignment a tab and links; jsonl: all "
+        "columns",
+    )
+    alignment: Literal["whitespace", "moses", "none"] = Field(
+        "none",
+        description="links between the words of a line. whitespace: text unchanged, words that "
+        "touch a tag have no links; moses: text as Moses words, each tag a word of its own (needs "
+        "pairweave[evaluate])",
+    )
+    unfit: Literal["refuse", "leave_out", "escape"] = Field(
+        "refuse",
+        description="lines: rows whose text contains a tab or a line break: refuse to go on, "
+        "leave_out these rows, or escape every backslash, tab and line break",
+    )
+    start: str = Field(
+        "0",
+        pattern=r"^[0-9]+(:[0-9]+)?$",
+        description="where to begin, EPOCH or EPOCH:WINDOW from 0, as shown on standard error",
+        json_schema_extra={"metavar": "POSITION"},
+    )
+    skip: int = Field(0, ge=0, description="rows to leave out from there, already used")

@@ -1,0 +1,1 @@
+"""The command ``stream`` and `pairweave.stream`: finished runs as training data with new tags."""

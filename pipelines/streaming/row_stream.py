@@ -1,0 +1,153 @@
+"""The iterable that `pairweave.stream` returns."""
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.stream_options import StreamedTagOptions
+from pairweave.pipelines.streaming.streamed_runs import open_stream
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.links.kept_links import COLUMN
+from pairweave.transforms.streaming.tag_stream import Position, TagStream
+
+if TYPE_CHECKING:
+    import datasets
+    import torch.utils.data
+
+Row = dict[str, Any]
+
+
+class RowStream:
+    """Tagged pairs of finished runs, with new tags and a new order in every epoch.
+
+    Iterating goes on from the current position to the end of the last epoch. The same options give
+    the same rows on every machine; with several ranks, each has some of the windows.
+    """
+
+    def __init__(
+        self, stream: TagStream, columns: Sequence[str], rank: int = 0, ranks: int = 1
+    ) -> None:
+        """Stand at the beginning.
+
+        Args:
+            stream: The rows.
+            columns: The columns of a row.
+            rank: Which of the readers this is, from 0.
+            ranks: Number of readers that share the rows.
+
+        Raises:
+            ConfigError: There is no such rank.
+        """
+        if not 0 <= rank < ranks:
+            raise ConfigError(f"rank {rank} of {ranks}: ranks are counted from 0")
+        self._stream, self._columns = stream, list(columns)
+        self._rank, self._ranks = rank, ranks
+        self._at = Position(0, 0)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield rows from the current position on, which moves with them."""
+        for position, rows in self._windows():
+            for number, row in enumerate(rows.to_pylist(), position.row):
+                self._at = Position(position.epoch, position.window, number + 1)
+                yield row
+
+    def batches(self) -> Iterator[pa.Table]:
+        """Yield tables of rows from the current position on: much faster than single rows."""
+        for position, rows in self._windows():
+            self._at = Position(position.epoch, position.window, position.row + rows.num_rows)
+            yield rows
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the position: behind the last row that was yielded."""
+        return self._at._asdict()
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go to a position that `state_dict` returned, in a stream with the same options."""
+        self._at = Position(state["epoch"], state["window"], state["row"])
+
+    def to_torch(self) -> "torch.utils.data.IterableDataset[Row]":
+        """Return a data set for ``torch.utils.data.DataLoader``, whose workers share the rows."""
+        from pairweave.pipelines.streaming.torch_rows import TorchRows
+
+        return TorchRows(self)
+
+    def to_datasets(self) -> "datasets.IterableDataset":
+        """Return a data set of the library ``datasets``, with one shard for each window.
+
+        Its own ``state_dict`` resumes it; the position of this object does not count.
+        """
+        import datasets
+
+        windows = [(at.epoch, at.window) for at in self._own_positions(Position(0, 0))]
+        arguments = {"stream": self, "windows": windows}
+        return datasets.IterableDataset.from_generator(rows_of_windows, gen_kwargs=arguments)
+
+    def shared(self, rank: int, ranks: int) -> "RowStream":
+        """Return one of several readers that share the rows of this one, at the same position."""
+        whole = self._rank + self._ranks * rank, self._ranks * ranks
+        made = RowStream(self._stream, self._columns, *whole)
+        made.load_state_dict(self.state_dict())
+        return made
+
+    def rows_of(self, epoch: int, window: int) -> pa.Table:
+        """Return all rows of a window, in their order."""
+        return self._stream.window(epoch, window).rows.select(self._columns)
+
+    def _windows(self) -> Iterator[tuple[Position, pa.Table]]:
+        for position in self._own_positions(self._at):
+            self._at = position
+            yield position, self.rows_of(position.epoch, position.window).slice(position.row)
+        self._at = Position(self._stream.config.epochs, 0)
+
+    def _own_positions(self, start: Position) -> Iterator[Position]:
+        """Yield the windows of this rank, counted over all epochs."""
+        for position in self._stream.positions(start):
+            number = position.epoch * self._stream.windows + position.window
+            if number % self._ranks == self._rank:
+                yield position
+
+
+def rows_of_windows(stream: RowStream, windows: Iterable[tuple[int, int]]) -> Iterator[Row]:
+    """Yield the rows of some windows."""
+    for epoch, window in windows:
+        yield from stream.rows_of(epoch, window).to_pylist()
+
+
+def stream(
+    runs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    columns: Sequence[str] = ("source", "target"),
+    rank: int = 0,
+    ranks: int = 1,
+    **options: Any,  # noqa: ANN401
+) -> RowStream:
+    """Stream finished runs as training data whose tags are drawn anew in every epoch.
+
+    Args:
+        runs: Directories of finished runs of ``align``, or of ``augment`` with ``keep_links``.
+        columns: Columns of a row: those of ``augment`` (`transforms.schemas.TAGGED`), and
+            ``word_links``, the linked ranges of the texts without tags.
+        rank: Which of several readers this is, from 0, such as processes that train together.
+        ranks: Number of readers; each gets other rows.
+        options: Options of ``pairweave stream``, such as ``epochs=3``, ``seed=1``, ``mix=0.5``.
+
+    Returns:
+        An iterable of rows as dictionaries, which can be resumed (`RowStream`).
+
+    Raises:
+        ConfigError: An option or a run cannot be used.
+    """
+    listed = [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+    values = {**options, "runs": tuple(os.fspath(run) for run in listed)}
+    flags.check_keys(values, list(StreamedTagOptions.model_fields))
+    chosen = flags.validate(StreamedTagOptions, values, "pairweave stream")
+    names = [*schemas.TAGGED.names, COLUMN]
+    odd = next(itertools.filterfalse(names.__contains__, columns), None)
+    if odd is not None:
+        raise ConfigError(f"columns: no column {odd}; the columns are {', '.join(names)}")
+    return RowStream(open_stream(chosen, links=COLUMN in columns), columns, rank, ranks)

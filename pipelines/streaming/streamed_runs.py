@@ -1,0 +1,204 @@
+"""Opening finished runs as sources of pairs, and choosing how their tags are drawn."""
+
+import itertools
+from typing import Any
+
+from pairweave.pipelines.options.representation import representation_of
+from pairweave.pipelines.options.stream_options import DrawnTagOptions, StreamedTagOptions
+from pairweave.pipelines.run import finished_run
+from pairweave.transforms.config import pick
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.export.export import shard_batches
+from pairweave.transforms.indexed_tag import RESERVED_PATTERN
+from pairweave.transforms.links.phrase_extraction import PhraseConfig
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.run_files import Json, data_name, read_json, shard_receipt_name
+from pairweave.transforms.storage import files
+from pairweave.transforms.streaming.drawable_pairs import Drawing
+from pairweave.transforms.streaming.pair_passes import StreamedRun
+from pairweave.transforms.streaming.tag_stream import StreamConfig, TagStream
+from pairweave.transforms.suggestions.span_lengths import MASK
+from pairweave.transforms.tags.tag_config import TagConfig
+from pairweave.transforms.tags.tag_profile import TagProfile, read_profile
+from pairweave.transforms.tags.tag_rendering import is_indexed, symbol_pattern
+from pairweave.transforms.text.segmenter import (
+    NONE,
+    choose_segmenter,
+    installed_name,
+    is_unspaced,
+    needs_segmenter,
+)
+
+_UNKNOWN = "und"
+
+
+def open_stream(options: StreamedTagOptions, *, links: bool = False) -> TagStream:
+    """Open the runs of a stream.
+
+    Args:
+        options: The runs, their mix, and options of tags; those not given are each run's own.
+        links: Whether rows keep their links, in the column ``word_links``.
+
+    Raises:
+        ConfigError: Tags cannot be drawn from a run again; says what to do instead.
+    """
+    manifests = [finished_run.open_manifest(directory) for directory in options.runs]
+    seed = options.seed
+    if "seed" not in options.model_fields_set:
+        seed = int(manifests[0]["configuration"]["seed"])
+    runs = [
+        _open(directory, manifest, options, seed, links=links)
+        for directory, manifest in zip(options.runs, manifests, strict=True)
+    ]
+    return TagStream(runs, pick(StreamConfig, options, seed=seed))
+
+
+def _open(
+    directory: str, manifest: Json, options: StreamedTagOptions, seed: int, *, links: bool
+) -> StreamedRun:
+    job, settings = str(manifest["job"]), manifest["configuration"]
+    if job == "augment":
+        _check_augment(directory, settings)
+    elif job != "align":
+        raise ConfigError(
+            f"{directory}: a run of {job} has no word links, from which tags are drawn; give a run "
+            "of align, or of augment with --keep_links"
+        )
+    plan = read_json(files.join(directory, run_files.PLAN))
+    if any(unit.get("inline_tags") == "index" for unit in plan["units"]):
+        raise ConfigError(
+            f"{directory}: it keeps the tags of its input, which are not drawn; give a run of "
+            "align, with --inline_tags strip, on the same input"
+        )
+    drawn = _drawn_tags(options, settings if job == "augment" else {})
+    if job == "augment" and drawn.unaligned_words == "allow":
+        raise ConfigError(
+            f"{directory}: --unaligned_words allow needs all words, but a run of augment keeps the "
+            "linked ones; give a run of align, or --unaligned_words forbid"
+        )
+    profile = _profile(drawn, plan)
+    segmenter = _segmenter(directory, manifest, options)
+    tags = pick(
+        TagConfig,
+        drawn,
+        seed=seed,
+        segmenter=segmenter,
+        words="whitespace" if settings.get("tokens") == "whitespace" else "words",
+        profile=profile,
+        representation=representation_of(drawn),
+    )
+    drawing = Drawing(
+        pick(PhraseConfig, drawn, segmenter=segmenter), tags, _reserved(tags), links=links
+    )
+    return StreamedRun(directory, job, *_shards(directory, manifest), drawing)
+
+
+def _check_augment(directory: str, settings: Json) -> None:
+    """Refuse a run of ``augment`` from which its tags cannot be drawn again."""
+    remedy = "give a run of align on the same input"
+    if not settings.get("keep_links"):
+        raise ConfigError(
+            f"{directory}: this run of augment did not keep the word links from which tags are "
+            f"drawn; run it with --keep_links, or {remedy}"
+        )
+    method = settings.get("method", "alignment")
+    if method != "alignment":
+        raise ConfigError(
+            f"{directory}: --method {method} finds what to tag in another way than by word links; "
+            + remedy
+        )
+    if settings.get("draw", "uniform") != "uniform" or settings.get("min_confidence"):
+        raise ConfigError(
+            f"{directory}: --draw confident and --min_confidence need probabilities that a run "
+            f"does not keep; {remedy}, from which tags are drawn uniformly"
+        )
+    if float(settings["mix"]) > settings["variants"]:
+        raise ConfigError(
+            f"{directory}: with --mix {settings['mix']}, some pairs have no row without tags; run "
+            f"it with --mix {settings['variants']} or less, or {remedy}. The mix of the stream can "
+            "be larger"
+        )
+
+
+def _drawn_tags(options: StreamedTagOptions, settings: Json) -> DrawnTagOptions:
+    """Return options of tags: as given, else as in the run, else the defaults."""
+    names = DrawnTagOptions.model_fields.keys()
+    own = {name: settings[name] for name in names & settings.keys() if name != "tag_profile"}
+    given = {name: getattr(options, name) for name in names & options.model_fields_set}
+    if given.get("representation", "template") != "template":
+        own.pop("template", None)
+    if {"tag_profile", "self_closing_share", "damage_share", "empty_share"} & given.keys():
+        settings = {}
+    made = DrawnTagOptions.model_validate({**own, **given})
+    if "tag_profile" in settings and made.tag_profile is None:
+        made = made.model_copy(update={"tag_profile": _OF_RUN})
+    return made
+
+
+_OF_RUN = "profile of the run"
+
+
+def _profile(drawn: DrawnTagOptions, plan: Json) -> TagProfile | None:
+    if drawn.tag_profile is None:
+        return None
+    if drawn.tag_profile == _OF_RUN:
+        return TagProfile.from_json(plan["tag_profile"])
+    return read_profile(drawn.tag_profile)
+
+
+def _reserved(tags: TagConfig) -> str:
+    """Return a pattern of text that a pair must not contain, as ``augment`` rejects it."""
+    name = tags.representation
+    symbols = ""
+    if name == "raw":
+        assert tags.profile is not None
+        symbols = tags.profile.names.pattern()
+    elif not is_indexed(name):
+        symbols = symbol_pattern(name)
+    return "|".join(filter(None, (RESERVED_PATTERN, MASK, symbols)))
+
+
+def _segmenter(directory: str, manifest: Json, options: StreamedTagOptions) -> str:
+    """Return the segmenter: that of a run of ``augment``, else the one that its text needs."""
+    planned = manifest["configuration"].get("segmenter")
+    if planned is not None and "segmenter" not in options.model_fields_set:
+        if planned not in (NONE, installed_name()):
+            raise ConfigError(
+                f"{directory}: its words were found with {planned}, here is "
+                f"{installed_name() or 'none'}; install the same versions, or give --segmenter"
+            )
+        return str(planned)
+    return choose_segmenter(options.segmenter, _unspaced(directory, manifest))
+
+
+def _unspaced(directory: str, manifest: Json) -> str | None:
+    """Return why a run needs a segmenter; None if it does not."""
+    languages = {
+        corpus[f"{side}_lang"]
+        for corpus in manifest["corpora"].values()
+        for side in ("source", "target")
+    }
+    for language in sorted(languages):
+        if is_unspaced(language):
+            return f"{directory}: one language is {language}"
+    if _UNKNOWN in languages:
+        for batch in itertools.islice(shard_batches(directory, manifest), 1):
+            for side in ("source", "target"):
+                if needs_segmenter(batch.column(side)):
+                    return f"{directory}: the {side} side is in a script without spaces"
+    return None
+
+
+def _shards(directory: str, manifest: Json) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the number of pairs and the SHA-256 of each shard."""
+    entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in manifest["files"]}
+    pairs, hashes = [], []
+    for shard in range(manifest["shards"]):
+        entry = entries[data_name(shard, manifest["shards"])]
+        hashes.append(str(entry["sha256"]))
+        if manifest["job"] == "align":
+            pairs.append(int(entry["rows"]))
+            continue
+        receipt = files.join(directory, shard_receipt_name(shard, manifest["shards"]))
+        pairs.append(int(read_json(receipt)["counts"]["plain rows"]))
+    return tuple(pairs), tuple(hashes)

@@ -1,0 +1,41 @@
+"""A stream as a data set of torch."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch.utils.data
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.streaming.row_stream import RowStream
+
+
+class TorchRows(torch.utils.data.IterableDataset):  # type: ignore[misc]
+    """The rows of a stream; the workers of a loader share its windows.
+
+    With the position of a ``RowStream``: ``StatefulDataLoader`` of torchdata saves and restores it.
+    """
+
+    def __init__(self, stream: "RowStream") -> None:
+        self._stream = stream
+        self._own: RowStream | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of this process's worker."""
+        if self._own is None:
+            self._own = self._of_worker()
+        yield from self._own
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the position of this process's worker."""
+        return (self._own or self._stream).state_dict()
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go to a position, with as many workers as when it was saved."""
+        self._own = self._of_worker()
+        self._own.load_state_dict(state)
+
+    def _of_worker(self) -> "RowStream":
+        worker = torch.utils.data.get_worker_info()
+        return (
+            self._stream if worker is None else self._stream.shared(worker.id, worker.num_workers)
+        )

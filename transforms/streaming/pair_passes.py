@@ -1,0 +1,157 @@
+"""The endless sequence of a run's pairs: one pass over all of them after another.
+
+A pass takes the shards in random order, and the pairs of a shard in random order. The shard of a
+pair is decided by a hash of its text (`transforms.ids`), so each is a random sample of the corpus,
+and only one is in memory at a time.
+"""
+
+import dataclasses
+import hashlib
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairweave.transforms import ids
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.output.run_files import data_name
+from pairweave.transforms.storage import files
+from pairweave.transforms.streaming.drawable_pairs import DrawablePairs, Drawing, prepare
+from pairweave.transforms.streaming.linked_rows import COLUMNS, linked_rows
+from pairweave.transforms.streaming.seeds import derived, random_order
+
+
+@dataclasses.dataclass(frozen=True)
+class StreamedRun:
+    """A finished run whose pairs are streamed.
+
+    Attributes:
+        directory: Its directory or URI.
+        job: ``align`` or ``augment``.
+        pairs: Number of pairs in each shard.
+        hashes: The SHA-256 of each shard's file, in hexadecimal.
+        drawing: How its tags are drawn.
+    """
+
+    directory: str
+    job: str
+    pairs: tuple[int, ...]
+    hashes: tuple[str, ...]
+    drawing: Drawing
+
+    @property
+    def size(self) -> int:
+        """Return the number of its pairs."""
+        return sum(self.pairs)
+
+
+class Part(NamedTuple):
+    """Consecutive pairs of one pass.
+
+    Attributes:
+        number: The number of the pass, from 0.
+        found: The pairs.
+    """
+
+    number: int
+    found: DrawablePairs
+
+
+class PairPasses:
+    """The sequence of a run's pairs, from any place.
+
+    Shards stay in memory, made ready, as long as there is room; the one read last always does. Not
+    for use by several threads at once.
+    """
+
+    def __init__(
+        self, run: StreamedRun, seed: np.uint64, *, shuffle: bool = True, memory: int = 0
+    ) -> None:
+        """Start with nothing read.
+
+        Args:
+            run: The run.
+            seed: The seed of the order.
+            shuffle: Whether the order is random; otherwise it is that of the run.
+            memory: Bytes that shards may take up while they are not used.
+        """
+        self._run, self._seed, self._shuffle = run, seed, shuffle
+        self._room = memory
+        self._checked: set[int] = set()
+        self._kept: dict[int, DrawablePairs] = {}
+        self._last: tuple[int, DrawablePairs] | None = None
+        self._order: tuple[int, int, np.ndarray] | None = None
+
+    def parts(self, start: int, stop: int) -> Iterator[Part]:
+        """Yield the pairs of the sequence from one place to another, in its order.
+
+        Raises:
+            WorkerError: A shard is missing or differs from the manifest.
+        """
+        while start < stop:
+            number, within = divmod(start, self._run.size)
+            shards = self._shard_order(number)
+            bounds = np.cumsum([self._run.pairs[shard] for shard in shards])
+            place = int(np.searchsorted(bounds, within, "right"))
+            shard = int(shards[place])
+            first = within - (int(bounds[place]) - self._run.pairs[shard])
+            count = min(stop - start, self._run.pairs[shard] - first)
+            yield Part(number, self._pairs(number, shard, first, count))
+            start += count
+
+    def _shard_order(self, number: int) -> np.ndarray:
+        shards = np.arange(len(self._run.pairs), dtype=np.uint64)
+        if not self._shuffle:
+            return shards
+        seed = derived(self._seed, sampling.STEP_STREAM_SHARDS, number)
+        return random_order(shards, seed, sampling.STEP_STREAM_SHARDS)
+
+    def _pairs(self, number: int, shard: int, first: int, count: int) -> DrawablePairs:
+        found = self._found(shard)
+        if not self._shuffle:
+            return found.take(np.arange(first, first + count))
+        if self._order is None or self._order[:2] != (number, shard):
+            seed = derived(self._seed, sampling.STEP_STREAM_PAIRS, number)
+            keys = ids.pair_keys(found.pairs.column("id"))
+            self._order = number, shard, random_order(keys, seed, sampling.STEP_STREAM_PAIRS)
+        # Taking ascending rows is faster, and the rows of a window are put in random order anyway.
+        return found.take(np.sort(self._order[2][first : first + count]))
+
+    def _found(self, shard: int) -> DrawablePairs:
+        if shard in self._kept:
+            return self._kept[shard]
+        if self._last is None or self._last[0] != shard:
+            self._last = None  # let go of it before another is read
+            self._last = shard, prepare(self._read(shard), self._run.drawing)
+            size = self._last[1].nbytes
+            if size <= self._room:
+                self._room -= size
+                self._kept[shard] = self._last[1]
+        return self._last[1]
+
+    def _read(self, shard: int) -> pa.Table:
+        run = self._run
+        name = data_name(shard, len(run.pairs))
+        try:
+            data = files.read_bytes(files.join(run.directory, name))
+        except OSError as error:
+            raise WorkerError(f"{run.directory}: {name}: cannot be read: {error}") from error
+        if shard not in self._checked:
+            found = hashlib.sha256(data).hexdigest()
+            if found != run.hashes[shard]:
+                raise WorkerError(
+                    f"{run.directory}: {name}: expected sha256 {run.hashes[shard]}, found {found}"
+                )
+            self._checked.add(shard)
+        table = pq.read_table(io.BytesIO(data), columns=list(COLUMNS[run.job]))
+        pairs = linked_rows(table.combine_chunks(), run.job)
+        if pairs.num_rows != run.pairs[shard]:
+            raise WorkerError(
+                f"{run.directory}: {name}: expected {run.pairs[shard]} pairs with a plain row, "
+                f"found {pairs.num_rows}"
+            )
+        return pairs.combine_chunks()

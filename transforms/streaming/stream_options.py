@@ -1,0 +1,32 @@
+"""Options of a stream of rows with new tags in every epoch."""
+
+from pydantic import Field
+
+from pairweave.transforms.config import StepOptions
+
+
+class StreamOptions(StepOptions):
+    """Epochs, their order, and the share of each run."""
+
+    epochs: int = Field(1, ge=1, description="number of epochs; each has tags of its own")
+    shuffle: bool = Field(
+        default=True, description="rows in random order, another one in every epoch"
+    )
+    window: int = Field(
+        16_384, ge=1, description="pairs that are in memory with all their rows and mixed at once"
+    )
+    weights: tuple[float, ...] = Field(
+        (), description="weight of each run in the mix (default its number of pairs)"
+    )
+    temperature: float = Field(
+        1.0,
+        gt=0,
+        description="each run's share of the mix is its weight ** (1 / temperature): over 1, small "
+        "runs get more than their weight",
+    )
+    memory: int = Field(
+        1024,
+        ge=0,
+        description="MiB of pairs that stay in memory, ready for the next epoch; one shard of each "
+        "run always does",
+    )
