@@ -100,7 +100,9 @@ def test_a_step_s_configuration_and_a_job_s_options_have_an_option_from_one_line
             for name in (config.model_fields.keys() & job.model_fields.keys()) - RESOLVED.keys():
                 if declaring(config, name)[0] is not declaring(job, name)[0]:
                     twice.add((config.__name__, job.__name__, name))
-    assert twice == {("FragmentConfig", "AugmentOptions", "max_words")}  # a limit of its own
+    # The limit of a fragment is its own.
+    phrases = ("AugmentOptions", "StreamedTagOptions", "StreamCommandOptions")
+    assert twice == {("FragmentConfig", job, "max_words") for job in phrases}
 
 
 def test_an_option_that_a_job_declares_again_stays_out_of_plans(classes):
