@@ -68,7 +68,7 @@ $(VENV)/.mutants: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	$(PIP) --editable ".[demo,dev,neural,awesome,translate,segment,evaluate,lang,flink,gcp,aws]"
+	$(PIP) --editable ".[demo,dev,neural,awesome,translate,segment,evaluate,lang,refresh,flink,gcp,aws]"
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.

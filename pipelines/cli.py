@@ -83,6 +83,11 @@ COMMANDS = {
         "run several jobs, each a step of a recipe in YAML",
         "pairweave.pipelines.options.recipe_options:RecipeOptions",
     ),
+    "refresh": Command(
+        "pairweave.pipelines.commands.refresh.refresh_command",
+        "bring versioned tables up to date with new, changed and withdrawn files",
+        "pairweave.pipelines.options.refresh_options:RefreshOptions",
+    ),
     "finetune": Command(
         "pairweave.pipelines.jobs.finetune",
         "fine-tune an encoder for alignment",

@@ -90,3 +90,6 @@ class Reject(enum.StrEnum):
     MASKED_DUPLICATE = "masked_duplicate"
     NEAR_DUPLICATE = "near_duplicate"
     IN_EARLIER_CORPUS = "in_earlier_corpus"
+    # refresh
+    IN_TABLE = "in_table"
+    TAKEN_DOWN = "taken_down"

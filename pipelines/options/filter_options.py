@@ -19,6 +19,7 @@ from pairweave.transforms.filtering.rule_options import (
     RuleOptions,
     SelectionOptions,
 )
+from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.screen_options import MaxRatio
 
 
@@ -80,6 +81,7 @@ class RulePreviewOptions(StepOptions):
 class FilterJobOptions(
     RulePreviewOptions,
     SelectionOptions,
+    KnownPairOptions,
     EarlierOptions,
     DuplicateOptions,
     RuleOptions,

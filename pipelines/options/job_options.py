@@ -26,6 +26,7 @@ from pairweave.pipelines.options.corpus_options import LinkedCorpus, PairCorpus,
 from pairweave.transforms.config import UNPLANNED, UNSAID, StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
 from pairweave.transforms.indexed_tag import RESERVED_PATTERN
+from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import (
     ConfidenceLimitOptions,
     DrawOptions,
@@ -108,6 +109,7 @@ class FinetuneOptions(
 
 
 class AlignOptions(
+    KnownPairOptions,
     RuleBlockOptions,
     SymmetrizeOptions,
     AlignerOptions,
@@ -178,6 +180,7 @@ class AugmentOptions(
     ConfidenceLimitOptions,
     OriginOptions,
     KeptLinksOptions,
+    KnownPairOptions,
     RuleBlockOptions,
     TaggedRowOptions,
     NestingOptions,

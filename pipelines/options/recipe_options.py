@@ -1,4 +1,4 @@
-"""The options of the command ``run``."""
+"""The options of the command ``run``, and those that every command with jobs in a file has."""
 
 from typing import Literal
 
@@ -7,12 +7,9 @@ from pydantic import Field
 from pairweave.pipelines.options.base import Options, OutputOptions
 
 
-class RecipeOptions(OutputOptions, Options):
-    """Running a recipe, --config FILE.yaml: options that apply to all of its steps."""
+class EngineOptions(Options):
+    """Where the jobs of a file run; the file need not say it."""
 
-    plan_only: bool = Field(
-        default=False, description="print the plan of every step, run nothing, write nothing"
-    )
     engine: Literal["local", "prism", "flink", "dataflow"] | None = Field(
         None, description="engine that runs the graphs (default: as in the file, else local)"
     )
@@ -21,4 +18,12 @@ class RecipeOptions(OutputOptions, Options):
     )
     attempts: int | None = Field(
         None, ge=1, description="number of attempts of each step (default: as in the file, else 2)"
+    )
+
+
+class RecipeOptions(EngineOptions, OutputOptions, Options):
+    """Running a recipe, --config FILE.yaml: options that apply to all of its steps."""
+
+    plan_only: bool = Field(
+        default=False, description="print the plan of every step, run nothing, write nothing"
     )

@@ -19,6 +19,7 @@ from pairweave.pipelines.options.base import (
 from pairweave.pipelines.options.corpus_options import TranslatedCorpus
 from pairweave.transforms.config import StepOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.links.link_options import SymmetrizeOptions
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.screen_options import MAX_TOKENS, MaxRatio, MaxTokens
@@ -61,6 +62,7 @@ class ScorerOptions(StepOptions):
 
 class SuggestOptions(
     OriginOptions,
+    KnownPairOptions,
     RuleBlockOptions,
     HintOptions,
     ScoreLimitOptions,

@@ -15,6 +15,7 @@ from pairweave.pipelines.model_choice.translator_choice import unused_translator
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
+from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
@@ -80,6 +81,8 @@ def resolved_configuration(
     if similarity is not None:
         settings |= similarity.settings
     named = options.named_files()
+    if isinstance(options, KnownPairOptions):
+        named = {**named, **options.known_files()}
     settings |= {name: plan_facts.files_facts(patterns) for name, patterns in named.items()}
     settings |= options.plan_settings()
     return settings
@@ -117,7 +120,7 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         if flat.get(name) is not None:
             flat[name] = str(flat[name])[:12]
     flat["exclude"] = len(list(flat["exclude"]))  # type: ignore[call-overload]
-    for name in ("fit_lengths", "parallel", "earlier"):
+    for name in ("fit_lengths", "parallel", "earlier", "known_pairs", "taken_down"):
         if name in flat:
             flat[name] = [file["sha256"][:12] for file in flat[name]]  # type: ignore[attr-defined]
     for name in {"tokens", "detector", "filter.detector"} & flat.keys():

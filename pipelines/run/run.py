@@ -19,6 +19,8 @@ from pairweave.pipelines.model_choice.scorer_choice import PairScorer
 from pairweave.pipelines.model_choice.similarity_choice import Similarity
 from pairweave.pipelines.options.base import GraphOptions, PlannedOptions
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
+from pairweave.transforms.known_options import KnownPairOptions
+from pairweave.transforms.known_pairs import KnownPairs
 from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.origin_options import OriginOptions
 from pairweave.transforms.output.run_files import WriteConfig
@@ -145,6 +147,15 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         found = self.document["configuration"]
         assert isinstance(found, dict)
         return found
+
+    @property
+    def known(self) -> KnownPairs | None:
+        """Return the pairs that are dealt with already, if any are given."""
+        options = self.options
+        if not isinstance(options, KnownPairOptions) or not options.known_files():
+            return None
+        given = (options.known_pairs, options.taken_down)
+        return KnownPairs(*(None if path is None else files.absolute(path) for path in given))
 
     @property
     def rules(self) -> "RuleConfig | None":

@@ -16,6 +16,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.base import TrainedTokenOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, ReadUnits, Screen
+from pairweave.transforms.known_pairs import mark_known
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import gather_sample, sample_share
 from pairweave.transforms.shards.shard import Batches
@@ -52,9 +53,13 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         self._config = run.screen
         self._pieces = pieces
         self._rules = run.rules
+        self._known = run.known
 
     def expand(self, batches: Batches) -> Batches:
-        """Screen each batch, then apply the rules."""
+        """Reject pairs that are known, screen each batch, then apply the rules."""
+        if self._known is not None:
+            mark = beam.Map(functools.partial(mark_known, config=self._known))
+            batches = batches | "Known" >> mark.with_output_types(pa.RecordBatch)
         return apply_rules(self._screen(batches), self._rules)
 
     def _screen(self, batches: Batches) -> Batches:

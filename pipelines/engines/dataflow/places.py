@@ -13,6 +13,7 @@ PATHS = frozenset(
         *("input", "from_run", "source_input", "target_input", "translation_input"),
         *("parallel_source_input", "parallel_target_input", "earlier", "exclude"),
         *("links", "forward_links", "reverse_links", "attention"),
+        *("known_pairs", "taken_down"),
         *("output", "model", "encoder", "idf", "projection"),
     }
 )

@@ -1,0 +1,229 @@
+"""The command ``refresh``: brings versioned tables up to date, or looks after them."""
+
+import argparse
+import importlib
+import time
+from collections.abc import Mapping, Sequence
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.refresh_options import RefreshOptions
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh import file_ledger, night_metrics, records, tables
+from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
+from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage import files
+
+GATE_FAILED = 4
+"""Exit status of a night that breaks a quality gate."""
+
+SUBCOMMANDS = {
+    "status": "what the table holds",
+    "history": "its nights",
+    "verify": "check every file and every record",
+    "vacuum": "delete files that no current version has",
+    "compact": "join small files",
+}
+
+_OVERRIDES = ("engine", "workers", "attempts")
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run a night, or a subcommand on a table."""
+    if arguments and arguments[0] in SUBCOMMANDS:
+        module = importlib.import_module("pairweave.pipelines.commands.refresh.table_commands")
+        return int(module.main(f"{name} {arguments[0]}", arguments[1:]))
+    path, rest = _config_of(arguments)
+    options, extra = flags.parse(
+        RefreshOptions, f"pairweave {name}", COMMANDS[name].about, rest, beam=True
+    )
+    if path is None:
+        raise ConfigError(f"--config is required; see pairweave {name} --help")
+    tables.require_delta()
+    if files.is_uri(options.output):
+        raise ConfigError(
+            f"--output {options.output}: refresh writes tables on a disk; give a directory"
+        )
+    given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
+    return run(read_config(path, given), options, extra)
+
+
+def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Take the file from the command line, because its keys are those of a job."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--config")
+    try:
+        found, rest = parser.parse_known_args(arguments)
+    except SystemExit:
+        raise ConfigError("--config: expected a file; see pairweave refresh --help") from None
+    return found.config, rest
+
+
+def run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> int:
+    """Bring a table up to date; return the exit status."""
+    started = time.time()
+    base = records.latest(options.output)
+    if base is not None and not options.plan_only:
+        tables.apply(options.output, base)  # if its night was stopped before it had done so
+    found = _files(config, options, base)
+    news = [] if base is None else _check_version(config, options, base)
+    if options.plan_only:
+        terminal.say("\n".join(_plan(found, base, options, news)))
+        return 0
+    anew = base is None or options.migrate
+    if not anew and not found.changes_rows and options.takedown is None:
+        assert base is not None
+        return _quiet(config, options, base, found, started)
+    return _work(config, options, base, found, extra)
+
+
+def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> Found:
+    ledger = [] if base is None else [InputEntry.from_json(entry) for entry in base.files]
+    return file_ledger.find(config.inputs, config.licences, ledger, full_check=options.full_check)
+
+
+def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -> list[str]:
+    """Return what differs from the settings of the table, if it may.
+
+    Raises:
+        ConfigError: It may not: rows of the table would be made in two ways.
+    """
+    if base.job != config.job:
+        raise ConfigError(
+            f"{options.output} is a table of {base.job}, and {config.path} says {config.job}; give "
+            "another --output"
+        )
+    found = differences(base.settings, config.settings)
+    if found and not (options.migrate or options.plan_only):
+        raise ConfigError(
+            f"{config.path}: the rows of {options.output} are made in another way: "
+            f"{'; '.join(found)}. Give --migrate to make all rows anew (--plan_only says what that "
+            "costs), or take the change back"
+        )
+    return found
+
+
+def _work(
+    config: NightConfig,
+    options: RefreshOptions,
+    base: Record | None,
+    found: Found,
+    extra: Sequence[str],
+) -> int:
+    from pairweave.pipelines.refresh.night import Night, commit
+
+    made = Night(config, options, base, found, extra).make()
+    terminal.say("\n".join(_lines(made.record)))
+    if made.failed and options.accept is None:
+        _report_failure(made.failed, made.samples)
+        _write_metrics(options, made.record, committed=False)
+        return GATE_FAILED
+    commit(options.output, made)
+    _write_metrics(options, made.record, committed=True)
+    terminal.say(f"committed night {made.record.night}: {_versions(made.record)}")
+    return 0
+
+
+def _quiet(
+    config: NightConfig, options: RefreshOptions, base: Record, found: Found, started: float
+) -> int:
+    """End a night that changes no row; note files that moved or were written again."""
+    if found.moved or found.touched:
+        from pairweave.pipelines.refresh.night import Night, commit
+
+        made = Night(config, options, base, found, ()).make()
+        commit(options.output, made)
+        count = len(found.moved) + len(found.touched)
+        terminal.say(f"no row changes; noted {count} files that moved or were written again")
+        _write_metrics(options, made.record, committed=True)
+        return 0
+    seconds = time.time() - started
+    pairs = base.metrics["table"]["pairs"]
+    metrics = night_metrics.measure(found, (), (), before=pairs, removed=0, seconds=seconds)
+    _write_text(options, metrics, base.night, committed=False)
+    terminal.say(f"nothing has changed since night {base.night}: no new version")
+    return 0
+
+
+def _plan(
+    found: Found, base: Record | None, options: RefreshOptions, news: Sequence[str]
+) -> list[str]:
+    """Return what a night would do, in lines."""
+    lines = [*_file_lines(found)]
+    if base is None:
+        return [*lines, f"{options.output} would be made: there is no table yet"]
+    if not news:
+        return lines
+    rows = sum(entry["rows"] for entry in base.files)
+    rate = _rate(options.output, base)
+    cost = f", about {rows / rate / 60:,.0f} minutes at the speed of earlier nights" if rate else ""
+    return [
+        *lines,
+        *(f"changed: {each}" for each in news),
+        f"--migrate would make all rows anew: {rows:,} pairs to read{cost}",
+    ]
+
+
+def _rate(table: str, base: Record) -> float | None:
+    """Return the pairs a second of the night that read most."""
+    nights = [
+        base if n == base.night else records.read(table, n) for n in records.numbers(table)[-30:]
+    ]
+    most = max(nights, key=lambda one: one.metrics["new"]["read"])
+    read = most.metrics["new"]["read"]
+    return read / most.metrics["seconds"] if read else None
+
+
+def _file_lines(found: Found) -> list[str]:
+    same = len(found.entries) - len(found.new) - len(found.moved)
+    fresh = len(found.new) - len(found.changed)
+    lines = [
+        f"input files: {same} unchanged, {fresh} new, {len(found.changed)} changed, "
+        f"{len(found.moved)} moved, {len(found.gone)} gone or changed"
+    ]
+    lines += [f"  new: {' '.join(found.entry(key).names)}" for key in found.new[:20]]
+    lines += [f"  gone: {' '.join(entry.names)}" for entry in found.gone[:20]]
+    lines += [f"  left out, same content as another: {name}" for name in found.repeated[:20]]
+    return lines
+
+
+def _lines(record: Record) -> list[str]:
+    metrics = record.metrics
+    new, count = metrics["new"], metrics["files"]
+    return [
+        f"night {record.night}: {count['new']} new or changed files, {count['gone']} gone",
+        f"  read {new['read']:,} pairs: {new['pairs']:,} new, {new['places']:,} in the table or "
+        f"repeated, {new['rejected']:,} rejected",
+        f"  removed {metrics['removed']:,} pairs; the table has {metrics['table']['pairs']:,}",
+    ]
+
+
+def _versions(record: Record) -> str:
+    changed = [f"{name} version {record.versions[name]}" for name in sorted(record.tables)]
+    return ", ".join(changed) or "no table changes"
+
+
+def _report_failure(failed: list[Json], samples: Mapping[str, list[dict[str, object]]]) -> None:
+    lines = ["quality gates failed, nothing was committed:"]
+    lines += [f"  {one['gate']}: {one['value']:g}, limit {one['limit']:g}" for one in failed]
+    for reason, rows in sorted(samples.items()):
+        lines.append(f"  rejected as {reason}, for example:")
+        for row in rows:
+            place = f"{row['corpus']} line {row['line']}"
+            detail = f" ({row['detail']})" if row["detail"] else ""
+            lines.append(f"    {place}: {row['source']!r} | {row['target']!r}{detail}")
+    lines.append('to commit all the same: the same command with --accept "REASON"')
+    terminal.warn("\n".join(lines))
+
+
+def _write_metrics(options: RefreshOptions, record: Record, *, committed: bool) -> None:
+    night = record.night if committed else record.night - 1
+    _write_text(options, record.metrics, night, committed=committed)
+
+
+def _write_text(options: RefreshOptions, metrics: Json, night: int, *, committed: bool) -> None:
+    if options.metrics is not None:
+        text = night_metrics.openmetrics(metrics, night, committed=committed, when=time.time())
+        night_metrics.write(options.metrics, text)

@@ -1,0 +1,139 @@
+"""The subcommands of ``refresh`` on a table: status, history, verify, vacuum, compact."""
+
+from collections.abc import Callable, Sequence
+
+import orjson
+
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.refresh_options import (
+    CompactOptions,
+    HistoryOptions,
+    StatusOfTableOptions,
+    VacuumOptions,
+    VerifyOptions,
+)
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh import records, tables, upkeep
+from pairweave.pipelines.refresh.records import Record
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Run a subcommand; ``name`` is as typed, such as ``refresh status``."""
+    tables.require_delta()
+    return _RUNS[name.partition(" ")[2]](name, arguments)
+
+
+def _status(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        StatusOfTableOptions,
+        f"pairweave {name}",
+        "show what a table holds",
+        arguments,
+        beam=False,
+    )
+    record = records.existing(options.table)
+    if options.format == "json":
+        facts = {"night": record.night, "when": record.when, "job": record.job}
+        facts |= {"versions": record.versions, "metrics": record.metrics, "models": record.models}
+        facts["settings"] = record.settings
+        terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
+        return 0
+    terminal.say("\n".join(_status_lines(options.table, record)))
+    return 0
+
+
+def _status_lines(table: str, record: Record) -> list[str]:
+    rows = record.metrics["table"]["pairs"]
+    lines = [
+        f"{table}: {record.job}, night {record.night} of {record.when}",
+        f"  {rows:,} pairs of {len(record.files):,} inputs",
+        *(f"  {name} version {version}" for name, version in sorted(record.versions.items())),
+        *(f"  model of {pair}: {place}" for pair, place in sorted(record.models.items())),
+    ]
+    if not tables.is_applied(table, record):
+        lines.append("  its last night is not committed to all tables: run refresh again")
+    return lines
+
+
+def _history(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        HistoryOptions, f"pairweave {name}", "list the nights of a table", arguments, beam=False
+    )
+    records.existing(options.table)
+    found = [
+        records.read(options.table, night)
+        for night in records.numbers(options.table)[-options.last :]
+    ]
+    if options.format == "json":
+        left_out = ("files", "tables")
+        facts = [{k: v for k, v in vars(one).items() if k not in left_out} for one in found]
+        terminal.say(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
+        return 0
+    terminal.say("\n".join(line for record in found for line in _history_lines(record)))
+    return 0
+
+
+def _history_lines(record: Record) -> list[str]:
+    metrics = record.metrics
+    changed = ", ".join(f"{name} {record.versions[name]}" for name in sorted(record.tables))
+    lines = [
+        f"night {record.night}  {record.when}  {record.operation}: +{metrics['new']['pairs']:,} "
+        f"-{metrics['removed']:,} = {metrics['table']['pairs']:,} pairs; "
+        f"{f'versions {changed}' if changed else 'no table changed'}"
+    ]
+    if record.accepted is not None:
+        failed = [gate["gate"] for gate in record.gates if not gate["passed"]]
+        lines.append(f"  accepted {', '.join(failed) or 'with no failed gate'}: {record.accepted}")
+    return lines
+
+
+def _verify(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        VerifyOptions,
+        f"pairweave {name}",
+        "check the files of a table by their hashes, and its nights",
+        arguments,
+        beam=False,
+    )
+    found = upkeep.verify(options.table)
+    for problem in found.problems:
+        terminal.warn(problem)
+    terminal.say(f"{found.files} files, {found.rows:,} rows, {found.nights} nights checked")
+    return 1 if found.problems else 0
+
+
+def _vacuum(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        VacuumOptions,
+        f"pairweave {name}",
+        "delete files that no version within the retention has",
+        arguments,
+        beam=False,
+    )
+    found = upkeep.vacuum(options.table, options.retention, dry=options.dry)
+    if options.dry and found:
+        terminal.say("\n".join(found))
+    terminal.say(f"{len(found)} files {'would be ' if options.dry else ''}deleted")
+    return 0
+
+
+def _compact(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        CompactOptions,
+        f"pairweave {name}",
+        "join the small files of a table, in one version that changes no row",
+        arguments,
+        beam=False,
+    )
+    before, after = upkeep.compact(options.table, options.rows)
+    terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
+    return 0
+
+
+_RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
+    "status": _status,
+    "history": _history,
+    "verify": _verify,
+    "vacuum": _vacuum,
+    "compact": _compact,
+}

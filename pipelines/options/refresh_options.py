@@ -1,0 +1,93 @@
+"""The options of the command ``refresh`` and of its subcommands."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pairweave.pipelines.options.base import Options, OutputOptions
+from pairweave.pipelines.options.recipe_options import EngineOptions
+
+
+class RefreshOptions(EngineOptions, OutputOptions, Options):
+    """Bringing a table up to date, --config FILE.yaml: a job's options and the key job."""
+
+    plan_only: bool = Field(
+        default=False, description="print what tonight would do, run nothing, write nothing"
+    )
+    full_check: bool = Field(
+        default=False,
+        description="read every input file to see whether it has changed; else a file of the same "
+        "size and modification time counts as unchanged",
+    )
+    takedown: str | None = Field(
+        None,
+        min_length=1,
+        description="file of pairs to take down, one a line: the id of a pair, or a text of either "
+        "side (case, spacing and compatibility forms are ignored)",
+        json_schema_extra={"metavar": "FILE"},
+    )
+    everywhere: bool = Field(
+        default=False,
+        description="keep what --takedown names from coming back through any corpus; else through "
+        "those corpora that have it now",
+    )
+    migrate: bool = Field(
+        default=False,
+        description="make all rows anew with the changed configuration, model or release, and "
+        "replace the old rows in one version",
+    )
+    accept: str | None = Field(
+        None,
+        min_length=1,
+        description="commit although quality gates fail, for this reason, which the table's "
+        "history keeps",
+        json_schema_extra={"metavar": "REASON"},
+    )
+    metrics: str | None = Field(
+        None,
+        min_length=1,
+        description="file for the metrics of this run in OpenMetrics text, replaced in one step, "
+        "such as for the textfile collector of a node exporter",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
+class TableOptions(Options):
+    """Options of the subcommands of ``refresh``."""
+
+    table: str = Field(description="the table: --output of refresh", json_schema_extra={"at": 0})
+
+
+class StatusOfTableOptions(TableOptions):
+    """Options of ``refresh status``."""
+
+    format: Literal["text", "json"] = Field("text", description="how to print it")
+
+
+class HistoryOptions(TableOptions):
+    """Options of ``refresh history``."""
+
+    last: int = Field(20, ge=1, description="number of nights")
+    format: Literal["text", "json"] = Field("text", description="how to print them")
+
+
+class VacuumOptions(TableOptions):
+    """Options of ``refresh vacuum``."""
+
+    retention: float = Field(
+        168.0,
+        ge=0,
+        description="hours for which files that no current version has are kept, for time travel; "
+        "0 deletes all of them, which must not be done while a refresh runs",
+    )
+    dry: bool = Field(default=False, description="name the files, delete nothing")
+
+
+class VerifyOptions(TableOptions):
+    """Options of ``refresh verify``."""
+
+
+class CompactOptions(TableOptions):
+    """Options of ``refresh compact``."""
+
+    rows: int = Field(131_072, ge=1, description="files with fewer rows are joined up to this size")

@@ -1,0 +1,429 @@
+"""From the shards of a job's run to the files of a table.
+
+The run has read the new files of a night. Its rejects name every other place of a pair that it kept
+(``duplicate``) and of a pair that the table had (``in_table``): these are provenance, not rejects.
+What the table has is looked up again here, because another night may have been committed since the
+run began.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.spill import Spill
+from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
+from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.ids import SEPARATOR
+from pairweave.transforms.known_pairs import IdSet
+from pairweave.transforms.output import run_files
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.storage import files
+
+FILE_ROWS = 131_072
+"""Rows of a table's file, about; small input files share one."""
+
+_NIGHT = pa.field("night", pa.int32(), nullable=False)
+_CONTENT = pa.field("content", pa.string(), nullable=False)
+
+_OF_OCCURRENCES = ("id", "corpus", "content", "line")
+
+PROVENANCE_ROWS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        _CONTENT,
+        pa.field("line", pa.int64(), nullable=False),
+        _NIGHT,
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+    ]
+)
+
+OCCURRENCES = pa.schema(
+    [pa.field(field.name, field.type) for field in PROVENANCE_ROWS if field.name in _OF_OCCURRENCES]
+)
+"""Where a pair stands: what withdrawing a file needs of provenance."""
+
+REJECTED_ROWS = pa.schema(
+    [*(field for field in schemas.REJECTS if field.name != "file"), _CONTENT, _NIGHT]
+)
+
+_PLACE = pa.schema(
+    [
+        pa.field(name, pa.int64() if name == "line" else pa.string())
+        for name in ("id", "corpus", "content", "line", "source_lang", "target_lang", "reason")
+    ]
+)
+"""A place of a pair in the input, and why it is among the rejects, if it is."""
+
+_PLACES = pa.array([Reject.DUPLICATE.value, Reject.IN_TABLE.value])
+
+
+class StaleError(WorkerError):
+    """A run that rejected pairs as known which the table no longer has."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembled:
+    """The files made of a run.
+
+    Attributes:
+        added: New files of each table.
+        schemas: The schema of each table.
+        occurrences: Id and corpus of each place in provenance.
+        pairs: Number of new pairs.
+        quality: Sums for the means of the night: links and their probabilities, pairs and their
+            scores.
+        reasons: Rejected rows by reason.
+        samples: A few rejected rows of each reason.
+        read: Rows of each input entry, by key.
+    """
+
+    added: Mapping[str, list[Entry]]
+    schemas: Mapping[str, pa.Schema]
+    occurrences: pa.Table
+    pairs: int
+    quality: Mapping[str, float]
+    reasons: Mapping[str, int]
+    samples: Mapping[str, list[dict[str, object]]]
+    read: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A finished run, and which of its rows are wanted.
+
+    Attributes:
+        directory: Its directory.
+        contents: Key of the input entry, by corpus and file as its rows name them.
+        wanted: The wanted keys, in order, with the rows of each.
+    """
+
+    directory: str
+    contents: Mapping[tuple[str, str], str]
+    wanted: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """Where the rows of a night go.
+
+    Attributes:
+        table: Directory of all tables.
+        main: Name of the table of the job's rows.
+        schema: The schema of that table; None if there is none yet.
+        known: Ids of the pairs that the tables have now.
+        night: Number of the night.
+    """
+
+    table: str
+    main: str
+    schema: pa.Schema | None
+    known: IdSet
+    night: int
+
+
+def assemble(source: Source, target: Target, scratch: Path) -> Assembled:
+    """Write the files that a run adds to the tables.
+
+    Args:
+        source: The run.
+        target: The tables.
+        scratch: A local directory for temporary files.
+
+    Raises:
+        StaleError: The run must be repeated.
+        WorkerError: Its rows are not as its manifest says.
+    """
+    making = _Making(source, target, scratch)
+    manifest = run_files.read_json(files.join(source.directory, run_files.MANIFEST))
+    shards = int(manifest["shards"])
+    for shard in range(shards):
+        making.add_shard(
+            _read(source.directory, run_files.data_name(shard, shards)),
+            _read(source.directory, run_files.rejects_name(shard, shards)),
+        )
+    return making.finish()
+
+
+def _read(directory: str, name: str) -> pa.Table:
+    with files.open_read(files.join(directory, name)) as file:
+        return pq.read_table(file)
+
+
+class _Making:
+    """The rows of one run on their way into files."""
+
+    def __init__(self, source: Source, target: Target, scratch: Path) -> None:
+        self._source, self._target = source, target
+        self._main, self._known, self._night = target.main, target.known, target.night
+        self._buckets = _buckets(source.wanted)
+        count = max(self._buckets.values(), default=0) + 1
+        self._spills = {}
+        for name in (target.main, PROVENANCE, REJECTS):
+            directory = scratch / name
+            directory.mkdir(parents=True)
+            self._spills[name] = Spill(directory, count)
+        self._count = count
+        self._schemas = {PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
+        self._occurrences: list[pa.Table] = []
+        self._reasons: Counter[str] = Counter()
+        self._samples: dict[str, list[dict[str, object]]] = {}
+        self._read: Counter[str] = Counter()
+        self._pairs = 0
+        self._quality: Counter[str] = Counter()
+
+    def add_shard(self, data: pa.Table, rejects: pa.Table) -> None:
+        """Sort the rows of one shard into the tables."""
+        data = data.append_column(_nullable(_CONTENT), self._contents(data))
+        rejects = rejects.append_column(_nullable(_CONTENT), self._contents(rejects))
+        data = _like_table(data, self._target)
+        self._schemas[self._main] = _main_schema(data.schema)
+        firsts = data.filter(pa.array(_first_rows(data.column("id"))))
+        is_place = pc.is_in(rejects.column("reason"), _PLACES)
+        kept_here = firsts.append_column("reason", pa.nulls(firsts.num_rows, pa.string()))
+        both = (kept_here, rejects.filter(is_place))
+        places = pa.concat_tables([rows.select(_PLACE.names).cast(_PLACE) for rows in both])
+        places = places.filter(places.column("content").is_valid())
+        kept = pc.is_in(places.column("id"), firsts.column("id").combine_chunks())
+        known = pa.array(self._known.has(places.column("id")))
+        useful = pc.or_(kept, known)
+        self._check_fresh(places.filter(pc.invert(useful)))
+        self._add_places(places.filter(useful))
+        self._add_data(data, firsts, places)
+        self._add_rejects(rejects, firsts)
+
+    def _contents(self, rows: pa.Table) -> pa.Array:
+        """Return the key of the entry that each row was read from; null if it is not wanted."""
+        joined = pc.binary_join_element_wise(
+            rows.column("corpus").cast(pa.string()),
+            rows.column("file").cast(pa.string()),
+            SEPARATOR,
+        )
+        encoded = joined.combine_chunks().dictionary_encode()
+        found = self._source.contents
+        keys = [found.get(_place(text)) for text in encoded.dictionary.to_pylist()]
+        wanted = [key if key in self._source.wanted else None for key in keys]
+        return pa.array(wanted, pa.string()).take(encoded.indices)
+
+    def _check_fresh(self, useless: pa.Table) -> None:
+        stale = pc.equal(useless.column("reason"), Reject.IN_TABLE.value)
+        if pc.any(stale).as_py():
+            raise StaleError(
+                f"{self._source.directory}: pairs that the table had when the run began were "
+                "removed since; it is made again"
+            )
+
+    def _add_places(self, places: pa.Table) -> None:
+        self._count_read(places)
+        rows = self._at_night(places, PROVENANCE_ROWS)
+        self._spills[PROVENANCE].add(rows, self._bucket(rows))
+        self._occurrences.append(rows.select(OCCURRENCES.names).cast(OCCURRENCES))
+
+    def _add_data(self, data: pa.Table, firsts: pa.Table, places: pa.Table) -> None:
+        """Add the rows of pairs that the table does not have."""
+        new = ~self._known.has(firsts.column("id"))
+        firsts = firsts.filter(pa.array(new))
+        owners = _owners(firsts, places)
+        self._pairs += len(owners)
+        rows = data.filter(pc.is_in(data.column("id"), pa.array(list(owners), pa.string())))
+        if rows.column("content").null_count:
+            rows = _with_owners(rows, owners)
+        self._measure(rows)
+        buckets = self._bucket(rows)
+        rows = rows.append_column("night", pa.array([self._night] * rows.num_rows, pa.int32()))
+        self._spills[self._main].add(rows.select(self._schemas[self._main].names), buckets)
+
+    def _measure(self, rows: pa.Table) -> None:
+        """Add to the sums of the night."""
+        if self._main == "links":
+            links = rows.column("links").combine_chunks().flatten()
+            self._quality["links"] += len(links)
+            probabilities = pc.struct_field(links, "probability")
+            self._quality["probability"] += pc.sum(probabilities, min_count=0).as_py()
+        if self._main == "pairs" and "score" in rows.column_names:
+            scores = rows.column("score")
+            self._quality["scored"] += rows.num_rows - scores.null_count
+            self._quality["score"] += pc.sum(scores, min_count=0).as_py()
+
+    def _add_rejects(self, rejects: pa.Table, firsts: pa.Table) -> None:
+        """Add rejected rows; a duplicate of a rejected pair has the reason of that pair."""
+        is_place = pc.is_in(rejects.column("reason"), _PLACES)
+        own = rejects.filter(pc.invert(is_place))
+        doubles = rejects.filter(pc.equal(rejects.column("reason"), Reject.DUPLICATE.value))
+        kept = pc.is_in(doubles.column("id"), firsts.column("id").combine_chunks())
+        lost = pc.invert(pc.or_(kept, pa.array(self._known.has(doubles.column("id")))))
+        rows = pa.concat_tables([own, _as_first(doubles.filter(lost), own)])
+        rows = rows.filter(rows.column("content").is_valid())
+        self._count_read(rows)
+        for reason in rows.column("reason").to_pylist():
+            self._reasons[reason] += 1
+        self._sample(rows)
+        rows = self._at_night(rows, REJECTED_ROWS)
+        self._spills[REJECTS].add(rows, self._bucket(rows))
+
+    def _count_read(self, rows: pa.Table) -> None:
+        counts = rows.column("content").value_counts().to_pylist()
+        self._read.update({item["values"]: item["counts"] for item in counts})
+
+    def _sample(self, rows: pa.Table, most: int = 3) -> None:
+        for reason in set(rows.column("reason").to_pylist()):
+            held = self._samples.setdefault(reason, [])
+            if len(held) < most:
+                some = rows.filter(pc.equal(rows.column("reason"), reason)).slice(
+                    0, most - len(held)
+                )
+                names = ["corpus", "line", "detail", "source", "target"]
+                held.extend(some.select(names).to_pylist())
+
+    def _at_night(self, rows: pa.Table, schema: pa.Schema) -> pa.Table:
+        night = pa.array([self._night] * rows.num_rows, pa.int32())
+        return rows.append_column("night", night).select(schema.names).cast(schema)
+
+    def _bucket(self, rows: pa.Table) -> np.ndarray:
+        encoded = rows.column("content").combine_chunks().dictionary_encode()
+        numbers = [self._buckets[key] for key in encoded.dictionary.to_pylist()]
+        return np.array(numbers or [0], np.int64)[encoded.indices.to_numpy()]
+
+    def finish(self) -> Assembled:
+        """Write the files."""
+        added = {name: self._write(name) for name in self._spills}
+        return Assembled(
+            added=added,
+            schemas={
+                name: tables.schema_of(schema, name) for name, schema in self._schemas.items()
+            },
+            occurrences=pa.concat_tables([OCCURRENCES.empty_table(), *self._occurrences]),
+            pairs=self._pairs,
+            quality=dict(self._quality),
+            reasons=dict(self._reasons),
+            samples=self._samples,
+            read=dict(self._read),
+        )
+
+    def _write(self, name: str) -> list[Entry]:
+        order = _ORDERS.get(name, _BY_ID)
+        made = []
+        for number in range(self._count):
+            for rows in self._spills[name].bucket(number, FILE_ROWS):
+                present = [key for key in order if key[0] in rows.column_names]
+                rows = rows.sort_by(present)
+                for partition, part in tables.parts(rows, name):
+                    made.append(tables.write_file(self._target.table, name, part, partition))
+        return made
+
+
+_BY_ID = [("id", "ascending"), ("variant", "ascending")]
+_ORDERS = {
+    PROVENANCE: [("id", "ascending"), ("content", "ascending"), ("line", "ascending")],
+    REJECTS: [("content", "ascending"), ("line", "ascending"), ("reason", "ascending")],
+}
+
+
+def _nullable(field: pa.Field) -> pa.Field:
+    return field.with_nullable(True)  # noqa: FBT003
+
+
+def _place(text: str) -> tuple[str, str]:
+    corpus, _, name = text.partition(SEPARATOR)
+    return corpus, name
+
+
+def _main_schema(columns: pa.Schema) -> pa.Schema:
+    """Return the columns of a job's table: those of its rows but where they were read."""
+    left_out = ("file", "line", "content")
+    return pa.schema([*(field for field in columns if field.name not in left_out), _NIGHT])
+
+
+def _like_table(data: pa.Table, target: Target) -> pa.Table:
+    """Return rows with the columns of the table, which may have more than those of one night.
+
+    Raises:
+        ConfigError: They have a column that the table has not.
+    """
+    if target.schema is None:
+        return data
+    new = set(_main_schema(data.schema).names) - set(target.schema.names)
+    if new:
+        raise ConfigError(
+            f"{target.main} has no column {min(new)}, which tonight's rows have; make the table "
+            "anew with --migrate"
+        )
+    for field in target.schema:
+        if field.name not in data.column_names and field.name != "night" and field.nullable:
+            data = data.append_column(field, pa.nulls(data.num_rows, field.type))
+    return data
+
+
+def _first_rows(column: pa.ChunkedArray) -> np.ndarray:
+    """Tell which rows have another id than the row before, ``[row]``."""
+    encoded = column.combine_chunks().dictionary_encode().indices.to_numpy()
+    first = np.ones(len(encoded), np.bool_)
+    first[1:] = encoded[1:] != encoded[:-1]
+    return first
+
+
+def _owners(firsts: pa.Table, places: pa.Table) -> dict[str, tuple[str, str]]:
+    """Return corpus and key of the first wanted place of each new pair; a pair may have none."""
+    names = ["id", "corpus", "content"]
+    owners = {
+        row["id"]: (row["corpus"], row["content"])
+        for row in firsts.select(names).to_pylist()
+        if row["content"] is not None
+    }
+    others = firsts.filter(firsts.column("content").is_null()).column("id")
+    if len(others):
+        found = places.filter(pc.is_in(places.column("id"), others.combine_chunks()))
+        for row in found.sort_by([("corpus", "descending"), ("line", "descending")]).to_pylist():
+            owners[row["id"]] = (row["corpus"], row["content"])
+    return owners
+
+
+def _with_owners(rows: pa.Table, owners: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """Return rows with the corpus and the key of the place that each pair is counted to."""
+    found = [owners[key] for key in rows.column("id").to_pylist()]
+    for name, values in (("corpus", [f[0] for f in found]), ("content", [f[1] for f in found])):
+        place = rows.schema.get_field_index(name)
+        field = rows.schema.field(place)
+        rows = rows.set_column(place, field, pa.array(values, pa.string()))
+    return rows
+
+
+def _as_first(doubles: pa.Table, own: pa.Table) -> pa.Table:
+    """Return duplicates of rejected pairs with stage, reason and detail of these."""
+    if not doubles.num_rows:
+        return doubles
+    wanted = own.filter(pc.is_in(own.column("id"), doubles.column("id").combine_chunks()))
+    columns = ["stage", "reason", "detail"]
+    firsts = {
+        row["id"]: [row[name] for name in columns]
+        for row in reversed(wanted.select(["id", *columns]).to_pylist())
+    }
+    found = [firsts.get(key) for key in doubles.column("id").to_pylist()]
+    if None in found:
+        raise WorkerError("a duplicate was rejected whose pair was neither kept nor rejected")
+    for number, name in enumerate(columns):
+        field = doubles.schema.field(name)
+        values = pa.array([each[number] for each in found if each is not None], field.type)
+        doubles = doubles.set_column(doubles.schema.get_field_index(name), field, values)
+    return doubles
+
+
+def _buckets(wanted: Mapping[str, int]) -> dict[str, int]:
+    """Divide input entries into buckets of about `FILE_ROWS` rows, in their order."""
+    buckets: dict[str, int] = {}
+    number = rows = 0
+    for key, count in wanted.items():
+        if rows and rows + count > FILE_ROWS:
+            number, rows = number + 1, 0
+        buckets[key] = number
+        rows += count
+    return buckets

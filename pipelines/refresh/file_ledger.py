@@ -1,0 +1,208 @@
+"""The ledger of input files: which are new, changed, moved or gone since the last night.
+
+Files that are read together (both sides of line-parallel text) are one entry. Its key is a digest
+of their contents, their corpus, languages and licence, and how they are read. So an entry with
+another name is the same entry; one with another content, corpus or way of reading is another.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pairweave.pipelines.refresh.night_config import INPUT_KEYS, sha256_of
+from pairweave.transforms.planning.locate import FileGroup, LocatedFile, locate
+from pairweave.transforms.storage import files, object_stores
+from pairweave.transforms.units import CorpusInput
+
+Json = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class InputEntry:
+    """Files that are read together, as the ledger has them.
+
+    Attributes:
+        key: Digest of what is read, 16 hex.
+        corpus: Name of the corpus.
+        source_lang: BCP 47.
+        target_lang: BCP 47.
+        licence: Licence of the corpus, if given.
+        reading: Digest of how they are read.
+        files: Role, name, bytes, stamp and SHA-256 of each.
+        rows: Rows read from them; 0 before they are read.
+    """
+
+    key: str
+    corpus: str
+    source_lang: str
+    target_lang: str
+    licence: str | None
+    reading: str
+    files: tuple[Json, ...]
+    rows: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the files."""
+        return tuple(str(file["name"]) for file in self.files)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Return source and target language."""
+        return self.source_lang, self.target_lang
+
+    def to_json(self) -> Json:
+        """Return the entry as a record stores it."""
+        return {**dataclasses.asdict(self), "files": list(self.files)}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "InputEntry":
+        """Return the entry that a record holds."""
+        return cls(**{**found, "files": tuple(found["files"])})
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """The input files of tonight, compared with the ledger.
+
+    Attributes:
+        entries: All entries, in the order of the configuration.
+        groups: The files of each entry, by its key.
+        new: Keys of entries whose content the table does not have.
+        changed: Those of them whose names the ledger has with another content.
+        moved: Keys of known entries that have other names now.
+        touched: Keys of known entries that had to be read to see that they are the same.
+        gone: Entries of the ledger whose content is not there any more.
+        repeated: Names of files with the content of another one of their corpus.
+    """
+
+    entries: tuple[InputEntry, ...]
+    groups: Mapping[str, FileGroup]
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    moved: tuple[str, ...]
+    touched: tuple[str, ...]
+    gone: tuple[InputEntry, ...]
+    repeated: tuple[str, ...]
+
+    @property
+    def changes_rows(self) -> bool:
+        """Tell whether a table may have to change."""
+        return bool(self.new or self.gone)
+
+    def entry(self, key: str) -> InputEntry:
+        """Return the entry of a key."""
+        return next(entry for entry in self.entries if entry.key == key)
+
+
+def find(
+    inputs: Sequence[CorpusInput],
+    licences: Mapping[str, str | None],
+    ledger: Sequence[InputEntry],
+    *,
+    full_check: bool,
+) -> Found:
+    """Find the input files and compare them with the ledger.
+
+    Args:
+        inputs: The corpora, each with a name.
+        licences: Licence of each corpus.
+        ledger: Entries of the last night.
+        full_check: Whether every file is read.
+
+    Raises:
+        InputError: A pattern matches nothing, or files cannot be read together.
+    """
+    by_names = {(entry.corpus, entry.names): entry for entry in ledger}
+    by_key = {entry.key: entry for entry in ledger}
+    entries: dict[str, InputEntry] = {}
+    groups: dict[str, FileGroup] = {}
+    repeated: list[str] = []
+    touched: list[str] = []
+    for group in locate(inputs):
+        entry, was_read = _entry(group, licences, by_names, full_check=full_check)
+        if entry.key in entries:
+            repeated.extend(entry.names)
+            continue
+        known = by_key.get(entry.key)
+        if known is not None:
+            entry = dataclasses.replace(entry, rows=known.rows)
+            touched += [entry.key] if was_read and known.names == entry.names else []
+        entries[entry.key], groups[entry.key] = entry, group
+    new = tuple(key for key in entries if key not in by_key)
+    there = {(entry.corpus, entry.names) for entry in ledger}
+    return Found(
+        entries=tuple(entries.values()),
+        groups=groups,
+        new=new,
+        changed=tuple(key for key in new if (entries[key].corpus, entries[key].names) in there),
+        moved=tuple(
+            key for key, e in entries.items() if key in by_key and by_key[key].names != e.names
+        ),
+        touched=tuple(touched),
+        gone=tuple(entry for entry in ledger if entry.key not in entries),
+        repeated=tuple(repeated),
+    )
+
+
+def _entry(
+    group: FileGroup,
+    licences: Mapping[str, str | None],
+    by_names: Mapping[tuple[str, tuple[str, ...]], InputEntry],
+    *,
+    full_check: bool,
+) -> tuple[InputEntry, bool]:
+    """Return the entry of files, and whether they were read."""
+    corpus = str(group.corpus.name)
+    source_lang, target_lang = group.langs()
+    facts = {
+        "corpus": corpus,
+        "source_lang": source_lang,
+        "target_lang": target_lang,
+        "licence": licences.get(corpus),
+        "reading": reading_of(group.corpus),
+    }
+    looks = [_look(file) for file in group.files]
+    known = by_names.get((corpus, tuple(file.name for file in group.files)))
+    if known is not None and not full_check and _seems_same(known, facts, looks):
+        return known, False
+    described = [
+        {**look, "sha256": sha256_of(file.path)}
+        for file, look in zip(group.files, looks, strict=True)
+    ]
+    content = [[file["role"], file["sha256"]] for file in described]
+    key = hashlib.sha256(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return InputEntry(key=key[:16], files=tuple(described), **facts), True
+
+
+def _look(file: LocatedFile) -> Json:
+    """Describe a file without reading it."""
+    size, stamp = stamp_of(file.path)
+    return {"role": file.role, "name": file.name, "bytes": size, "stamp": stamp}
+
+
+def stamp_of(path: str) -> tuple[int, str]:
+    """Return a file's size, and its time of modification or its tag in a store."""
+    if files.is_uri(path):
+        version = object_stores.store_of(path).version(path)
+        return version.size, str(version.tag)
+    found = Path(path).stat()
+    return found.st_size, str(found.st_mtime_ns)
+
+
+def _seems_same(known: InputEntry, facts: Json, looks: list[Json]) -> bool:
+    if any(getattr(known, name) != value for name, value in facts.items()):
+        return False
+    return [{k: v for k, v in file.items() if k != "sha256"} for file in known.files] == looks
+
+
+def reading_of(corpus: CorpusInput) -> str:
+    """Return a digest of how a corpus is read; where its files are does not matter."""
+    left_out = {*INPUT_KEYS, "name", "run", "source_lang", "target_lang"}
+    facts = {k: v for k, v in dataclasses.asdict(corpus).items() if k not in left_out}
+    data = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=list)
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,0 +1,279 @@
+"""The job's own run on the new files of a night, in a directory of its own below ``_runs``.
+
+Its directory is named after what it reads, what the table had, and how rows are made. So a night
+that was killed finds its receipts and shards again; and a night that lost to another one finds its
+finished run, of which it takes what is still new.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib
+import io
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.refresh.assembly import Source
+from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.night_config import INPUT_KEYS, NightConfig, Values
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.known_pairs import IdSet, Tombstones
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.run_files import read_json, to_json
+from pairweave.transforms.planning.locate import locate
+from pairweave.transforms.storage import files, hashed_files
+
+RUNS = "_runs"
+MODELS = "_models"
+ABOUT = "about.json"
+ORDER = "order.json"
+KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
+
+FITTED = {"models/hmm": "model", "models/idf": "idf"}
+"""What a run can fit, and the option that gives it to the next run."""
+
+_OF_FITTING = ("fit_pairs", "decode", "vocabulary")
+"""Options that only apply while a model is fitted."""
+
+_ROLES = {
+    "pairs": "input",
+    "source": "source_input",
+    "target": "target_input",
+    "translation": "translation_input",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class InnerRun:
+    """A run on the new files of one pair of languages.
+
+    Attributes:
+        directory: Its directory; the run itself is in `RUN` below it.
+        keys: Keys of the entries that it reads, in order.
+    """
+
+    directory: str
+    keys: tuple[str, ...]
+
+    @property
+    def run(self) -> str:
+        """Return the directory of the run itself."""
+        return files.join(self.directory, RUN)
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether its manifest exists."""
+        return files.exists(files.join(self.run, run_files.MANIFEST))
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What a night needs to be read.
+
+    Attributes:
+        config: The configuration.
+        found: The input files.
+        languages: The pair of languages.
+        keys: Keys of the new entries in these languages.
+        known: Ids of the pairs that the table has.
+        stones: What was taken down.
+        model: Directory of the table's model for these languages, and its option; None if it has
+            none.
+    """
+
+    config: NightConfig
+    found: Found
+    languages: tuple[str, str]
+    keys: tuple[str, ...]
+    known: IdSet
+    stones: Tombstones
+    model: tuple[str, str] | None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what decides the rows of a run, besides its files and what the table has."""
+        return {
+            "settings": self.config.settings,
+            "languages": list(self.languages),
+            "model": None if self.model is None else self.model[1].rpartition("/")[2],
+            "taken_down": hashlib.sha256(self.stones.to_bytes()).hexdigest(),
+        }
+
+
+def find_or_run(table: str, request: Request, extra: Sequence[str], *, fresh: bool) -> InnerRun:
+    """Return a finished run that reads all new entries, made now unless there is one.
+
+    Args:
+        table: Directory of all tables.
+        request: What is needed.
+        extra: Beam options of the user.
+        fresh: Whether a run of another night may not be used.
+    """
+    if not fresh:
+        earlier = _finished(table, request)
+        if earlier is not None:
+            return earlier
+    entries = [request.found.entry(key) for key in request.keys]
+    identity = {
+        **request.facts,
+        "files": [[entry.key, *entry.names] for entry in entries],
+        "known": hashlib.sha256(request.known.to_bytes()).hexdigest(),
+    }
+    name = hashlib.sha256(to_json(identity)).hexdigest()[:24]
+    inner = InnerRun(files.join(table, RUNS, name), request.keys)
+    _write_once(files.join(inner.directory, KNOWN), request.known.to_bytes())
+    _write_once(files.join(inner.directory, TAKEN), request.stones.to_bytes())
+    about = {**request.facts, "keys": list(request.keys)}
+    _write_once(files.join(inner.directory, ABOUT), to_json(about))
+    order = {"keys": _in_plan_order(inner, request)}
+    _write_once(files.join(inner.directory, ORDER), to_json(order))
+    _start(inner, request, extra)
+    return inner
+
+
+def _write_once(path: str, data: bytes) -> None:
+    if not files.exists(path):
+        files.write_bytes(path, data)
+
+
+def _finished(table: str, request: Request) -> InnerRun | None:
+    """Return a finished run that has read all new entries, and perhaps others."""
+    base = Path(table, RUNS)
+    for directory in sorted(base.iterdir()) if base.is_dir() else []:
+        about = directory / ABOUT
+        if not about.is_file():
+            continue
+        found = read_json(str(about))
+        inner = InnerRun(str(directory), tuple(found.pop("keys")))
+        same = to_json(found) == to_json(request.facts)
+        if same and set(request.keys) <= set(inner.keys) and inner.is_finished:
+            return inner
+    return None
+
+
+def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
+    from pairweave.pipelines.cli import COMMANDS
+
+    config = request.config
+    options = flags.validate(config.kind, _values(inner, request), f"pairweave {config.job}")
+    module = importlib.import_module(COMMANDS[config.job].module)
+    check = getattr(module, "check", None)
+    if check is not None:
+        check(options)
+    with contextlib.redirect_stdout(io.StringIO()):  # it says where its files are, which go again
+        status = module.start(config.job, options, extra)
+    if status or not inner.is_finished:
+        raise WorkerError(f"{inner.run}: the job ended without a manifest")
+
+
+def _values(inner: InnerRun, request: Request) -> Values:
+    """Return the keys of the job for the new entries alone."""
+    config = request.config
+    values = {key: value for key, value in config.values.items() if key not in INPUT_KEYS}
+    values |= {
+        "output": inner.run,
+        "known_pairs": files.join(inner.directory, KNOWN),
+        "corpora": list(_corpora(request)),
+        "allow_empty": True,
+    }
+    if len(request.stones):
+        values["taken_down"] = files.join(inner.directory, TAKEN)
+    if config.job in ("augment", "suggest"):
+        values["keep_origin"] = True
+    if request.model is not None:
+        option, path = request.model
+        values = {key: value for key, value in values.items() if key not in _OF_FITTING}
+        if values.get("tokens") == "sentencepiece":
+            del values["tokens"]
+        values[option] = path
+    return values
+
+
+def _corpora(request: Request) -> list[Values]:
+    """Return the keys of the corpora, with the paths of the new entries as their input."""
+    made = []
+    for corpus in request.config.corpora:
+        own = {key: value for key, value in corpus.items() if key not in INPUT_KEYS}
+        inputs: dict[str, list[str]] = {}
+        for key in request.keys:
+            group = request.found.groups[key]
+            if group.corpus.name == corpus["corpus"]:
+                for file in group.files:
+                    inputs.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
+        if inputs:
+            made.append({**own, **inputs})
+    return made
+
+
+def source_of(inner: InnerRun, request: Request) -> Source:
+    """Return a finished run as the source of a night's files.
+
+    Its plan names each file as it was given then, in the order of the keys in ``order.json``.
+    """
+    plan = read_json(files.join(inner.run, run_files.PLAN))
+    leads = [one for one in plan["inputs"] if one["role"] in ("pairs", "source")]
+    keys = list(read_json(files.join(inner.directory, ORDER))["keys"])
+    contents = {
+        (str(lead["corpus"]), str(lead["name"])): key for lead, key in zip(leads, keys, strict=True)
+    }
+    rows = {key: int(lead["rows"]) for lead, key in zip(leads, keys, strict=True)}
+    return Source(inner.run, contents, {key: rows[key] for key in keys if key in request.keys})
+
+
+def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
+    """Return the keys of a run's entries in the order of its plan: corpus by corpus."""
+    options = flags.validate(
+        request.config.kind, _values(inner, request), f"pairweave {request.config.job}"
+    )
+    paths = {
+        tuple(file.path for file in request.found.groups[key].files): key for key in inner.keys
+    }
+    groups = locate(corpora_of(options))
+    return [paths[tuple(file.path for file in group.files)] for group in groups]
+
+
+def keep_model(table: str, inner: InnerRun, languages: tuple[str, str]) -> str | None:
+    """Copy what a run fitted to the table; return its place, relative to the table."""
+    for below in FITTED:
+        fitted = files.join(inner.run, below)
+        if not files.exists(files.join(fitted, hashed_files.ABOUT)):
+            continue
+        packed = hashed_files.read(fitted)
+        digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:16]
+        place = f"{MODELS}/{'-'.join(languages)}/{below.rpartition('/')[2]}-{digest}"
+        hashed_files.write(files.join(table, place), packed)
+        return place
+    return None
+
+
+def model_option(place: str) -> str:
+    """Return the option that gives a model in the table to a run.
+
+    >>> model_option("_models/en-de/hmm-0123456789abcdef")
+    'model'
+    """
+    kind = place.rpartition("/")[2].partition("-")[0]
+    return next(option for below, option in FITTED.items() if below.endswith(f"/{kind}"))
+
+
+def delete(inner: InnerRun) -> None:
+    """Delete a run whose rows are committed."""
+    shutil.rmtree(inner.directory, ignore_errors=True)
+
+
+def counts_of(inner: InnerRun) -> dict[str, int]:
+    """Return the counts of a finished run, as its manifest has them."""
+    found: dict[str, int] = read_json(files.join(inner.run, run_files.MANIFEST))["counts"]
+    return found
+
+
+def by_languages(entries: Sequence[InputEntry]) -> Mapping[tuple[str, str], list[str]]:
+    """Return the keys of entries by their languages, in order."""
+    made: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        made.setdefault(entry.languages, []).append(entry.key)
+    return made

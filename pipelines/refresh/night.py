@@ -1,0 +1,333 @@
+"""One night: from the input files to one new version of each table that changes."""
+
+import dataclasses
+import hashlib
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from pairweave.pipelines.options.refresh_options import RefreshOptions
+from pairweave.pipelines.refresh import gates, inner_runs, night_metrics, records, tables
+from pairweave.pipelines.refresh.assembly import (
+    OCCURRENCES,
+    Assembled,
+    StaleError,
+    Target,
+    assemble,
+)
+from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
+from pairweave.pipelines.refresh.night_config import NightConfig
+from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS, Entry
+from pairweave.pipelines.refresh.takedown import read_list, stones_of
+from pairweave.pipelines.refresh.withdrawal import Change, Places, withdraw, withdrawn
+from pairweave.transforms.config import pick
+from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.known_pairs import NO_TOMBSTONES, IdSet, Tombstones
+from pairweave.transforms.storage import files
+from pairweave.transforms.units import ReadLimits
+
+FILE_ROWS = pa.schema(
+    [
+        pa.field("content", pa.string(), nullable=False),
+        pa.field("corpus", pa.string(), nullable=False),
+        pa.field("licence", pa.string()),
+        pa.field("source_lang", pa.string(), nullable=False),
+        pa.field("target_lang", pa.string(), nullable=False),
+        pa.field("names", pa.list_(pa.field("element", pa.string(), nullable=False))),
+        pa.field("sha256", pa.list_(pa.field("element", pa.string(), nullable=False))),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+    ]
+)
+
+
+_NOTHING = IdSet(np.zeros((0, 2), np.uint64))
+
+
+class ConflictError(WorkerError):
+    """Another night was committed while this one was made."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """A night that is ready to be committed.
+
+    Attributes:
+        record: Its record.
+        failed: The gates that it breaks.
+        samples: Rejected rows by reason, to look at.
+        runs: The runs that its rows come from.
+    """
+
+    record: Record
+    failed: list[Json]
+    samples: Mapping[str, list[dict[str, object]]]
+    runs: list[InnerRun]
+
+
+class Night:
+    """The work of one night."""
+
+    def __init__(
+        self,
+        config: NightConfig,
+        options: RefreshOptions,
+        base: Record | None,
+        found: Found,
+        extra: Sequence[str],
+    ) -> None:
+        """Set what the night starts from; nothing is read yet.
+
+        Args:
+            config: The configuration.
+            options: Options of the command.
+            base: The record of the last night, if there was one.
+            found: The input files.
+            extra: Beam options of the user.
+        """
+        self._config, self._options, self._base = config, options, base
+        self._extra = extra
+        self._started = time.time()
+        self._table = options.output
+        self._anew = base is None or options.migrate
+        if self._anew:
+            found = dataclasses.replace(found, new=tuple(e.key for e in found.entries), gone=())
+        self._found = found
+        self._night = 1 if base is None else base.night + 1
+        names = (config.main, PROVENANCE, REJECTS, FILES)
+        self._current = {name: tables.current(self._table, name, base) for name in names}
+        self._places = Places.read(self._table, self._current[PROVENANCE])
+        self._before = self._places.known()
+        self._models = {} if base is None or options.migrate else dict(base.models)
+        self._stones, self._taken_ids = self._take_down()
+        self._taken = _id_set(self._taken_ids)
+
+    def _take_down(self) -> tuple[Tombstones, list[str]]:
+        """Return all tombstones, and the ids that are taken down tonight."""
+        stones = stones_at(self._table, self._base)
+        if self._options.takedown is None:
+            return stones, []
+        config = self._config
+        options = config.kind.model_validate({**config.values, "output": "."})
+        limits = pick(ReadLimits, options)
+        given = read_list(self._options.takedown)
+        new, taken = stones_of(
+            given, self._places, config.inputs, limits, everywhere=self._options.everywhere
+        )
+        return stones.joined(new), taken
+
+    def make(self) -> Made:
+        """Run the job on what is new, write the files of the tables, and judge the result."""
+        known = _NOTHING if self._anew else self._before
+        runs: list[InnerRun] = []
+        made: list[Assembled] = []
+        with tempfile.TemporaryDirectory(prefix="pairweave-refresh-") as scratch:
+            by_languages = inner_runs.by_languages([self._found.entry(k) for k in self._found.new])
+            for number, (languages, keys) in enumerate(by_languages.items()):
+                run, one = self._read(languages, tuple(keys), known, Path(scratch, str(number)))
+                runs.append(run)
+                made.append(one)
+        changes, removed = self._changes(made)
+        counts = [inner_runs.counts_of(run) for run in runs]
+        metrics = night_metrics.measure(
+            self._found,
+            made,
+            counts,
+            before=len(self._before),
+            removed=removed,
+            seconds=time.time() - self._started,
+        )
+        record = self._record(made, changes, metrics)
+        samples = {reason: rows for one in made for reason, rows in one.samples.items()}
+        return Made(record, gates.failed(record.gates), samples, runs)
+
+    def _read(
+        self, languages: tuple[str, str], keys: tuple[str, ...], known: IdSet, scratch: Path
+    ) -> tuple[InnerRun, Assembled]:
+        """Run the job on the new files in two languages, and make files of its rows."""
+        pair = "-".join(languages)
+        place = self._models.get(pair)
+        model = None
+        if place is not None:
+            model = inner_runs.model_option(place), files.join(self._table, place)
+        # What is taken down tonight must not come back by another corpus in the same night.
+        stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
+        request = Request(self._config, self._found, languages, keys, known, stones, model)
+        target = Target(self._table, self._config.main, self._schema(), known, self._night)
+        try:
+            run = inner_runs.find_or_run(self._table, request, self._extra, fresh=False)
+            made = assemble(inner_runs.source_of(run, request), target, scratch / "first")
+        except StaleError:
+            run = inner_runs.find_or_run(self._table, request, self._extra, fresh=True)
+            made = assemble(inner_runs.source_of(run, request), target, scratch / "again")
+        if place is None:
+            kept = inner_runs.keep_model(self._table, run, languages)
+            if kept is not None:
+                self._models[pair] = kept
+        return run, made
+
+    def _schema(self) -> pa.Schema | None:
+        """Return the schema of the job's table, if the night adds to it."""
+        if self._anew:
+            return None
+        opened = tables.open_table(self._table, self._config.main)
+        return None if opened is None else pa.schema(opened.schema().to_arrow())
+
+    def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int]:
+        """Return what changes in each table, and the number of pairs that go."""
+        main = self._config.main
+        changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
+        removed = len(self._before) if self._anew else self._withdraw(made, changes)
+        for one in made:
+            for name, entries in one.added.items():
+                changes[name].add.extend(entries)
+        changes[FILES] = self._files_table(made)
+        return changes, removed
+
+    def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> int:
+        gone = {entry.key for entry in self._found.gone}
+        occurrences = pa.concat_tables(
+            [OCCURRENCES.empty_table(), *(one.occurrences for one in made)]
+        )
+        going = withdrawn(self._places, gone, self._taken, occurrences)
+        done = withdraw(self._table, self._config.main, self._current, going, gone, self._taken)
+        changes.update(done)
+        return len(going.pairs)
+
+    def _entries(self, made: Sequence[Assembled]) -> list[InputEntry]:
+        rows = {key: count for one in made for key, count in one.read.items()}
+        return [
+            dataclasses.replace(entry, rows=rows.get(entry.key, entry.rows))
+            for entry in self._found.entries
+        ]
+
+    def _files_table(self, made: Sequence[Assembled]) -> Change:
+        rows = [
+            {
+                "content": entry.key,
+                "corpus": entry.corpus,
+                "licence": entry.licence,
+                "source_lang": entry.source_lang,
+                "target_lang": entry.target_lang,
+                "names": list(entry.names),
+                "sha256": [file["sha256"] for file in entry.files],
+                "bytes": sum(file["bytes"] for file in entry.files),
+                "rows": entry.rows,
+            }
+            for entry in self._entries(made)
+        ]
+        table = pa.Table.from_pylist(rows, schema=FILE_ROWS)
+        new = tables.write_file(self._table, FILES, table, {})
+        old = self._current[FILES]
+        if [entry["path"] for entry in old] == [new["path"]]:
+            return Change()
+        return Change([new], old)
+
+    def _record(
+        self, made: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
+    ) -> Record:
+        versions = {} if self._base is None else dict(self._base.versions)
+        changed: dict[str, Json] = {}
+        for name, change in changes.items():
+            if self._anew or change.add or change.remove:
+                changed[name] = _without_repeats(change)
+                versions[name] = versions.get(name, -1) + 1
+                if self._anew:
+                    schema = self._schemas(made)[name]
+                    changed[name]["schema"] = tables.schema_text(schema)
+        base = self._base
+        compared = [] if base is None else _metrics_before(self._table, base, self._config)
+        return Record(
+            night=self._night,
+            operation=self._operation(),
+            when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._started)),
+            job=self._config.job,
+            settings=self._config.settings,
+            models=self._models,
+            files=[entry.to_json() for entry in self._entries(made)],
+            tombstones=self._write_stones(),
+            tables=changed,
+            versions=versions,
+            metrics=metrics,
+            gates=gates.judge(self._config.gates, metrics, compared),
+            accepted=self._options.accept,
+        )
+
+    def _operation(self) -> str:
+        if self._options.migrate and self._base is not None:
+            return "migrate"
+        return "refresh" if self._options.takedown is None else "takedown"
+
+    def _schemas(self, made: Sequence[Assembled]) -> dict[str, pa.Schema]:
+        found = {FILES: FILE_ROWS}
+        for one in made:
+            found.update(one.schemas)
+        return found
+
+    def _write_stones(self) -> str | None:
+        if not len(self._stones):
+            return None
+        data = self._stones.to_bytes()
+        name = f"{hashlib.sha256(data).hexdigest()[:24]}.jsonl"
+        files.write_bytes(files.join(self._table, records.STATE, records.TOMBSTONES, name), data)
+        return name
+
+
+def _id_set(ids: Sequence[str]) -> IdSet:
+    return IdSet.of(pa.array(ids, pa.string())) if ids else _NOTHING
+
+
+def _without_repeats(change: Change) -> Json:
+    """Return a change without files that are both added and removed."""
+    old = {entry["path"] for entry in change.remove}
+    new = {entry["path"] for entry in change.add}
+    return {
+        "add": [entry for entry in change.add if entry["path"] not in old],
+        "remove": [_plain(entry) for entry in change.remove if entry["path"] not in new],
+    }
+
+
+def _plain(entry: Entry) -> Entry:
+    return {name: entry[name] for name in ("path", "bytes", "rows", "partition")}
+
+
+def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
+    """Return the metrics of the nights before that made rows with the same settings."""
+    found = []
+    for night in reversed(records.numbers(table)):
+        record = base if night == base.night else records.read(table, night)
+        if record.settings != base.settings or len(found) >= 10 * (config.gates.nights + 1):
+            break
+        found.append(record.metrics)
+    return found
+
+
+def stones_at(table: str, record: Record | None) -> Tombstones:
+    """Return the tombstones of a night."""
+    if record is None or record.tombstones is None:
+        return NO_TOMBSTONES
+    path = files.join(table, records.STATE, records.TOMBSTONES, record.tombstones)
+    return Tombstones.from_bytes(files.read_bytes(path))
+
+
+def commit(table: str, made: Made) -> None:
+    """Commit a night: create its record, then apply it to the tables.
+
+    Raises:
+        ConflictError: Another night was committed in the meantime.
+    """
+    if not records.create(table, made.record):
+        raise ConflictError(
+            f"{table}: night {made.record.night} was committed by another refresh while this one "
+            "ran, so this one committed nothing; run the same command again: what it has made is "
+            "kept and used"
+        )
+    tables.apply(table, made.record)
+    for run in made.runs:
+        inner_runs.delete(run)

@@ -1,0 +1,118 @@
+"""The metrics of a night: for its record, the gates, and monitoring."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pairweave.pipelines.refresh.assembly import Assembled
+from pairweave.pipelines.refresh.file_ledger import Found
+from pairweave.transforms.storage import files
+
+Json = dict[str, Any]
+
+
+def measure(
+    found: Found,
+    made: Sequence[Assembled],
+    counts: Sequence[Mapping[str, int]],
+    *,
+    before: int,
+    removed: int,
+    seconds: float,
+) -> Json:
+    """Return the metrics of a night.
+
+    Args:
+        found: The input files.
+        made: What was made of each run.
+        counts: The counts in the manifest of each run.
+        before: Pairs of the table before the night.
+        removed: Pairs that the night removes.
+        seconds: Seconds since it began.
+    """
+    pairs = sum(one.pairs for one in made)
+    reasons: Counter[str] = Counter()
+    quality: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
+    for one in made:
+        reasons.update(one.reasons)
+        quality.update(one.quality)
+    for each in counts:
+        totals.update(each)
+    rejected = sum(reasons.values())
+    judged = pairs + rejected
+    read = sum(sum(one.read.values()) for one in made)
+    new: Json = {
+        "read": read,
+        "pairs": pairs,
+        "rejected": rejected,
+        "places": read - judged,
+        "share": round(rejected / judged, 6) if judged else 0.0,
+        "reasons": {name: round(reasons[name] / judged, 6) for name in sorted(reasons)},
+    }
+    if totals["tagged rows"]:
+        new["tags"] = round(totals["tags"] / totals["tagged rows"], 6)
+    for name, of in (("probability", "links"), ("score", "scored")):
+        if quality[of]:
+            new[name] = round(quality[name] / quality[of], 6)
+    return {
+        "seconds": round(seconds, 3),
+        "files": {
+            "all": len(found.entries),
+            "new": len(found.new),
+            "changed": len(found.changed),
+            "moved": len(found.moved),
+            "gone": len(found.gone),
+        },
+        "new": new,
+        "removed": removed,
+        "table": {"before": before, "pairs": before - removed + pairs},
+    }
+
+
+def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> str:
+    """Return metrics as OpenMetrics text.
+
+    Args:
+        metrics: What `measure` returns.
+        night: Number of the last night.
+        committed: Whether this run committed it.
+        when: Seconds since 1970 at which this run ended.
+    """
+    new = metrics["new"]
+    gauges = {
+        "pairs": ("pairs in the table", {"": metrics["table"]["pairs"]}),
+        "night": ("number of the last committed night", {"": night}),
+        "committed": ("whether the last run committed a night", {"": int(committed)}),
+        "last_run_timestamp_seconds": ("end of the last run", {"": round(when, 3)}),
+        "duration_seconds": ("duration of the last run", {"": metrics["seconds"]}),
+        "input_files": (
+            "input files by state",
+            {f'{{state="{name}"}}': count for name, count in metrics["files"].items()},
+        ),
+        "new_pairs": ("pairs that the last run added", {"": new["pairs"]}),
+        "removed_pairs": ("pairs that the last run removed", {"": metrics["removed"]}),
+        "rejected_share": (
+            "share of rejected pairs, of those that the last run judged",
+            {
+                '{reason="all"}': new["share"],
+                **{f'{{reason="{name}"}}': share for name, share in new["reasons"].items()},
+            },
+        ),
+    }
+    for name in ("tags", "probability", "score"):
+        if name in new:
+            gauges[f"mean_{name}"] = (f"mean {name} of the last run's rows", {"": new[name]})
+    lines = []
+    for name, (about, values) in gauges.items():
+        lines += [
+            f"# TYPE pairweave_refresh_{name} gauge",
+            f"# HELP pairweave_refresh_{name} {about}.",
+        ]
+        lines += [f"pairweave_refresh_{name}{labels} {value}" for labels, value in values.items()]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+def write(path: str, text: str) -> None:
+    """Write metrics under their name in one step."""
+    files.write_bytes(path, text.encode())

@@ -1,0 +1,281 @@
+"""The Delta tables: their files, and the commit of a night to each of them.
+
+A night is one transaction of each table that it changes, under its number as the application's
+transaction (`APPLICATION`), so that committing it again changes nothing.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.refresh.records import Record
+from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.output.write import encode_parquet
+from pairweave.transforms.storage import files
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+APPLICATION = "pairweave-refresh"
+
+MAIN = {"augment": "tagged", "suggest": "suggestions", "align": "links", "filter": "pairs"}
+"""The table of each job's rows."""
+
+PROVENANCE, REJECTS, FILES = "provenance", "rejects", "files"
+
+LANGUAGES = ("source_lang", "target_lang")
+PARTITIONS = {
+    "tagged": (*LANGUAGES, "kind"),
+    "suggestions": (*LANGUAGES, "method"),
+    "links": LANGUAGES,
+    "pairs": LANGUAGES,
+    PROVENANCE: LANGUAGES,
+    REJECTS: LANGUAGES,
+    FILES: (),
+}
+"""The columns by which each table is divided into directories."""
+
+_ORDER = (FILES, PROVENANCE, REJECTS, *MAIN.values())
+
+Entry = dict[str, Any]
+
+
+def require_delta() -> None:
+    """Check that the extra is installed.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "refresh writes Delta tables: pip install 'pairweave[refresh]'"
+        ) from error
+
+
+def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, str]) -> Entry:
+    """Write a file of a table under a name made of its content, and describe it.
+
+    Args:
+        table: Directory of all tables.
+        name: Name of the table.
+        rows: Its rows, without the columns of the partition.
+        partition: Value of each of these columns.
+    """
+    data = encode_parquet(rows, f"refresh:{name}")
+    sha256 = hashlib.sha256(data).hexdigest()
+    folders = [f"{column}={partition[column]}" for column in PARTITIONS[name]]
+    path = "/".join([*folders, f"part-{sha256[:24]}.parquet"])
+    files.write_bytes(files.join(table, name, path), data)
+    return {
+        "path": path,
+        "bytes": len(data),
+        "rows": rows.num_rows,
+        "sha256": sha256,
+        "partition": dict(partition),
+        "stats": _stats(rows),
+    }
+
+
+def _stats(rows: pa.Table) -> str:
+    """Return Delta's statistics: bounds of ids and nights, never of texts."""
+    least: dict[str, object] = {}
+    most: dict[str, object] = {}
+    for column in ("id", "night"):
+        if column in rows.column_names and rows.column(column).null_count < rows.num_rows:
+            bounds = pc.min_max(rows.column(column)).as_py()
+            least[column], most[column] = bounds["min"], bounds["max"]
+    found = {"numRecords": rows.num_rows, "minValues": least, "maxValues": most, "nullCount": {}}
+    return orjson.dumps(found).decode()
+
+
+def body(rows: pa.Table, name: str) -> pa.Table:
+    """Return rows without the columns that the directories of a table give."""
+    return rows.drop_columns([c for c in PARTITIONS[name] if c in rows.column_names])
+
+
+def parts(rows: pa.Table, name: str) -> Iterator[tuple[dict[str, str], pa.Table]]:
+    """Yield the rows of each partition of a table, without its columns, in order."""
+    columns = PARTITIONS[name]
+    if not columns:
+        yield {}, rows
+        return
+    keys = rows.select(columns).group_by(list(columns)).aggregate([]).to_pylist()
+    for key in sorted(keys, key=lambda one: [one[column] for column in columns]):
+        mask = None
+        for column in columns:
+            same = pc.equal(rows.column(column), key[column])
+            mask = same if mask is None else pc.and_(mask, same)
+        yield {column: key[column] for column in columns}, body(rows.filter(mask), name)
+
+
+def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
+    """Return a table's schema: the columns of its files, then those of its partitions."""
+    own = [field for field in columns if field.name not in PARTITIONS[name]]
+    of_partition = [pa.field(column, pa.string(), nullable=False) for column in PARTITIONS[name]]
+    return pa.schema([*own, *of_partition])
+
+
+def open_table(table: str, name: str) -> "DeltaTable | None":
+    """Open one of the tables; None if it does not exist."""
+    from deltalake import DeltaTable
+
+    path = files.join(files.absolute(table), name)
+    return DeltaTable(path) if DeltaTable.is_deltatable(path) else None
+
+
+def current(table: str, name: str, record: Record | None) -> list[Entry]:
+    """Return the files of the current version of a table: path, rows and partition.
+
+    Raises:
+        ConfigError: Another program has written to it.
+    """
+    opened = open_table(table, name)
+    if opened is None:
+        return []
+    expected = -1 if record is None else record.versions.get(name, -1)
+    if opened.version() != expected:
+        raise ConfigError(
+            f"{files.join(table, name)} is at version {opened.version()}, and refresh left it at "
+            f"{expected}: another program has written to it. Only refresh may; restore that "
+            "version, or make a new table with another --output"
+        )
+    actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
+    found = [
+        {
+            "path": action["path"],
+            "bytes": action["size_bytes"],
+            "rows": action["num_records"],
+            "partition": {c: action[f"partition.{c}"] for c in PARTITIONS[name]},
+        }
+        for action in actions
+    ]
+    return sorted(found, key=lambda entry: entry["path"])
+
+
+def read_rows(
+    table: str, name: str, entry: Entry, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Read a file of a table, or some of its columns; those of the partition are not in it."""
+    path = files.join(table, name, entry["path"])
+    with files.open_read(path) as file:
+        return pq.read_table(file, columns=None if columns is None else list(columns))
+
+
+def apply(table: str, record: Record) -> None:
+    """Commit a night to every table that it changes; what is committed already is left alone.
+
+    Raises:
+        WorkerError: A table cannot be committed to.
+    """
+    for name in sorted(record.tables, key=_ORDER.index):
+        if not _is_applied(table, name, record.night):
+            _commit(table, name, record)
+
+
+def is_applied(table: str, record: Record) -> bool:
+    """Tell whether a night is committed to all of its tables."""
+    return all(_is_applied(table, name, record.night) for name in record.tables)
+
+
+def _is_applied(table: str, name: str, night: int) -> bool:
+    opened = open_table(table, name)
+    if opened is None:
+        return False
+    done = opened.transaction_version(APPLICATION)
+    return done is not None and done >= night
+
+
+def _commit(table: str, name: str, record: Record) -> None:
+    try:
+        _write_transaction(table, name, record)
+    except Exception as error:
+        if not _is_applied(table, name, record.night):  # else another process was faster
+            raise WorkerError(
+                f"{name}: night {record.night} cannot be committed: {error}"
+            ) from error
+
+
+def _write_transaction(table: str, name: str, record: Record) -> None:
+    from deltalake import CommitProperties, PostCommitHookProperties, Schema, Transaction
+    from deltalake.transaction import create_table_with_add_actions
+
+    change = record.tables[name]
+    path = files.join(files.absolute(table), name)
+    rearranged = record.operation == "compact"
+    added = [_add_action(path, entry, data_change=not rearranged) for entry in change["add"]]
+    properties = {
+        "commit_properties": CommitProperties(
+            custom_metadata={"night": str(record.night), "refresh": record.operation},
+            app_transactions=[Transaction(APPLICATION, record.night)],
+            max_commit_retries=0,
+        ),
+        "post_commithook_properties": PostCommitHookProperties(cleanup_expired_logs=False),
+    }
+    partition_by = list(PARTITIONS[name])
+    opened = open_table(table, name)
+    if opened is None:
+        files.make_directory(path)
+        schema = Schema.from_arrow(schema_from(change["schema"]))
+        create_table_with_add_actions(
+            path, schema, added, mode="error", partition_by=partition_by, **properties
+        )
+        return
+    if change.get("schema"):
+        schema = schema_from(change["schema"])
+        opened.create_write_transaction(
+            added, mode="overwrite", schema=schema, partition_by=partition_by, **properties
+        )
+        return
+    removed = [_remove_action(entry, data_change=not rearranged) for entry in change["remove"]]
+    opened.create_write_transaction(
+        [*added, *removed],
+        mode="append",
+        schema=opened.schema(),
+        partition_by=partition_by,
+        **properties,
+    )
+
+
+def _add_action(path: str, entry: Entry, *, data_change: bool) -> object:
+    from deltalake.transaction import AddAction
+
+    if not files.exists(files.join(path, entry["path"])):
+        raise WorkerError(f"{entry['path']} is not there any more; was it deleted?")
+    now = int(time.time() * 1000)
+    partition = dict(entry["partition"])
+    return AddAction(entry["path"], entry["bytes"], partition, now, data_change, entry["stats"])
+
+
+def _remove_action(entry: Entry, *, data_change: bool) -> object:
+    from deltalake.transaction import RemoveAction
+
+    return RemoveAction(
+        entry["path"],
+        data_change=data_change,
+        deletion_timestamp=int(time.time() * 1000),
+        size=entry["bytes"],
+        partition_values=dict(entry["partition"]),
+    )
+
+
+def schema_text(schema: pa.Schema) -> str:
+    """Return a schema as text, for a record."""
+    return schema.remove_metadata().serialize().to_pybytes().hex()
+
+
+def schema_from(text: str) -> pa.Schema:
+    """Return the schema that a record holds as text."""
+    return pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(text)))
+
+
+def rows_in(entries: Iterable[Entry]) -> int:
+    """Return the number of rows of some files."""
+    return sum(int(entry["rows"]) for entry in entries)
