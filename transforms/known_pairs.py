@@ -8,6 +8,7 @@ the second.
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import orjson
@@ -73,6 +74,12 @@ class IdSet:
         return found
 
 
+Corpora = tuple[str, ...] | None
+"""The corpora that may not bring a pair back; None for all."""
+
+_Key = TypeVar("_Key", str, int)
+
+
 @dataclasses.dataclass(frozen=True)
 class Tombstones:
     """Pairs that were taken down.
@@ -82,8 +89,8 @@ class Tombstones:
         texts: Keys of texts of either side (`transforms.screen.sentence_keys`), likewise.
     """
 
-    ids: Mapping[str, tuple[str, ...] | None]
-    texts: Mapping[int, tuple[str, ...] | None]
+    ids: Mapping[str, Corpora]
+    texts: Mapping[int, Corpora]
 
     def __len__(self) -> int:
         return len(self.ids) + len(self.texts)
@@ -97,8 +104,8 @@ class Tombstones:
     @classmethod
     def from_bytes(cls, data: bytes) -> "Tombstones":
         """Return what `to_bytes` has encoded."""
-        found: dict[str, tuple[str, ...] | None] = {}
-        texts: dict[int, tuple[str, ...] | None] = {}
+        found: dict[str, Corpora] = {}
+        texts: dict[int, Corpora] = {}
         for line in data.splitlines():
             entry = orjson.loads(line)
             corpora = None if entry["corpora"] is None else tuple(entry["corpora"])
@@ -138,18 +145,18 @@ class Tombstones:
 NO_TOMBSTONES = Tombstones({}, {})
 
 
-def _joined(
-    one: Mapping[object, tuple[str, ...] | None], other: Mapping[object, tuple[str, ...] | None]
-) -> dict:
+def _joined(one: Mapping[_Key, Corpora], other: Mapping[_Key, Corpora]) -> dict[_Key, Corpora]:
     made = dict(one)
     for key, corpora in other.items():
-        before = made.get(key, ())
-        both = None if corpora is None or before is None else tuple(sorted({*before, *corpora}))
-        made[key] = both
+        made[key] = _both(made[key], corpora) if key in made else corpora
     return made
 
 
-def _covers(stones: Mapping, key: object, corpus: str) -> bool:
+def _both(one: Corpora, other: Corpora) -> Corpora:
+    return None if one is None or other is None else tuple(sorted({*one, *other}))
+
+
+def _covers(stones: Mapping[_Key, Corpora], key: _Key, corpus: str) -> bool:
     if key not in stones:
         return False
     corpora = stones[key]

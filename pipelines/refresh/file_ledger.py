@@ -75,7 +75,7 @@ class Found:
         new: Keys of entries whose content the table does not have.
         changed: Those of them whose names the ledger has with another content.
         moved: Keys of known entries that have other names now.
-        touched: Keys of known entries that had to be read to see that they are the same.
+        touched: Keys of known entries that were written again with the same content.
         gone: Entries of the ledger whose content is not there any more.
         repeated: Names of files with the content of another one of their corpus.
     """
@@ -124,14 +124,14 @@ def find(
     repeated: list[str] = []
     touched: list[str] = []
     for group in locate(inputs):
-        entry, was_read = _entry(group, licences, by_names, full_check=full_check)
+        entry = _entry(group, licences, by_names, full_check=full_check)
         if entry.key in entries:
             repeated.extend(entry.names)
             continue
         known = by_key.get(entry.key)
         if known is not None:
             entry = dataclasses.replace(entry, rows=known.rows)
-            touched += [entry.key] if was_read and known.names == entry.names else []
+            touched += [entry.key] if _is_touched(known, entry) else []
         entries[entry.key], groups[entry.key] = entry, group
     new = tuple(key for key in entries if key not in by_key)
     there = {(entry.corpus, entry.names) for entry in ledger}
@@ -155,11 +155,11 @@ def _entry(
     by_names: Mapping[tuple[str, tuple[str, ...]], InputEntry],
     *,
     full_check: bool,
-) -> tuple[InputEntry, bool]:
-    """Return the entry of files, and whether they were read."""
+) -> InputEntry:
+    """Return the entry of files, which are read if they may have changed."""
     corpus = str(group.corpus.name)
     source_lang, target_lang = group.langs()
-    facts = {
+    facts: Json = {
         "corpus": corpus,
         "source_lang": source_lang,
         "target_lang": target_lang,
@@ -169,14 +169,19 @@ def _entry(
     looks = [_look(file) for file in group.files]
     known = by_names.get((corpus, tuple(file.name for file in group.files)))
     if known is not None and not full_check and _seems_same(known, facts, looks):
-        return known, False
+        return known
     described = [
         {**look, "sha256": sha256_of(file.path)}
         for file, look in zip(group.files, looks, strict=True)
     ]
     content = [[file["role"], file["sha256"]] for file in described]
     key = hashlib.sha256(orjson.dumps([facts, content], option=orjson.OPT_SORT_KEYS)).hexdigest()
-    return InputEntry(key=key[:16], files=tuple(described), **facts), True
+    return InputEntry(key=key[:16], files=tuple(described), **facts)
+
+
+def _is_touched(known: InputEntry, entry: InputEntry) -> bool:
+    """Tell whether files with the same names and content were written again."""
+    return known.names == entry.names and known.files != entry.files
 
 
 def _look(file: LocatedFile) -> Json:

@@ -196,7 +196,7 @@ def _values(inner: InnerRun, request: Request) -> Values:
 def _corpora(request: Request) -> list[Values]:
     """Return the keys of the corpora, with the paths of the new entries as their input."""
     made = []
-    for corpus in request.config.corpora:
+    for corpus in request.config.own:
         own = {key: value for key, value in corpus.items() if key not in INPUT_KEYS}
         inputs: dict[str, list[str]] = {}
         for key in request.keys:

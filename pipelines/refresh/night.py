@@ -299,7 +299,7 @@ def _plain(entry: Entry) -> Entry:
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
     """Return the metrics of the nights before that made rows with the same settings."""
-    found = []
+    found: list[Json] = []
     for night in reversed(records.numbers(table)):
         record = base if night == base.night else records.read(table, night)
         if record.settings != base.settings or len(found) >= 10 * (config.gates.nights + 1):

@@ -56,7 +56,7 @@ class NightConfig:
         job: The name of the job.
         kind: The options of the job.
         values: Its keys, without those of single corpora.
-        corpora: The keys of each corpus.
+        own: The keys of each corpus.
         inputs: The corpora as the job would read them.
         settings: What decides which rows a pair gives (`settings_of`).
         gates: Limits of the quality gates.
@@ -66,7 +66,7 @@ class NightConfig:
     job: str
     kind: type[GraphOptions]
     values: Values
-    corpora: tuple[Values, ...]
+    own: tuple[Values, ...]
     inputs: tuple[CorpusInput, ...]
     settings: Values
     gates: Gates
@@ -80,7 +80,7 @@ class NightConfig:
     def licences(self) -> dict[str, str | None]:
         """Return the licence of each corpus."""
         around = self.values.get("licence")
-        return {each["corpus"]: each.get("licence", around) for each in self.corpora}
+        return {each["corpus"]: each.get("licence", around) for each in self.own}
 
 
 def read_config(path: str, given: Mapping[str, Any]) -> NightConfig:
@@ -184,7 +184,7 @@ def settings_of(job: str, options: GraphOptions) -> Values:
     Options with their defaults are left out, and paths are replaced by digests, so that a file may
     move.
     """
-    left_out = _NO_SETTING | options.corpus_kind().model_fields.keys()
+    left_out = set(_NO_SETTING) | options.corpus_kind().model_fields.keys()
     given = options.model_dump(mode="json", exclude=left_out, exclude_defaults=True)
     named = options.named_files()
     made = {

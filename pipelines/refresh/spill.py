@@ -1,8 +1,8 @@
 """Rows of a night on their way from shards to files: sorted into buckets on the local disk.
 
 A shard holds a part of the ids of all input files, and a table's file the pairs of a few input
-files (so that withdrawing one rewrites little). One Arrow file for each shard, sorted by bucket and read
-by memory map, turns one order into the other with the memory of one bucket.
+files, so that withdrawing one rewrites little. One Arrow file for each shard, sorted by bucket
+and read by memory map, turns one order into the other with the memory of one bucket.
 """
 
 from collections.abc import Iterator

@@ -21,6 +21,7 @@ from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+    from deltalake.transaction import AddAction, RemoveAction
 
 APPLICATION = "pairweave-refresh"
 
@@ -211,7 +212,7 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
     path = files.join(files.absolute(table), name)
     rearranged = record.operation == "compact"
     added = [_add_action(path, entry, data_change=not rearranged) for entry in change["add"]]
-    properties = {
+    properties: dict[str, Any] = {
         "commit_properties": CommitProperties(
             custom_metadata={"night": str(record.night), "refresh": record.operation},
             app_transactions=[Transaction(APPLICATION, record.night)],
@@ -231,7 +232,7 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
     if change.get("schema"):
         schema = schema_from(change["schema"])
         opened.create_write_transaction(
-            added, mode="overwrite", schema=schema, partition_by=partition_by, **properties
+            [*added], mode="overwrite", schema=schema, partition_by=partition_by, **properties
         )
         return
     removed = [_remove_action(entry, data_change=not rearranged) for entry in change["remove"]]
@@ -244,7 +245,7 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
     )
 
 
-def _add_action(path: str, entry: Entry, *, data_change: bool) -> object:
+def _add_action(path: str, entry: Entry, *, data_change: bool) -> "AddAction":
     from deltalake.transaction import AddAction
 
     if not files.exists(files.join(path, entry["path"])):
@@ -254,7 +255,7 @@ def _add_action(path: str, entry: Entry, *, data_change: bool) -> object:
     return AddAction(entry["path"], entry["bytes"], partition, now, data_change, entry["stats"])
 
 
-def _remove_action(entry: Entry, *, data_change: bool) -> object:
+def _remove_action(entry: Entry, *, data_change: bool) -> "RemoveAction":
     from deltalake.transaction import RemoveAction
 
     return RemoveAction(

@@ -1,0 +1,403 @@
+"""The command ``refresh``: nights of a table whose files come, change, move and go."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from pairweave.pipelines.refresh import records
+from tests.makers import corpora, nightly, runs
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """Return a directory with two corpora that share 20 pairs, and their table."""
+    directory = tmp_path_factory.mktemp("nights")
+    nightly.write_news(directory, "a", range(100))
+    bad = ["\tohne Quelle", "one word\tein sehr viel zu langer Satz auf der anderen Seite"]
+    nightly.write_help(directory, "one", range(80, 140), [*bad, bad[1]])
+    nightly.write_config(directory)
+    nightly.good_night(directory)
+    return directory
+
+
+@pytest.fixture
+def directory(first, tmp_path):
+    """Return a copy of the first night, whose files have their times."""
+    copied = tmp_path / "copy"
+    shutil.copytree(first, copied)
+    return copied
+
+
+def anew(directory):
+    """Return the rows that all files of tonight give at once."""
+    nightly.good_night(directory, table="at_once")
+    table = directory / "at_once"
+    return {name: nightly.rows(table, name) for name in ("tagged", "rejects", "provenance")}
+
+
+def check_as_anew(directory):
+    """Check that a table has the rows that its files give at once, by another table of them."""
+    expected = anew(directory)
+    for name, rows in expected.items():
+        assert nightly.rows(directory / "table", name) == rows, name
+
+
+def test_the_first_night_makes_a_table_with_every_pair_once(first):
+    table = first / "table"
+    assert len(nightly.rows(table)) == 140
+    assert len(nightly.rows(table, "provenance")) == 160
+    assert nightly.versions(table) == dict.fromkeys(("tagged", "provenance", "rejects", "files"), 0)
+    reasons = [json.loads(row)["reason"] for row in nightly.rows(table, "rejects")]
+    assert sorted(reasons) == ["empty_source", "length_ratio", "length_ratio"]
+    assert not list((table / "_runs").iterdir())
+
+
+def test_a_night_without_a_change_writes_no_version(directory):
+    before = runs.tree_digests(directory / "table")
+    assert "nothing has changed since night 1" in nightly.good_night(directory)
+    assert "nothing has changed since night 1" in nightly.good_night(directory, "--full_check")
+    assert runs.tree_digests(directory / "table") == before
+
+
+def test_a_new_file_adds_its_new_pairs_alone_in_one_version(directory):
+    table = directory / "table"
+    before = set(nightly.rows(table, left_out=()))
+    nightly.write_help(directory, "two", range(130, 170))
+    out = nightly.good_night(directory)
+    assert "read 40 pairs: 30 new, 10 in the table or repeated, 0 rejected" in out
+    after = set(nightly.rows(table, left_out=()))
+    assert before < after
+    assert {json.loads(row)["night"] for row in after - before} == {2}
+    assert nightly.versions(table) == {"tagged": 1, "provenance": 1, "rejects": 0, "files": 1}
+    assert nightly.ids(table, version=0) < nightly.ids(table)
+    check_as_anew(directory)
+
+
+def test_a_changed_file_loses_and_gains_single_pairs(directory):
+    table = directory / "table"
+    nightly.write_news(directory, "a", [*range(5, 100), *range(200, 210)])
+    assert "105 pairs: 10 new, 95 in the table" in nightly.good_night(directory)
+    assert len(nightly.rows(table)) == 145
+    assert corpora.sentence(2)[0] not in nightly.sources(table)
+    assert corpora.sentence(2)[0] in nightly.sources(table, version=0)
+    check_as_anew(directory)
+
+
+def test_a_moved_file_changes_no_row(directory):
+    before = nightly.versions(directory / "table")
+    for side in ("en", "de"):
+        (directory / f"news/a.{side}").rename(directory / f"news/z.{side}")
+    assert "no row changes; noted 1 files" in nightly.good_night(directory)
+    assert nightly.versions(directory / "table") == {**before, "files": 1}
+    files = [json.loads(row) for row in nightly.rows(directory / "table", "files", left_out=())]
+    assert ["news/z.en", "news/z.de"] in [row["names"] for row in files]
+    check_as_anew(directory)
+
+
+def test_a_file_written_again_with_the_same_text_is_read_once(directory):
+    os.utime(directory / "help/one.tsv", (1, 1))
+    assert "no row changes; noted 1 files" in nightly.good_night(directory)
+    assert "nothing has changed since night 2" in nightly.good_night(directory)
+    assert nightly.versions(directory / "table")["files"] == 0
+
+
+def test_a_pair_in_two_corpora_survives_the_withdrawal_of_one(directory):
+    table = directory / "table"
+    nightly.write_config(directory, of=nightly.CORPORA.replace("- {corpus: news", "# "))
+    assert "removed 80 pairs; the table has 60" in accepted(directory)
+    rows = [json.loads(row) for row in nightly.rows(table, left_out=("night",))]
+    assert {row["corpus"] for row in rows} == {"help"}
+    assert corpora.sentence(90)[0] in {row["source"] for row in rows}
+    check_as_anew(directory)
+
+
+def accepted(directory, *words):
+    return nightly.good_night(directory, "--accept", "withdrawn by its owner", *words)
+
+
+def test_a_file_that_comes_back_gives_the_same_rows(directory):
+    table = directory / "table"
+    before = nightly.rows(table)
+    kept = (directory / "help/one.tsv").read_bytes()
+    nightly.write_help(directory, "one", range(139, 140))
+    nightly.good_night(directory)
+    assert len(nightly.rows(table)) == 101
+    (directory / "help/one.tsv").write_bytes(kept)
+    nightly.good_night(directory)
+    assert nightly.rows(table) == before
+    check_as_anew(directory)
+
+
+def test_a_file_with_the_content_of_another_is_left_out_and_named(directory):
+    shutil.copy(directory / "help/one.tsv", directory / "help/same.tsv")
+    assert "left out, same content as another" in nightly.good_night(directory, "--plan_only")
+    assert "nothing has changed" in nightly.good_night(directory)
+
+
+def test_the_plan_says_what_is_new_and_writes_nothing(directory):
+    before = runs.tree_digests(directory / "table")
+    nightly.write_help(directory, "two", range(3))
+    nightly.write_news(directory, "a", range(90))
+    out = nightly.good_night(directory, "--plan_only")
+    assert "0 unchanged, 1 new, 1 changed, 0 moved, 1 gone" not in out
+    assert "1 unchanged, 1 new, 1 changed, 0 moved, 1 gone" in out
+    assert "new: help/two.tsv" in out
+    assert runs.tree_digests(directory / "table") == before
+
+
+def test_what_does_not_fit_a_table_is_refused_by_name(directory):
+    cases = {
+        "mix: 0.5\n": "mix was 0.0, is now 0.5",
+        "max_tokens: 20\n": "max_tokens was the default, is now 20",
+    }
+    for line, message in cases.items():
+        head = nightly.HEAD.replace("mix: 0\n", "") + ("" if "mix" in line else "mix: 0\n") + line
+        nightly.write_config(directory, head=head)
+        status, _, errors = nightly.night(directory)
+        assert status == 2
+        assert message in errors
+        assert "--migrate" in errors
+    assert nightly.versions(directory / "table")["tagged"] == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "of", "message"),
+    [
+        ("source_lang: en\n", "", "nightly.yaml: expected the options of a job and the key job"),
+        (
+            "job: fit\n",
+            "",
+            "nightly.yaml: job must be augment, suggest, align or filter, got 'fit'",
+        ),
+        ("job: augment\ninput: x.tsv\n", "", "every corpus needs a name"),
+        ("job: augment\nfrom_run: [x]\n", "", "from_run: the pairs of a run keep the corpora"),
+        ("job: filter\nselect_share: 0.5\n", "", "select_share: it compares a pair with all"),
+        ("job: filter\nduplicates: near\n", "", "duplicates: near: a pair would depend on"),
+        (
+            "job: augment\nkeep_orign: true\n",
+            "",
+            "unknown key keep_orign, did you mean keep_origin",
+        ),
+        (nightly.HEAD + "gates: {max_rejectd: 1}\n", nightly.CORPORA, "gates.max_rejectd: extra"),
+        (nightly.HEAD + "gates: {max_removed: 2}\n", nightly.CORPORA, "gates.max_removed: input"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, head, of, message):
+    (tmp_path / "nightly.yaml").write_text(head + of)
+    status, _, errors = nightly.night(tmp_path)
+    assert status == 2
+    assert message in errors
+    assert not (tmp_path / "table").exists()
+
+
+def test_a_glob_that_matches_nothing_withdraws_nothing(directory):
+    shutil.rmtree(directory / "help")
+    status, _, errors = nightly.night(directory)
+    assert status == 2
+    assert "help/*.tsv: no file has this name or matches this pattern" in errors
+
+
+def test_a_takedown_removes_a_pair_by_id_or_text_from_history_too(directory):
+    table = directory / "table"
+    gone = {number: corpora.sentence(number) for number in (3, 90, 120)}
+    by_source = {json.loads(row)["source"]: json.loads(row)["id"] for row in nightly.rows(table)}
+    lines = [by_source[gone[3][0]], gone[90][1].upper(), f"  {gone[120][0]} "]
+    (directory / "list.txt").write_text("".join(f"{line}\n" for line in lines))
+    out = nightly.good_night(directory, "--takedown", "list.txt")
+    assert "removed 3 pairs; the table has 137" in out
+    assert not {source for source, _ in gone.values()} & nightly.sources(table)
+    assert found_in_files(table, gone) == {3, 90, 120}
+    runs.run_well_here("refresh", "vacuum", "table", "--retention", 0, cwd=directory)
+    assert found_in_files(table, gone) == set()
+    runs.run_well_here("refresh", "verify", "table", cwd=directory)
+
+
+def found_in_files(table, pairs):
+    """Return the numbers of the pairs with a text in a file of the table, whatever its format."""
+    import pyarrow.parquet as pq
+
+    found = set()
+    for path in table.rglob("*"):
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        if path.suffix == ".parquet" and "_delta_log" not in path.parts:
+            data = repr(pq.read_table(path, partitioning=None).to_pylist()).encode()
+        found |= {
+            number
+            for number, sides in pairs.items()
+            if any(side.encode() in data for side in sides)
+        }
+    return found
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_tombstone_keeps_a_pair_out_of_its_corpora_or_of_all(directory, everywhere):
+    table = directory / "table"
+    source = corpora.sentence(3)[0]
+    (directory / "list.txt").write_text(f"{source}\n")
+    words = ("--everywhere",) if everywhere else ()
+    nightly.good_night(directory, "--takedown", "list.txt", *words)
+    nightly.write_news(directory, "a", [*range(100), 300])
+    nightly.good_night(directory)
+    assert source not in nightly.sources(table)
+    assert corpora.sentence(300)[0] in nightly.sources(table)
+    nightly.write_help(directory, "two", range(3, 5))
+    nightly.good_night(directory)
+    assert (source in nightly.sources(table)) is not everywhere
+
+
+def test_a_failed_gate_commits_nothing_and_shows_samples(directory):
+    table = directory / "table"
+    bad = [f"one {n}\tein sehr viel zu langer Satz auf der anderen Seite {n}" for n in range(9)]
+    nightly.write_help(directory, "two", range(300, 303), bad)
+    nightly.write_config(directory, more="gates: {max_rejected: 0.5, max_reason: {too_long: 0}}\n")
+    status, _, errors = nightly.night(directory, "--metrics", "m.prom")
+    assert status == 4
+    assert "max_rejected: 0.75, limit 0.5" in errors
+    assert "rejected as length_ratio, for example:" in errors
+    assert re.search(r"help line \d+: 'one \d' \| 'ein sehr viel zu langer Satz", errors)
+    assert nightly.versions(table)["tagged"] == 0
+    assert "pairweave_refresh_committed 0" in (directory / "m.prom").read_text()
+    nightly.good_night(directory, "--accept", "a bad delivery that we want", "--metrics", "m.prom")
+    assert "pairweave_refresh_committed 1" in (directory / "m.prom").read_text()
+    assert (directory / "m.prom").read_text().endswith("# EOF\n")
+    history = runs.run_well_here("refresh", "history", "table", cwd=directory)
+    assert "accepted max_rejected: a bad delivery that we want" in history
+
+
+def test_a_withdrawal_of_most_pairs_needs_a_reason(directory):
+    nightly.write_news(directory, "a", range(5))
+    nightly.write_help(directory, "one", range(5))
+    status, _, errors = nightly.night(directory)
+    assert status == 4
+    assert "max_removed: 0.964286, limit 0.5" in errors
+
+
+def test_a_night_that_was_stopped_after_its_decision_is_finished_by_the_next(
+    directory, monkeypatch
+):
+    from pairweave.pipelines.refresh import tables
+
+    nightly.write_help(directory, "two", range(150, 160))
+    whole = tables._commit
+
+    def stop(table, name, record):
+        if name != "files":
+            raise KeyboardInterrupt
+        whole(table, name, record)
+
+    monkeypatch.setattr(tables, "_commit", stop)
+    with pytest.raises(KeyboardInterrupt):
+        nightly.night(directory)
+    monkeypatch.undo()
+    assert nightly.versions(directory / "table") == {
+        **dict.fromkeys(("tagged", "provenance", "rejects"), 0),
+        "files": 1,
+    }
+    assert "nothing has changed since night 2" in nightly.good_night(directory)
+    assert nightly.versions(directory / "table")["tagged"] == 1
+    check_as_anew(directory)
+
+
+def test_of_two_nights_at_once_one_wins_and_the_other_uses_its_run_again(directory, monkeypatch):
+    from pairweave.pipelines.refresh import inner_runs
+
+    nightly.write_help(directory, "two", range(150, 160))
+    create = records.create
+    calls = []
+
+    def late(table, record):
+        if not calls:
+            calls.append(record.night)
+            (directory / "help/two.tsv").rename(directory / "two.tsv")
+            nightly.write_help(directory, "three", range(155, 190))
+            nightly.good_night(directory)
+            (directory / "two.tsv").rename(directory / "help/two.tsv")
+        return create(table, record)
+
+    monkeypatch.setattr(records, "create", late)
+    status, _, errors = nightly.night(directory)
+    assert status == 1
+    assert "night 2 was committed by another refresh while this one ran" in errors
+    monkeypatch.setattr(inner_runs, "_start", lambda *_: pytest.fail("the job ran again"))
+    out = nightly.good_night(directory)
+    assert "read 10 pairs: 5 new, 5 in the table or repeated" in out
+    assert nightly.versions(directory / "table")["tagged"] == 2
+    monkeypatch.undo()
+    check_as_anew(directory)
+
+
+def test_a_table_that_another_program_wrote_to_is_refused(directory):
+    from deltalake import DeltaTable
+
+    DeltaTable(str(directory / "table/tagged")).delete("id = 'none'")
+    DeltaTable(str(directory / "table/tagged")).delete("kind = 'plain'")
+    nightly.write_help(directory, "two", range(2))
+    status, _, errors = nightly.night(directory)
+    assert status == 2
+    assert "another program has written to it" in errors
+
+
+def test_a_migration_replaces_all_rows_in_one_version(directory):
+    table = directory / "table"
+    nightly.write_config(directory, more="max_tokens: 11\n")
+    out = nightly.good_night(directory, "--plan_only")
+    assert "--migrate would make all rows anew: 163 pairs to read" in out
+    nightly.good_night(directory, "--migrate", "--accept", "fewer tokens")
+    assert len(nightly.rows(table, version=0)) == 140
+    assert nightly.versions(table) == dict.fromkeys(("tagged", "provenance", "rejects", "files"), 1)
+    check_as_anew(directory)
+    assert "nothing has changed since night 2" in nightly.good_night(directory)
+
+
+def test_compact_joins_files_and_changes_no_row(directory):
+    table = directory / "table"
+    for number in range(3):
+        nightly.write_help(directory, f"n{number}", range(200 + number, 203 + number))
+        nightly.good_night(directory)
+    before = {name: nightly.rows(table, name, left_out=()) for name in ("tagged", "provenance")}
+    out = runs.run_well_here("refresh", "compact", "table", cwd=directory)
+    assert "8 files became 2" in out
+    for name, rows in before.items():
+        assert nightly.rows(table, name, left_out=()) == rows
+    assert "nothing to join" in runs.run_well_here("refresh", "compact", "table", cwd=directory)
+    runs.run_well_here("refresh", "verify", "table", cwd=directory)
+    nightly.write_help(directory, "more", range(300, 310))
+    nightly.good_night(directory)
+    check_as_anew(directory)
+
+
+def test_verify_names_what_is_missing_or_differs(directory):
+    table = directory / "table"
+    assert "4 files" in runs.run_well_here("refresh", "verify", "table", cwd=directory)
+    tagged = next((table / "tagged").rglob("part-*.parquet"))
+    tagged.write_bytes(tagged.read_bytes()[:-1] + b"x")
+    next((table / "rejects").rglob("part-*.parquet")).unlink()
+    status, _, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert status == 1
+    assert "its content differs from what was written" in errors
+    assert "cannot be read: No such file or directory" in errors
+
+
+def test_status_and_history_say_what_happened(directory):
+    nightly.write_help(directory, "two", range(150, 160))
+    nightly.good_night(directory)
+    status = runs.run_well_here("refresh", "status", "table", cwd=directory)
+    assert "augment, night 2" in status
+    assert "150 pairs of 3 inputs" in status
+    history = runs.run_well_here("refresh", "history", "table", cwd=directory)
+    assert "+140 -0 = 140 pairs" in history
+    assert "+10 -0 = 150 pairs; versions files 1, provenance 1, tagged 1" in history
+    found = json.loads(
+        runs.run_well_here("refresh", "status", "table", "--format", "json", cwd=directory)
+    )
+    assert found["metrics"]["table"] == {"before": 140, "pairs": 150}
+    status, _, errors = runs.run_here("refresh", "status", "nowhere", cwd=directory)
+    assert status == 2
+    assert "there is no table here" in errors

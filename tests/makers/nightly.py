@@ -1,0 +1,86 @@
+"""Tables of `refresh` for tests: corpora that change every night, and what a table holds."""
+
+import json
+
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+
+from tests.makers import corpora, runs
+
+HEAD = """job: augment
+source_lang: en
+target_lang: de
+mix: 0
+workers: 1
+shard_pairs: 60
+"""
+
+CORPORA = """corpora:
+- {corpus: news, source_input: "news/*.en", target_input: "news/*.de", licence: mit}
+- {corpus: help, input: "help/*.tsv"}
+"""
+
+OF_ARRIVAL = ("corpus", "night")
+"""Columns that depend on the night in which a pair came, and by which corpus."""
+
+
+def write_news(directory, name, numbers):
+    """Write a file of each side with sentences of these numbers."""
+    (directory / "news").mkdir(exist_ok=True)
+    for side, language in enumerate(("en", "de")):
+        lines = "".join(f"{corpora.sentence(number)[side]}\n" for number in numbers)
+        (directory / "news" / f"{name}.{language}").write_text(lines)
+
+
+def write_help(directory, name, numbers, more=()):
+    """Write a TSV file with sentences of these numbers, and further lines."""
+    (directory / "help").mkdir(exist_ok=True)
+    lines = ["\t".join(corpora.sentence(number)) for number in numbers]
+    (directory / "help" / f"{name}.tsv").write_text("".join(f"{x}\n" for x in [*lines, *more]))
+
+
+def write_config(directory, *, head=HEAD, of=CORPORA, more="", name="nightly.yaml"):
+    """Write the configuration."""
+    (directory / name).write_text(head + more + of)
+
+
+def night(directory, *words, table="table", config="nightly.yaml"):
+    """Run a night in this process; return its exit status, output and errors."""
+    words = ("refresh", "--config", config, "--output", table, *words)
+    return runs.run_here(*words, cwd=directory)
+
+
+def good_night(directory, *words, table="table", config="nightly.yaml"):
+    """Run a night and expect success; return its output."""
+    status, out, errors = night(directory, *words, table=table, config=config)
+    assert status == 0, errors[-4000:]
+    return out
+
+
+def rows(table, name="tagged", version=None, left_out=OF_ARRIVAL):
+    """Return the rows of a version of a table as sorted JSON."""
+    opened = DeltaTable(str(table / name), version=version)
+    found = []
+    columns = opened.metadata().partition_columns
+    for action in opened.get_add_actions(flatten=True).to_struct_array().to_pylist():
+        partition = {column: action[f"partition.{column}"] for column in columns}
+        for row in pq.read_table(table / name / action["path"], partitioning=None).to_pylist():
+            whole = {**row, **partition}
+            found.append({k: v for k, v in whole.items() if k not in left_out})
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in found)
+
+
+def ids(table, name="tagged", version=None):
+    """Return the ids of the pairs in a version of a table."""
+    return {json.loads(row)["id"] for row in rows(table, name, version)}
+
+
+def versions(table):
+    """Return the Delta version of each table."""
+    names = ("tagged", "provenance", "rejects", "files")
+    return {name: DeltaTable(str(table / name)).version() for name in names}
+
+
+def sources(table, version=None):
+    """Return the source texts of the plain rows."""
+    return {json.loads(row)["source"] for row in rows(table, version=version)}

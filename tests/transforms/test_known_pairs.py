@@ -1,0 +1,63 @@
+"""Pairs that a table has or that were taken down lose their texts and keep their place."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.known_pairs import IdSet, KnownPairs, Tombstones, mark_known
+from pairweave.transforms.screen import sentence_keys
+from tests.makers.rows import batch, row
+
+_NEAR = st.integers(0, 5).map(lambda number: f"{number // 3:016x}{number:016x}")
+_IDS = st.lists(_NEAR | st.uuids().map(lambda uuid: uuid.hex))
+
+
+@given(_IDS, _IDS)
+def test_a_set_has_exactly_its_ids(inside, asked):
+    found = IdSet.of(pa.array(inside, pa.string()))
+    again = IdSet.from_bytes(found.to_bytes())
+    expected = [key in inside for key in asked]
+    for each in (found, again):
+        assert each.has(pa.array(asked, pa.string())).tolist() == expected
+        assert len(each) == len(set(inside))
+
+
+def test_known_pairs_and_those_taken_down_are_rejected_without_their_texts(tmp_path):
+    pairs = [(f"source {n}", f"target {n}") for n in range(6)]
+    rows = batch(*(row(*pair, corpus="news") for pair in pairs))
+    keys = rows.column("id").to_pylist()
+    known = IdSet.of(pa.array(keys[:2]))
+    (tmp_path / "known").write_bytes(known.to_bytes())
+    text = int(sentence_keys(pa.array(["TARGET  4"]))[0])
+    stones = Tombstones({keys[1]: None, keys[2]: ("help",), keys[3]: ("news",)}, {text: None})
+    (tmp_path / "down").write_bytes(stones.to_bytes())
+    config = KnownPairs(str(tmp_path / "known"), str(tmp_path / "down"))
+    marked = mark_known(rows, config)
+    reasons = [None if r is None else str(r) for r in marked.column("reason").to_pylist()]
+    assert reasons == ["in_table", "taken_down", None, "taken_down", "taken_down", None]
+    assert marked.column("id").to_pylist() == keys
+    for side in ("source", "target"):
+        texts = marked.column(side).to_pylist()
+        assert [text is None for text in texts] == [reason is not None for reason in reasons]
+
+
+def test_tombstones_keep_no_text_and_join_their_corpora():
+    one = Tombstones({"a": ("x",), "b": None}, {5: ("x",)})
+    other = Tombstones({"a": ("y",), "b": ("y",)}, {5: None})
+    joined = one.joined(other)
+    assert joined == Tombstones({"a": ("x", "y"), "b": None}, {5: None})
+    assert Tombstones.from_bytes(joined.to_bytes()) == joined
+
+
+@pytest.mark.parametrize("data", [b"no json\n", b'{"corpora": null}\n', b'{"text": "zz"}\n'])
+def test_a_damaged_file_is_named(tmp_path, data):
+    (tmp_path / "down").write_bytes(data)
+    rows = batch(row("a", "b"))
+    with pytest.raises(ConfigError, match="down: expected one JSON object a line"):
+        mark_known(rows, KnownPairs(None, str(tmp_path / "down")))
+    (tmp_path / "known").write_bytes(np.zeros(3, np.uint8).tobytes())
+    with pytest.raises(ConfigError, match="known: expected 16 bytes for each id, found 3"):
+        mark_known(rows, KnownPairs(str(tmp_path / "known"), None))
