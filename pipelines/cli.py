@@ -117,6 +117,7 @@ COMMANDS = {
     "status": Command(
         "pairweave.pipelines.commands.status", "show how far a run or a job on Dataflow is"
     ),
+    "gc": Command("pairweave.pipelines.commands.gc", "remove what failed runs have left behind"),
     "report": Command(
         "pairweave.pipelines.commands.report_command",
         "write the HTML report of a finished run again",

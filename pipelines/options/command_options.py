@@ -65,6 +65,23 @@ class StatusOptions(Options):
     )
 
 
+class GcOptions(Options):
+    """Options of ``gc``."""
+
+    places: tuple[str, ...] = Field(
+        min_length=1, description="directory or URI of a run", json_schema_extra={"at": 0}
+    )
+    dry_run: bool = Field(default=False, description="list the files, remove nothing")
+    grace_hours: float = Field(
+        24.0, ge=0, description="leave files alone that were written in so many hours before"
+    )
+    unfinished: bool = Field(
+        default=False,
+        description="also remove a run without a manifest if all of its files are older than that; "
+        "it cannot be continued then",
+    )
+
+
 class FilterFitOptions(Options):
     """Options of ``filter_fit``."""
 

@@ -405,7 +405,7 @@ class Store:
         if inode is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self._world.after(kind, path)
-        return object_stores.Version(len(inode.data), inode.version)
+        return object_stores.Version(len(inode.data), inode.version, 0.0)
 
     def read(self, path, version, start, stop):
         """Return a range of one version of an object."""

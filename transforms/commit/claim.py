@@ -21,8 +21,8 @@ from pairweave.transforms.output.run_files import (
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.storage import files, hashed_files
 
-# Other files that a run writes at the top of its directory.
-_IN_THE_WAY = ("symbols.txt",)
+OTHER_FILES = ("symbols.txt",)
+"""Further files that a run writes at the top of its directory."""
 
 
 def claim(output: str, plan: Mapping[str, object]) -> None:
@@ -86,7 +86,7 @@ def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     patterns = (
         (MANIFEST, hashed_files.ABOUT)
         if fits
-        else (MANIFEST, CARD, report_page.REPORT, *_IN_THE_WAY)
+        else (MANIFEST, CARD, report_page.REPORT, *OTHER_FILES)
     )
     directories = (REJECTS,) if fits else (DATA, REJECTS)
     for name in files.list_names(output):

@@ -54,7 +54,8 @@ class BeamStore:
             (found,) = FileSystems.match([path])
         if not found.metadata_list:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return Version(int(found.metadata_list[0].size_in_bytes), None)
+        (metadata,) = found.metadata_list
+        return Version(int(metadata.size_in_bytes), None, metadata.last_updated_in_seconds or 0.0)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:  # noqa: ARG002
         """Return a range of a file."""

@@ -65,6 +65,19 @@ def size(path: str) -> int:
     return Path(path).stat().st_size
 
 
+def size_and_time(path: str) -> tuple[int, float]:
+    """Return a file's size in bytes, and when it was written, in seconds since 1970.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+    """
+    if is_uri(path):
+        version = object_stores.store_of(path).version(path)
+        return version.size, version.written
+    found = Path(path).stat()
+    return found.st_size, found.st_mtime
+
+
 def exists(path: str) -> bool:
     """Tell whether a file exists."""
     if is_uri(path):

@@ -94,7 +94,8 @@ class GcsStore:
             blob = self._client.bucket(bucket).get_blob(name, retry=self._retry())
         if blob is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return Version(int(blob.size), int(blob.generation) if blob.generation else None)
+        generation = int(blob.generation) if blob.generation else None
+        return Version(int(blob.size), generation, blob.updated.timestamp())
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object."""

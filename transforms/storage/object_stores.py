@@ -47,10 +47,12 @@ class Version(NamedTuple):
     Attributes:
         size: Bytes.
         tag: Changes when the object does; None if the store has no such thing.
+        written: When it was written, in seconds since 1970 by the clock of the store.
     """
 
     size: int
     tag: str | int | None
+    written: float
 
 
 class Store(Protocol):

@@ -80,7 +80,8 @@ class S3Store:
         """Return what an object is now."""
         with _mapped(path):
             found = self._client.head_object(**_place(path))
-        return Version(int(found["ContentLength"]), found.get("ETag"))
+        written = found["LastModified"].timestamp()
+        return Version(int(found["ContentLength"]), found.get("ETag"), written)
 
     def read(self, path: str, version: Version, start: int, stop: int) -> bytes:
         """Return a range of one version of an object."""
