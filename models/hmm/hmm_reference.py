@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pairweave.models.aligner import LoadableReference, LoadedAligner
-from pairweave.models.hmm import phrase_table
+from pairweave.models.hmm import phrase_table, word_order
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.phrase_table import PhraseTable
+from pairweave.models.hmm.word_order import WordOrder
 from pairweave.models.model_directory import require_regular
 from pairweave.models.model_store import ModelStore
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -32,6 +33,8 @@ class FittedAligner:
         digest: Hex SHA-256 of everything that determines its links, including tokens.
         about: Content of ``about.json``.
         phrases: Its phrase table; None for a model of subwords.
+        order: How usual orders of target words are; None for a model within one language, or of an
+            earlier version.
     """
 
     model: HmmModel
@@ -39,6 +42,7 @@ class FittedAligner:
     digest: str
     about: dict[str, Any]
     phrases: PhraseTable | None
+    order: WordOrder | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +62,7 @@ def pack(
     tokens: TokenConfig,
     facts: Mapping[str, object],
     phrases: PhraseTable | None = None,
+    order: WordOrder | None = None,
 ) -> dict[str, bytes]:
     """Return all files of a model directory, ``about.json`` last.
 
@@ -66,10 +71,13 @@ def pack(
         tokens: How its text was cut.
         facts: Other metadata, such as languages and the number of pairs.
         phrases: Its phrase table, if it has one.
+        order: Its model of the order of target words, if it has one.
     """
     packed = dict(model.to_files())
     if phrases is not None:
         packed[phrase_table.FILE] = phrase_table.pack(phrases)
+    if order is not None:
+        packed[word_order.FILE] = word_order.pack(order)
     if tokens.model is not None:
         packed[SENTENCEPIECE] = tokens.model
     about = {
@@ -169,11 +177,14 @@ def _open(reference: HmmReference) -> tuple[FittedAligner, str]:
     try:
         tokens = TokenConfig(kind=about["tokens"], model=contents.pop(SENTENCEPIECE, None))
         phrases = contents.pop(phrase_table.FILE, None)
+        order = contents.pop(word_order.FILE, None)
         model = HmmModel.from_files(contents)
         table = None if phrases is None else phrase_table.unpack(phrases, model)
+        usual = None if order is None else word_order.unpack(order)
     except ConfigError as error:
         raise ConfigError(f"{directory}: {error}") from error
-    return FittedAligner(model, tokens, reference.digest, about, table), reference.digest
+    found = FittedAligner(model, tokens, reference.digest, about, table, usual)
+    return found, reference.digest
 
 
 def _read(directory: str, name: str) -> bytes:

@@ -5,17 +5,19 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.word_order import WordOrder
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.kernels.hmm import pair_scores as kernel
 
 
-def score_pairs(model: HmmModel, table: pa.Table) -> dict[str, np.ndarray]:
+def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str, np.ndarray]:
     """Score pairs by both directions of a fitted aligner.
 
     Args:
         model: The aligner.
+        order: Its model of the order of target words.
         table: Pairs with the tokens that it was fitted on (`transforms.schemas.TOKENS`).
 
     Returns:
@@ -25,7 +27,8 @@ def score_pairs(model: HmmModel, table: pa.Table) -> dict[str, np.ndarray]:
         ``target_coverage`` and ``source_coverage``, the share of a side's words that have a
         partner, each by its rarity; ``gap``, the heaviest run of words of either side without a
         partner, as a share of that side; ``order``, how far partners of consecutive words are from
-        following each other, on the worse side. `transforms.kernels.hmm.pair_scores` says more.
+        following each other, on the worse side; ``roughness``, how unusual the order of the target
+        words is. `transforms.kernels.hmm.pair_scores` and `word_order` beside it say more.
 
     Raises:
         ConfigError: The model has no HMM, since it was fitted by Model 1 alone.
@@ -34,15 +37,17 @@ def score_pairs(model: HmmModel, table: pa.Table) -> dict[str, np.ndarray]:
     parts = model.parts
     if not len(parts.jumps):
         raise ConfigError("the model has no HMM; fit one with hmm_iterations of 1 or more")
-    found = [np.zeros((2, kernel.COLUMNS, 0), np.float32)]
+    found, rough = [np.zeros((2, kernel.COLUMNS, 0), np.float32)], [np.zeros(0, np.float32)]
     for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
         sides = parts.source.side(*source), parts.target.side(*target)
         found.append(kernel.score_pairs(*sides, parts.model))
+        rough.append(order.roughness(sides[1]))
     scores = np.concatenate(found, axis=2)
     columns = (
         *scores[:, kernel.LIKELIHOOD],
         *scores[:, kernel.COVERAGE],
         scores[:, kernel.GAP].max(axis=0),
         scores[:, kernel.ORDER].max(axis=0),
+        np.concatenate(rough),
     )
     return dict(zip(HMM_COLUMNS, columns, strict=True))

@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING
-from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm import hmm_reference, word_order
+from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.pair_scores import score_pairs
+from pairweave.models.hmm.word_order import WordOrder
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import filtered, rules, scored_shards, selection
@@ -61,6 +63,22 @@ def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -
     return table if reference.digest == NOTHING else cut(table, reference)
 
 
+def scoring_models(reference: hmm_reference.HmmReference) -> tuple[HmmModel, WordOrder]:
+    """Return a fitted aligner and its model of the order of target words.
+
+    Raises:
+        ConfigError: It has no such model.
+    """
+    aligner = hmm_reference.load(reference)
+    if aligner.order is None:
+        raise ConfigError(
+            f"{reference.directory}: has no {word_order.FILE}, which the score needs, because an "
+            "earlier version fitted it, or on text in one language; fit it again on the pairs' "
+            "languages"
+        )
+    return aligner.model, aligner.order
+
+
 def judge_and_score(
     table: pa.Table,
     reference: hmm_reference.HmmReference,
@@ -90,7 +108,7 @@ def judge_and_score(
         if (judged.first() < 0).any():
             raise ConfigError(nothing)
         return filtered.unscored(table, judged)
-    hmm = score_pairs(hmm_reference.load(reference).model, table)
+    hmm = score_pairs(*scoring_models(reference), table)
     return filtered.reject_copies(filtered.scored(table, judged, hmm, weights), copies)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
+from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.filtering import rule_preview
@@ -20,6 +21,7 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     WriteScored,
     judge_and_score,
     reject_low_scores,
+    scoring_models,
     tokenize,
 )
 from pairweave.pipelines.options import flags
@@ -75,6 +77,8 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
         raise ConfigError(f"--output is required; see pairweave {name} --help")
     run = prepare(name, options, extra)
     check_languages(run, "pairs")
+    if isinstance(run.model, HmmReference):
+        scoring_models(run.model)
     scores = None if options.scores is None else LineFile("scores", options.scores, run)
     if options.plan_only:
         return plan_text.show(run, graph, extra)

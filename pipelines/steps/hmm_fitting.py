@@ -10,6 +10,7 @@ from pairweave.models.aligner import NOTHING
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.models.hmm.phrase_table import build_phrase_table
+from pairweave.models.hmm.word_order import build_word_order
 from pairweave.pipelines.options.base import FitSettings, JobOptions
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.steps import GatherSample, Receipts
@@ -177,7 +178,8 @@ def fit_aligner(
     # Only fragments need phrases, and they are between two languages and made of words.
     wanted = view is None and tokens.model is None
     phrases = build_phrase_table(model, cut, threads) if wanted else None
-    packed = hmm_reference.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases)
+    order = build_word_order(model.parts.target, cut) if view is None else None
+    packed = hmm_reference.pack(model, tokens, {**facts, "pairs": sample.num_rows}, phrases, order)
     return hmm_reference.save(directory, packed)
 
 

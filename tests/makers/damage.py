@@ -1,7 +1,7 @@
 """Parallel text damaged in known ways: what the weights of the default score are fitted on.
 
 A row is a source, its target, the target in a third language and a machine translation; the last
-two are None where there is none, and are then not drawn.
+two are None where there is none.
 """
 
 import re
@@ -17,8 +17,20 @@ BOILERPLATE = (
 """Lines of web pages that are the same but for their numbers; the sides are rarely aligned."""
 
 
-FAMILIAR = {"Sie": "du", "Ihnen": "dir", "Ihr": "dein", "Ihre": "deine", "Ihren": "deinen"}
+FAMILIAR = {
+    "Sie": "du",
+    "Ihnen": "dir",
+    "Ihr": "dein",
+    "Ihre": "deine",
+    "Ihrem": "deinem",
+    "Ihren": "deinen",
+    "Ihrer": "deiner",
+    "Ihres": "deines",
+}
 """German forms of address; verbs stay as they are."""
+
+_POLITE = re.compile(rf"\b({'|'.join(FAMILIAR)})\b")
+_ADDRESS = re.compile(r"\b(you|yours?|yourself)\b", re.IGNORECASE)
 
 
 def neighbour(rows, row, _draw):
@@ -38,10 +50,17 @@ def wrong_language(rows, row, _draw):
 
 def machine(rows, row, _draw):
     """The output of a weak system, with the familiar form where it has the polite one."""
-    text = rows[row][3]
-    for polite, familiar in FAMILIAR.items():
-        text = re.sub(rf"\b{polite}\b", familiar, text)
-    return rows[row][0], text
+    return rows[row][0], _POLITE.sub(lambda form: FAMILIAR[form[1]], rows[row][3])
+
+
+def addresses(row):
+    """Tell whether a machine translation addresses the reader, in the polite form."""
+    return row[3] is not None and bool(_POLITE.search(row[3]) and _ADDRESS.search(row[0]))
+
+
+def as_it_is(rows, row, _draw):
+    """The output of a weak system, unchanged."""
+    return rows[row][0], rows[row][3]
 
 
 def copy(rows, row, _draw):
@@ -122,17 +141,16 @@ KINDS = {
     "grafted": grafted,
 }
 
+ABLE = {"wrong_language": lambda row: row[2] is not None, "machine": addresses}
+"""Whether a row can be damaged in a way that not all can."""
 
-NEEDS = {"wrong_language": 2, "machine": 3}
-"""The place in a row of what a kind needs."""
-
-NO_TRANSLATION = tuple(kind for kind in KINDS if kind != "machine")
-"""Kinds that are no translation, or not of all; a machine's may well be one."""
+RARE = "machine"
+"""A kind that so few rows can be that all of these are."""
 
 
-def spared(rows, row, draw):
-    """A good pair; one in five lacks the punctuation at one end, as on web pages."""
-    sides = list(rows[row][:2])
+def bare_end(sides, draw):
+    """Remove the punctuation at one end of one pair in five, good or bad, as on web pages."""
+    sides = list(sides)
     if draw.random() < 0.2:
         side = draw.integers(2)
         sides[side] = sides[side].rstrip(".!?") or sides[side]
@@ -140,7 +158,10 @@ def spared(rows, row, draw):
 
 
 def damage(rows, share=0.5, seed=1, kinds=tuple(KINDS)):
-    """Damage a share of pairs, each in one way, all ways that the row allows equally often.
+    """Damage a share of pairs, each in one way.
+
+    All ways that a row allows are equally frequent, but a row that can be of the kind `RARE` always
+    is, if that is among them.
 
     Args:
         rows: Source, target, target in a third language or None, machine translation or None.
@@ -154,10 +175,11 @@ def damage(rows, share=0.5, seed=1, kinds=tuple(KINDS)):
     draw = np.random.default_rng(seed)
     made = []
     for row in range(len(rows)):
-        if draw.random() >= share:
-            made.append((*spared(rows, row, draw), "good"))
+        rare = RARE in kinds and ABLE[RARE](rows[row])
+        if draw.random() >= share and not rare:
+            made.append((*bare_end(rows[row][:2], draw), "good"))
             continue
-        able = [kind for kind in kinds if rows[row][NEEDS.get(kind, 0)] is not None]
-        kind = able[draw.integers(len(able))]
-        made.append((*KINDS[kind](rows, row, draw), kind))
+        able = [kind for kind in kinds if kind not in ABLE or ABLE[kind](rows[row])]
+        kind = RARE if rare else able[draw.integers(len(able))]
+        made.append((*bare_end(KINDS[kind](rows, row, draw), draw), kind))
     return made

@@ -6,7 +6,7 @@ import numpy as np
 
 HMM_COLUMNS = (
     *("forward_likelihood", "reverse_likelihood", "target_coverage", "source_coverage"),
-    *("gap", "order"),
+    *("gap", "order", "roughness"),
 )
 """Columns of the statistical aligner, computed by `models.hmm.pair_scores`."""
 
@@ -19,7 +19,10 @@ MARGIN_COLUMNS = ("margin", "cosine")
 EVIDENCE_COLUMNS = (*HMM_COLUMNS, *YISI_COLUMNS, *MARGIN_COLUMNS)
 """Columns of all scorers, in output order."""
 
-EVIDENCE = ("likelihood", "coverage", "gap", "order", "number_conflict", "copied", "end_mismatch")
+EVIDENCE = (
+    *("likelihood", "uncovered", "gap", "order", "roughness"),
+    *("number_conflict", "copied", "end_mismatch"),
+)
 """Features of the default score, in the order of its weights."""
 
 COLUMNS = (*HMM_COLUMNS, "number_conflict", "copied_words", "end_mismatch")
@@ -43,9 +46,10 @@ def evidence_of(values: Values) -> np.ndarray:
     return np.stack(
         [
             np.minimum(values["forward_likelihood"], values["reverse_likelihood"]),
-            np.minimum(values["target_coverage"], values["source_coverage"]),
+            np.square(1 - np.minimum(values["target_coverage"], values["source_coverage"])),
             np.square(values["gap"]),
             values["order"],
+            np.square(values["roughness"]),
             np.square(values["number_conflict"]),
             np.square(values["copied_words"]),
             np.square(values["end_mismatch"]),

@@ -19,9 +19,10 @@ def test_the_worse_direction_counts_and_shares_of_faults_are_squared():
     one["source_coverage"] = np.array([0.25], np.float32)
     assert dict(zip(EVIDENCE, evidence_of(one)[:, 0].tolist(), strict=True)) == {
         "likelihood": -3,
-        "coverage": 0.25,
+        "uncovered": 0.5625,
         "gap": 0.25,
         "order": 0.5,
+        "roughness": 0.25,
         "number_conflict": 0.25,
         "copied": 0.25,
         "end_mismatch": 0.25,
@@ -43,7 +44,7 @@ def test_no_evidence_makes_a_score_that_is_no_number():
 
 def test_fitted_weights_have_no_slope_left():
     found = values(400)
-    true = score.Weights((2.0, 3.0, -4.0, -1.0, -2.0, -3.0, 0.5), 0.25)
+    true = score.Weights((2.0, -3.0, -4.0, -1.0, -0.5, -2.0, -3.0, 0.5), 0.25)
     good = np.random.default_rng(2).random(400) < score.score(found, true)
     fitted = score.fit_weights(found, good)
     evidence = evidence_of(found).astype(np.float64)

@@ -1,0 +1,115 @@
+import re
+
+import numpy as np
+import pytest
+
+from pairweave.models.hmm import word_order
+from pairweave.models.hmm.hmm_vocabulary import collect_vocabulary, cut
+from pairweave.models.hmm.word_order import WordOrder, build_word_order, pack, unpack
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.kernels.hmm import word_order as kernel
+from tests.makers import corpora
+from tests.makers.hmm_corpora import plain_table
+from tests.oracles import slow_word_order
+from tests.oracles.slow_word_order import SlowOrder
+
+TEXTS = [
+    *(corpora.sentence(number)[1] for number in range(120)),
+    *(f"Am {day}. Mai kamen {day * 7} Gäste" for day in range(1, 20)),
+]
+OTHERS = [
+    *TEXTS[::20],
+    "Mai Gäste . kamen Am 19",
+    "niemals gehörte Wörter",
+    "42",
+    "das das das das",
+]
+
+
+def measured(order, vocabulary, texts):
+    table = plain_table([("x", text) for text in texts])
+    found = [order.roughness(vocabulary.side(*part)) for part in cut(table, "target")]
+    return np.concatenate(found)
+
+
+@pytest.fixture(scope="module", params=[3, kernel.FREQUENT])
+def made(request):
+    """Return a model, its vocabulary, and its twin; most words are frequent, or few are."""
+    table = plain_table([("x", text) for text in TEXTS])
+    vocabulary = collect_vocabulary(table, "target", 10_000 if request.param > 3 else 3)
+    order = build_word_order(vocabulary, table)
+    frequent = set(vocabulary.words.to_pylist()[: kernel.FREQUENT])
+    return order, vocabulary, SlowOrder([folded(text) for text in TEXTS], frequent)
+
+
+def folded(text):
+    return [
+        word.casefold().replace("ä", "a\u0308").replace("ö", "o\u0308") for word in text.split()
+    ]
+
+
+def test_roughness_is_that_of_counts_in_dictionaries(made):
+    order, vocabulary, slow = made
+    assert slow_word_order.FREQUENT == kernel.FREQUENT
+    expected = [slow.roughness(folded(text)) for text in OTHERS]
+    np.testing.assert_allclose(measured(order, vocabulary, OTHERS), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_words_in_another_order_are_rougher(made):
+    order, vocabulary, _ = made
+    turned = [" ".join(reversed(text.split())) for text in TEXTS]
+    assert (measured(order, vocabulary, turned) > measured(order, vocabulary, TEXTS)).mean() > 0.9
+
+
+def test_a_text_that_was_seen_once_hardly_vouches_for_itself(made):
+    _, vocabulary, _ = made
+    strange = "Gäste 19 Mai Am . kamen"
+    fits = [[*TEXTS, *[strange] * times] for times in (0, 1, 5)]
+    tables = [plain_table([("x", text) for text in fit]) for fit in fits]
+    never, once, often = (
+        measured(build_word_order(vocabulary, table), vocabulary, [strange])[0] for table in tables
+    )
+    assert never - once < 0.2 * (never - often)
+
+
+def test_a_text_without_words_is_not_rough(made):
+    order, vocabulary, _ = made
+    (empty,) = measured(order, vocabulary, [""])
+    assert 0 <= empty < 10
+
+
+def test_the_first_pairs_are_counted_up_to_a_number_of_tokens(made, monkeypatch):
+    _, vocabulary, _ = made
+    table = plain_table([("x", text) for text in TEXTS])
+    first = sum(len(text.split()) for text in TEXTS[:50])
+    monkeypatch.setattr(word_order, "MAX_TOKENS", first + 1)
+    assert same(build_word_order(vocabulary, table), build_word_order(vocabulary, table[:50]))
+
+
+def same(one, other):
+    return np.array_equal(one.keys, other.keys) and np.array_equal(one.values, other.values)
+
+
+def test_a_file_reads_as_it_was_written(made):
+    order, _, _ = made
+    assert same(unpack(pack(order)), order)
+    assert pack(unpack(pack(order))) == pack(order)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[: len(data) // 2], "is damaged"),
+        (lambda data: pack(WordOrder(*(part[::-1] for part in parts(data)))), "in order"),
+        (lambda data: pack(WordOrder(*(part[:0] for part in parts(data)))), "not whole"),
+        (lambda data: pack(WordOrder(parts(data)[0], parts(data)[1] * 0)), "a value is not in"),
+    ],
+)
+def test_a_damaged_file_is_refused(made, change, message):
+    with pytest.raises(ConfigError, match=re.escape(word_order.FILE) + ".*" + message):
+        unpack(change(pack(made[0])))
+
+
+def parts(data):
+    order = unpack(data)
+    return order.keys, order.values
