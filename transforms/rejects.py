@@ -60,6 +60,7 @@ class Reject(enum.StrEnum):
     UNALIGNED = "unaligned"
     LOW_SCORE = "low_score"
     UNRELATED_DOCUMENT = "unrelated_document"
+    DOCUMENT_TOO_LONG = "document_too_long"
     # tag
     NO_PHRASE_PAIR = "no_phrase_pair"
     TOO_MANY_TAGS = "too_many_tags"

@@ -49,7 +49,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
 def _recipe_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
     """Take the recipe from the command line, because its keys are not those of the command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--config")
+    parser.add_argument("--config", action=flags.Once)
     try:
         found, rest = parser.parse_known_args(arguments)
     except SystemExit:

@@ -32,6 +32,7 @@ from pairweave.pipelines.documents.document_reading import (
 )
 from pairweave.pipelines.steps.hmm_fitting import NO_MODEL
 from pairweave.transforms import schemas
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.output import bead_files, receipts
 from pairweave.transforms.output.band_edges import BandEdge
 from pairweave.transforms.output.exchanged_sides import ExchangedSides
@@ -134,8 +135,13 @@ def found_pairs(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pairs found by a fitted aligner that score better than chance, as rows."""
     for document in read_documents(unit, settings):
-        if not isinstance(document, pa.RecordBatch):
+        if isinstance(document, pa.RecordBatch):
+            continue
+        try:
             beads = _placed(align_document(document.words, model, settings.order))
+        except InputError as error:
+            document.rejected(error)  # a document of a table is left out
+        else:
             yield from _kept(bead_rows(unit, document.name, document.sides, beads, LEARNED))
 
 
@@ -168,14 +174,12 @@ def aligned_rows(
     edges: list[int] = []
     exchanged: list[int] = []
     for document in read_documents(unit, settings, first[unit.index]):
-        if isinstance(document, pa.RecordBatch):
-            batches: Iterable[pa.RecordBatch] = [document]
+        path = _path_of(document, model, settings, encoder)
+        if isinstance(path, pa.RecordBatch):
+            batches: Iterable[pa.RecordBatch] = [path]
             blocks.append(NO_SENTENCE)
         else:
-            if encoder is None:
-                path = align_document(document.words, model, settings.order)
-            else:
-                path = align_with_encoder(document, model, encoder)
+            assert isinstance(document, DocumentPair)
             beads = _placed(path)
             batches = bead_rows(unit, document.name, document.sides, beads, least)
             blocks.append(bead_lines(beads))
@@ -192,6 +196,23 @@ def aligned_rows(
     sides = ExchangedSides(exchanged[0], len(exchanged)) if exchanged else None
     bead_files.write(output, unit.index, "\n".join(blocks))
     receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge, sides)
+
+
+def _path_of(
+    document: DocumentPair | pa.RecordBatch,
+    model: hmm_reference.HmmReference,
+    settings: DocumentSettings,
+    encoder: SentenceEncoderReference | None,
+) -> Path | pa.RecordBatch:
+    """Return the path of a document, or the rejected row of a table that it is."""
+    if isinstance(document, pa.RecordBatch):
+        return document
+    try:
+        if encoder is None:
+            return align_document(document.words, model, settings.order)
+        return align_with_encoder(document, model, encoder)
+    except InputError as error:
+        return document.rejected(error)
 
 
 def align_document(

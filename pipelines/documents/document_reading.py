@@ -14,11 +14,13 @@ from pairweave.transforms.errors import InputError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.planning.plan import MOST_DOCUMENT_LINES
 from pairweave.transforms.problems import Problem
-from pairweave.transforms.screen import ScreenReject
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import ScreenReject, with_reasons
 from pairweave.transforms.sentences.bead_rows import DocumentName
 from pairweave.transforms.sentences.document import Sentences, read_document, sentences_of
 from pairweave.transforms.sentences.sentence_words import cut_words
 from pairweave.transforms.sentences.splitting import WHOLE_LINES, Splitting
+from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
 from pairweave.transforms.text.tokens import TokenConfig, token_counts
 from pairweave.transforms.units import ReadLimits, Unit
 
@@ -54,11 +56,23 @@ class DocumentPair:
         name: Number and id of the document.
         sides: The sentences of both sides.
         words: Their words.
+        row: The row of the table that it is (`schemas.ROWS`); None for a pair of files.
     """
 
     name: DocumentName
     sides: tuple[Sentences, Sentences]
     words: DocumentWords
+    row: pa.RecordBatch | None = None
+
+    def rejected(self, error: InputError) -> pa.RecordBatch:
+        """Return its row as a rejected one, because it cannot be aligned.
+
+        Raises:
+            InputError: It is a pair of files, which nothing else in the run stands for.
+        """
+        if self.row is None:
+            raise error
+        return too_long(self.row, error)
 
 
 def is_table(unit: Unit) -> bool:
@@ -77,11 +91,11 @@ def read_documents(
         first: Number of the first document.
 
     Yields:
-        A document, or, for a row of a table that is not a document, that row (`schemas.ROWS`) with
-        the reason.
+        A document, or, for a row of a table that is not a document or has too many sentences, that
+        row (`schemas.ROWS`) with the reason.
 
     Raises:
-        InputError: A side has too many sentences (``document_too_long``).
+        InputError: A side of a pair of files has too many sentences (``document_too_long``).
     """
     if not is_table(unit):
         sides = read_sides(unit, settings)
@@ -94,15 +108,21 @@ def read_documents(
             if batch.column("reason")[row].is_valid:
                 yield place
             else:
-                yield _of_row(unit, place.to_pylist()[0], settings, number)
+                yield _of_row(unit, place, settings, number)
             number += 1
 
 
+def too_long(row: pa.RecordBatch, error: InputError) -> pa.RecordBatch:
+    """Return a row of a table (`schemas.ROWS`), rejected because its document is over a limit."""
+    reasons = {0: (Reject.DOCUMENT_TOO_LONG, error.message)}
+    return leave_out_long_texts(with_reasons(row, reasons, Stage.ALIGN))
+
+
 def _of_row(
-    unit: Unit, row: dict[str, object], settings: DocumentSettings, number: int
-) -> DocumentPair:
-    """Return the document pair in a row of a table."""
-    made = []
+    unit: Unit, place: pa.RecordBatch, settings: DocumentSettings, number: int
+) -> DocumentPair | pa.RecordBatch:
+    """Return the document pair in a row of a table, or the rejected row if it is too long."""
+    made, row = [], place.to_pylist()[0]
     for role, language in (("source", unit.source_lang), ("target", unit.target_lang)):
         text = str(row[role] or "")
         if unit.format == "tsv":
@@ -110,11 +130,14 @@ def _of_row(
         lines = pa.array(_LINE_END.split(text), pa.string())
         side = sentences_of(unit.file, lines, {}, settings.splitting, language)
         side = dataclasses.replace(side, lines=np.full(len(side), row["line"], np.int64))
-        made.append(_checked(side, settings, language))
+        try:
+            made.append(_checked(side, settings, language))
+        except InputError as error:
+            return too_long(place, error)
     identifier = row["translation"]
     name = DocumentName(number, None if identifier is None else str(identifier))
     sides = made[0], made[1]
-    return DocumentPair(name, sides, words_of(unit, sides, settings.tokens))
+    return DocumentPair(name, sides, words_of(unit, sides, settings.tokens), place)
 
 
 def _checked(side: Sentences, settings: DocumentSettings, language: str) -> Sentences:

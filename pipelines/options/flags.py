@@ -21,6 +21,26 @@ Model = TypeVar("Model", bound=Options)
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
+class Once(argparse.Action):
+    """Stores the value of a flag that may be given only once."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the value, or refuse the second one."""
+        first = getattr(namespace, self.dest)
+        if first is not None:
+            raise ConfigError(
+                f"{option_string} {values}: {option_string} {first} is given already; give one "
+                "file, and other values as flags"
+            )
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises an error instead of ending the process."""
 
@@ -94,7 +114,9 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
     parser = Parser(prog=prog, usage=usage, description=about, epilog=epilog, allow_abbrev=False)
     groups: dict[str, argparse._ArgumentGroup] = {}
     if makes_run:
-        parser.add_argument("--config", metavar="FILE.yaml", help="options as YAML keys")
+        parser.add_argument(
+            "--config", metavar="FILE.yaml", help="options as YAML keys", action=Once
+        )
     for name, field in model.model_fields.items():
         if name == "corpora":
             continue

@@ -146,6 +146,7 @@ class _Reader:
                     with _named(name):
                         made = self._step(name, draft, ahead, number)
                     self._made[name] = self._latest[draft.name] = made
+        self._check_folders()
         return tuple(self._made.values())
 
     def _step(self, name: str, draft: _Draft, ahead: set[str], number: int) -> Step:
@@ -170,6 +171,17 @@ class _Reader:
             other = self._written.setdefault(path, name)
             if other != name:
                 raise ConfigError(f"{path}: the step {other} writes this file too; name another")
+
+    def _check_folders(self) -> None:
+        """Refuse a file in the directory of another step."""
+        for path, name in self._written.items():
+            for other, step in self._made.items():
+                inside = path.startswith(files.absolute(step.options.output).rstrip("/") + "/")
+                if inside and other != name:
+                    raise ConfigError(
+                        f"step {name}: {path}: is in the directory of the step {other}; name a "
+                        "file outside it"
+                    )
 
     def _find(self, reference: Reference, *, ahead: set[str], number: int) -> Step:
         """Return the step that a reference means.

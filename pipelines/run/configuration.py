@@ -15,6 +15,7 @@ from pairweave.pipelines.model_choice.translator_choice import unused_translator
 from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
+from pairweave.transforms.filtering import detectors
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
@@ -60,7 +61,7 @@ def resolved_configuration(
     settings = _finite(settings)
     block = settings.get("filter")
     if isinstance(block, dict):
-        settings["filter"] = _finite(block) | {"detector": _detector(block["detector"])}
+        settings["filter"] = _finite(block) | _detector_settings(block["detector"])
     if similarity is None:
         settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
@@ -75,7 +76,7 @@ def resolved_configuration(
         settings["scorer"] = scorer.forward.digest
         settings["reverse_scorer"] = scorer.reverse.digest
     if "detector" in settings:
-        settings["detector"] = _detector(str(settings["detector"]))
+        settings |= _detector_settings(str(settings["detector"]))
     if earlier is not None:
         settings["earlier"] = earlier_facts(earlier)
     if similarity is not None:
@@ -88,10 +89,13 @@ def resolved_configuration(
     return settings
 
 
-def _detector(name: str) -> str:
-    """Return the detector, with the digest of its model instead of the path."""
+def _detector_settings(name: str) -> dict[str, object]:
+    """Return the detector, with the digest of its model instead of the path, and its version."""
+    if name == "none":
+        return {"detector": name}
     kind, colon, path = name.partition(":")
-    return kind + colon + (plan_facts.files_facts([path])[0]["sha256"] if path else "")
+    digest = plan_facts.files_facts([path])[0]["sha256"] if path else ""
+    return {"detector": kind + colon + digest, "detector_version": detectors.version(name)}
 
 
 def _finite(settings: dict[str, object]) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """`filter --detector`: every detector from the command line."""
 
 import hashlib
+import importlib.metadata
 import json
 
 import pyarrow.parquet as pq
@@ -46,6 +47,8 @@ def test_a_target_in_another_language_is_rejected(directory, detector, module):
     digest = hashlib.sha256((directory / "lid.bin").read_bytes()).hexdigest()
     expected = f"fasttext:{digest}" if module == "fasttext" else detector
     assert settings["detector"] == expected
+    package = "fasttext-predict" if module == "fasttext" else module
+    assert settings["detector_version"] == f"{package}-{importlib.metadata.version(package)}"
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,10 @@ def test_a_recipe_must_be_given(directory):
         (("run", "--output", "x"), "--config is required"),
         (("run", "--output", "x", "--config"), "--config: expected a file"),
         (("run", "--config", "recipe.yaml"), "--output is required"),
+        (
+            ("run", "--config", "a.yaml", "--config", "b.yaml", "--output", "x"),
+            "--config b.yaml: --config a.yaml is given already",
+        ),
         ((*RUN, "x", "--max_tags", "3"), "unknown option --max_tags"),
     ):
         status, _, errors = runs.run_here(*words, cwd=directory)

@@ -19,6 +19,7 @@ fasttext   fasttext-predict (MIT)     if its probability is at least `MIN_PROBAB
 import functools
 import hashlib
 import importlib
+import importlib.metadata
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -38,6 +39,14 @@ _NO_LANGUAGE = ("un", "xx", "xxx", "zzb", "zze", "zzh", "zzp")
 
 # CLD2 refuses texts with some of these characters, and none of them indicates a language.
 _REFUSED = regex.compile(r"[\p{Cc}\p{Cs}\p{Cn}\p{Co}]")
+
+_PACKAGES = {
+    "cld2": ("pycld2", "pycld2"),
+    "langid": ("py3langid", "py3langid.langid"),
+    "lingua": ("lingua-language-detector", "lingua"),
+    "fasttext": ("fasttext-predict", "fasttext"),
+}
+"""The package and the module of each detector."""
 
 _ALL = 1_000_000
 _LABEL = "__label__"
@@ -61,7 +70,7 @@ class Cld2:
     """CLD2, as used in the NRC's systems for WMT20."""
 
     def __init__(self) -> None:
-        self._library = _library("cld2", "pycld2")
+        self._library = _library("cld2", _PACKAGES["cld2"][1])
         detected = set(self._library.DETECTED_LANGUAGES)
         codes = {code for name, code in self._library.LANGUAGES if name in detected}
         self.named = frozenset(code for code in codes if not _is_none(code))
@@ -84,7 +93,7 @@ class Langid:
     """py3langid, the maintained version of langid.py (Lui and Baldwin 2012); 97 languages."""
 
     def __init__(self) -> None:
-        library = _library("langid", "py3langid.langid")
+        library = _library("langid", _PACKAGES["langid"][1])
         identifier = library.LanguageIdentifier
         self._identifier = identifier.from_model_file(
             library.MODEL_FILE, norm_probs=True, min_confidence=MIN_PROBABILITY
@@ -101,7 +110,7 @@ class Lingua:
     """lingua, designed for short text; 75 languages, a gigabyte of memory in each worker."""
 
     def __init__(self) -> None:
-        library = _library("lingua", "lingua")
+        library = _library("lingua", _PACKAGES["lingua"][1])
         self._detector = (
             library.LanguageDetectorBuilder.from_all_languages()
             .with_minimum_relative_distance(MIN_LEAD)
@@ -130,7 +139,7 @@ class FastText:
             ConfigError: The library is not installed, the file is not such a model, or it has
                 changed.
         """
-        library = _library(f"fasttext:{path}", "fasttext")
+        library = _library(f"fasttext:{path}", _PACKAGES["fasttext"][1])
         if not files.exists(path):
             raise ConfigError(
                 f"--detector fasttext:{path}: no such file; give a fastText model (.bin, .ftz)"
@@ -169,6 +178,20 @@ def _library(detector: str, module: str) -> Any:  # noqa: ANN401 - a module with
             f"--detector {detector}: {module.partition('.')[0]} is not installed; pip install "
             "'pairweave[lang]', or leave --detector out"
         ) from error
+
+
+def version(name: str) -> str:
+    """Return the package of a detector with its version, which decides its answers.
+
+    Args:
+        name: As for `load`; not ``none``.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    package, module = _PACKAGES[name.partition(":")[0]]
+    _library(name, module)
+    return f"{package}-{importlib.metadata.version(package)}"
 
 
 @functools.lru_cache(maxsize=2)

@@ -1,10 +1,13 @@
 """Sentences that are too long to be aligned by their words."""
 
+import json
+
 import pytest
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
-from pairweave.pipelines.documents.document_aligning import aligned_rows
+from pairweave.models.sentences import sentence_aligner
+from pairweave.pipelines.documents.document_aligning import aligned_rows, found_pairs
 from pairweave.pipelines.documents.document_reading import DocumentSettings, read_sides, words_of
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_lines import read_beads
@@ -93,3 +96,39 @@ def test_a_long_sentence_keeps_its_number_and_is_rejected_for_its_length(unit, t
     pairs = dict(map(sentence, range(10)))
     assert kept.items() <= pairs.items()
     assert len(kept) >= 7
+
+
+def test_a_document_of_a_table_that_cannot_be_compared_is_a_rejected_row(
+    tmp_path, model, monkeypatch
+):
+    pairs = [sentence(number) for number in range(8)]
+    sides = [
+        ["\n".join(pair[side] for pair in row) for side in (0, 1)] for row in (pairs[:6], pairs[6:])
+    ]
+    lines = [json.dumps({"source": source, "target": target}) for source, target in sides]
+    (tmp_path / "d.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    corpus = CorpusInput(
+        source_lang="en",
+        target_lang="de",
+        input=(str(tmp_path / "d.jsonl"),),
+        documents=True,
+        source_field="source",
+        target_field="target",
+    )
+    (unit,) = make_plan([corpus], documents=True).units
+    monkeypatch.setattr(sentence_aligner, "PRODUCTS", 1_500)  # 2 sentences have 500, 6 have 5,000
+    found = list(found_pairs(unit, model, settings=SETTINGS))
+    assert 1 not in {row["line"] for batch in found for row in batch.to_pylist()}
+    long, short = aligned_rows(
+        unit,
+        model,
+        settings=SETTINGS,
+        least=LeastScores(-9, -9),
+        output=str(tmp_path / "out"),
+        plan="0" * 64,
+        first={unit.index: 0},
+    )
+    (row,) = long.to_pylist()
+    assert (row["line"], row["reason"]) == (1, "document_too_long")
+    assert "its sentences have too many words" in row["detail"]
+    assert short.column("reason").null_count == short.num_rows == 2

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pairweave.pipelines.documents import document_reading
 from pairweave.pipelines.documents.document_reading import DocumentSettings, read_documents
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.splitting import Splitting
@@ -75,6 +76,18 @@ def test_a_row_that_is_no_document_is_a_rejected_row_at_its_place(tmp_path):
     wrong, right = read_documents(unit, SETTINGS)
     assert wrong.column("reason").to_pylist() == ["wrong_type"]
     assert (right.name.number, right.name.id) == (1, "b")
+
+
+def test_a_document_of_too_many_sentences_is_a_rejected_row_at_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(document_reading, "MOST_DOCUMENT_LINES", 2)
+    write_jsonl(tmp_path / "d.jsonl")
+    (unit,) = plan(tmp_path / "d.jsonl").units
+    long, *others = read_documents(unit, SETTINGS)
+    (row,) = long.to_pylist()
+    assert (row["line"], row["stage"], row["reason"]) == (1, "align", "document_too_long")
+    assert row["detail"].startswith("has 3 sentences, but a document")
+    assert (row["source"], row["target"]) == DOCUMENTS[0][1:]
+    assert [document.name.number for document in others] == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -203,6 +203,12 @@ def test_rounds_read_what_the_round_before_made(read):
             "step filter-2: .*/s.txt: the step filter-1 writes this file too",
         ),
         (
+            "steps:\n- {job: filter, source_input: a.en, target_input: a.de,"
+            " scores: out/later/s.txt}\n"
+            "- {job: align, name: later, source_input: a.en, target_input: a.de}\n",
+            "step filter: .*/out/later/s.txt: is in the directory of the step later",
+        ),
+        (
             f"steps:\n{FIT[:-2]}, name: best-1}}\n- iterations: 1\n  steps:\n"
             f"  {FIT[:-2]}, name: best}}\n",
             "step best-1: another step has the same directory",
