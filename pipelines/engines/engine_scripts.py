@@ -9,19 +9,29 @@ from pathlib import Path
 
 from pairweave.pipelines.engines import server_process
 
+WORKER_FILE = 9
+"""The number under which a worker has the shared file open; a shell takes one digit."""
 
-def worker_processes(scratch: Path) -> list[str]:
+
+def worker_processes(scratch: Path, shared: int) -> list[str]:
     """Let the runner start our workers as programs.
 
     `LOOPBACK` would run one in this process, for which Beam opens a port on every interface; anyone
     who can reach it can run code here.
+
+    Args:
+        scratch: Where the script is written.
+        shared: This process's open file of a `transforms.arrow.exchange`, which the workers join.
+            They open it anew, because they are not children of this process.
     """
+    file = f"/proc/{os.getpid()}/fd/{shared}"
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
     boot = _script(
         scratch / "worker",
         f"PYTHONPATH={shlex.quote(path)}",
         "export PYTHONPATH",
-        f'exec {shlex.quote(sys.executable)} -P -m pairweave.pipelines.engines.local.worker "$@"',
+        f"exec {shlex.quote(sys.executable)} -P -m pairweave.pipelines.engines.local.worker "
+        f'--file={WORKER_FILE} "$@" {WORKER_FILE}<>{file}',
     )
     return [
         "--environment_type=PROCESS",

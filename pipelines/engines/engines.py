@@ -110,7 +110,7 @@ def beam_options(
     if runner == "dataflowrunner" and engine != "dataflow":
         raise ConfigError("--runner=DataflowRunner: give --engine dataflow, which checks the rest")
     _check_runner(given.value("runner"))
-    makers: dict[str, Callable[[int, Given, Path], list[str]]] = {
+    makers: dict[str, Callable[[int, Given, RunPlace], list[str]]] = {
         "local": _local,
         "prism": _prism,
         "flink": _flink,
@@ -119,8 +119,12 @@ def beam_options(
     if engine not in makers:
         raise ConfigError(f"no engine {engine!r}; there are {', '.join(makers)}")
     # The runner's own programs may still write here while they end.
-    with tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True) as scratch:
-        flags = [f"--job_name={job_name}", *makers[engine](workers, given, Path(scratch))]
+    with contextlib.ExitStack() as held:
+        scratch = held.enter_context(
+            tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True)
+        )
+        place = RunPlace(Path(scratch), held)
+        flags = [f"--job_name={job_name}", *makers[engine](workers, given, place)]
         ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
         try:
             yield [*ours, *extra]
@@ -128,6 +132,26 @@ def beam_options(
             if is_lost_server(error):
                 _check_servers(Path(scratch))
             raise
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunPlace:
+    """What a run has on this machine for as long as it lasts.
+
+    Attributes:
+        scratch: Its directory.
+        held: What ends with it.
+    """
+
+    scratch: Path
+    held: contextlib.ExitStack
+
+    def worker_processes(self) -> list[str]:
+        """Let the runner start our workers, which pass large tables to each other in a file."""
+        from pairweave.transforms.arrow import exchange  # it loads Arrow
+
+        shared = self.held.enter_context(exchange.opened())
+        return engine_scripts.worker_processes(self.scratch, shared)
 
 
 def _check_runner(name: str | None) -> None:
@@ -216,7 +240,7 @@ class Given:
         return self._values
 
 
-def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
+def _local(workers: int, given: Given, _place: RunPlace) -> list[str]:
     count = workers
     if (wanted := given.value("direct_num_workers")) is not None:
         if not wanted.isdecimal():
@@ -230,22 +254,23 @@ def _local(workers: int, given: Given, _scratch: Path) -> list[str]:
     ]
 
 
-def _prism(_workers: int, given: Given, scratch: Path) -> list[str]:
+def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
     binary = given.value("prism_location") or _find_prism()
     if binary is None:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     if not given.has("environment_type"):
-        flags += engine_scripts.worker_processes(scratch)
+        flags += place.worker_processes()
     _warn_of_open_ports("prism")
     if not given.has("prism_location"):
         flags.append(
-            f"--prism_location={engine_scripts.write_launcher(scratch / 'prism', str(binary))}"
+            "--prism_location="
+            f"{engine_scripts.write_launcher(place.scratch / 'prism', str(binary))}"
         )
     return flags
 
 
-def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
+def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
     master = given.value("flink_master") or "[local]"
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # A started worker process serves the job's later stages too, and no step changes its input.
@@ -256,12 +281,12 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
         "--execution_mode_for_batch=BATCH_FORCED",
     ]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
-        flags += _job_server(given, scratch)
+        flags += _job_server(given, place.scratch)
         _warn_of_open_ports("flink")
     if master in {"[local]", "[auto]"}:
-        flags.append(f"--flink_conf_dir={_flink_conf(scratch)}")
+        flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
         if not given.has("environment_type"):
-            flags += _flink_workers(workers, scratch)
+            flags += _flink_workers(workers, place)
     elif not given.has("environment_type"):
         raise ConfigError(
             f"--flink_master={master}: give the place of its workers: "
@@ -273,7 +298,7 @@ def _flink(workers: int, given: Given, scratch: Path) -> list[str]:
     return flags
 
 
-def _dataflow(_workers: int, given: Given, _scratch: Path) -> list[str]:
+def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
     dataflow_checks.check_flags(given.values)
     temp = (given.value("temp_location") or "").rstrip("/")
     return [
@@ -339,14 +364,14 @@ def _flink_conf(scratch: Path) -> Path:
     return directory
 
 
-def _flink_workers(workers: int, scratch: Path) -> list[str]:
+def _flink_workers(workers: int, place: RunPlace) -> list[str]:
     """Return options by which the slots of a step never share a process.
 
     Flink's runner assigns its processes in turn to the slots that are opened. Steps opened at the
     same time would take turns in any order; if a step opens only when what it reads is complete,
     its slots are opened one after another, and each gets a process of its own.
     """
-    return [*engine_scripts.worker_processes(scratch), f"--sdk_worker_parallelism={workers}"]
+    return [*place.worker_processes(), f"--sdk_worker_parallelism={workers}"]
 
 
 @functools.cache  # said once
