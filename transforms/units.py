@@ -18,7 +18,7 @@ TAGS_DIFFER = ("reject", "keep")
 
 Kind = TypeVar("Kind", bound=StepOptions)
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
 class FileLimitOptions(StepOptions):

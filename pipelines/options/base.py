@@ -20,14 +20,14 @@ from pairweave.transforms.units import FileLimitOptions, JsonLimitOptions, Notic
 if TYPE_CHECKING:
     from pairweave.transforms.tags.glossary import Glossary
 
-_LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
 GIVEN_TOKENS = r"^(words|whitespace|sentencepiece:.+)$"
 _TRAINED_TOKENS = r"^(words|whitespace|sentencepiece(:.+)?)$"
 ANY_TOKENS = r"^(words|whitespace|pieces|sentencepiece(:.+)?)$"
 TOKEN_BUDGET = r"^(auto|[1-9][0-9]{0,7})$"
 PATTERN_TEXTS = {
     DETECTORS: "must be none, cld2, langid, lingua or fasttext:FILE",
-    _LANGUAGE: "must be a language tag such as en or pt-BR",
+    LANGUAGE: "must be a language tag such as en or pt-BR",
     GIVEN_TOKENS: "must be words, whitespace or sentencepiece:MODEL",
     _TRAINED_TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     ANY_TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
@@ -35,7 +35,7 @@ PATTERN_TEXTS = {
 }
 """Messages for values that do not match a pattern."""
 
-Language = Annotated[str, Field(pattern=_LANGUAGE)]
+Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
 def _listed(value: object) -> object:

@@ -12,10 +12,17 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.options.base import PATTERN_TEXTS, InputOptions, Options, PlaceOptions
+from pairweave.pipelines.options.base import (
+    LANGUAGE,
+    PATTERN_TEXTS,
+    InputOptions,
+    Options,
+    PlaceOptions,
+)
 from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import object_stores
+from pairweave.transforms.text.language_names import tag_of
 
 Model = TypeVar("Model", bound=Options)
 _NEGATIVE = re.compile(r"-\.?[0-9]")
@@ -309,5 +316,7 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
         )
     context = problem.get("ctx", {})
     own = context.get("error")  # a message of this project, not of Pydantic
-    text = str(own) if own else PATTERN_TEXTS.get(context.get("pattern"), problem["msg"].lower())
-    return f"{place}: {text}, got {given!r}"
+    pattern = context.get("pattern")
+    text = str(own) if own else PATTERN_TEXTS.get(pattern, problem["msg"].lower())
+    meant = tag_of(given) if pattern == LANGUAGE and isinstance(given, str) else None
+    return f"{place}: {text}, got {given!r}{f'; write {meant}' if meant else ''}"

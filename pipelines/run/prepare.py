@@ -19,6 +19,7 @@ from pairweave.pipelines.model_choice.similarity_choice import choose_similarity
 from pairweave.pipelines.model_choice.translator_choice import choose_translator
 from pairweave.pipelines.options.base import PlannedOptions
 from pairweave.pipelines.options.corpora import corpora_of
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
@@ -176,11 +177,30 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
     limits = pick(ReadLimits, options)
     corpora = corpora_of(options)
     aligner_of(options).check_corpora(options, corpora)
-    if not options.DOCUMENTS:
-        return make_plan(corpora, limits, options.unit_rows), limits
-    corpora = tuple(dataclasses.replace(corpus, documents=True) for corpus in corpora)
-    unit_rows = min(options.unit_rows, UNIT_DOCUMENTS)
-    return make_plan(corpora, limits, unit_rows, documents=True), limits
+    if options.DOCUMENTS:
+        corpora = tuple(dataclasses.replace(corpus, documents=True) for corpus in corpora)
+        unit_rows = min(options.unit_rows, UNIT_DOCUMENTS)
+        plan = make_plan(corpora, limits, unit_rows, documents=True)
+    else:
+        plan = make_plan(corpora, limits, options.unit_rows)
+    _warn_of_unknown_languages(plan)
+    return plan, limits
+
+
+def _warn_of_unknown_languages(plan: Plan) -> None:
+    """Tell on standard error, and not in the plan, that input has no language tag."""
+    sides = [
+        side
+        for side in ("source", "target")
+        if any(getattr(unit, f"{side}_lang") == segmenter_choice.UNKNOWN for unit in plan.units)
+    ]
+    if sides:
+        names = " and ".join(f"--{side}_lang" for side in sides)
+        terminal.warn(
+            f"warning: the {' and the '.join(sides)} language of some input is not known; give "
+            f"{names}, such as en. Rules of a language (apostrophes in words, scripts, stems) are "
+            "not applied to it"
+        )
 
 
 def screen_of(options: PlannedOptions, tokens: TokenConfig | None) -> ScreenConfig:

@@ -58,10 +58,10 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
     for model in read_json(files.join(output, PLAN)).get("models", []):
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
-    extras = {**extra_files, CARD: dataset_card.render(manifest).encode()}
-    for name, data in sorted(extras.items()):
-        _add_file(output, manifest, name, data)
     samples = run_samples.gather(output, manifest, receipts)
+    card = dataset_card.render(manifest, samples.kept[0] if samples.kept else None)
+    for name, data in sorted({**extra_files, CARD: card.encode()}.items()):
+        _add_file(output, manifest, name, data)
     page = report_page.render(manifest, receipts, samples)
     _add_file(output, manifest, report_page.REPORT, page.encode())
     write_manifest(output, manifest)

@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 import yaml
 
+from pairweave.transforms.output.column_meanings import MEANINGS
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import short_counts
 from pairweave.transforms.report.templating import render_markdown
@@ -13,6 +15,12 @@ from pairweave.transforms.text.control_characters import visible_line
 from pairweave.transforms.text.piece_settings import piece_advice
 
 Json = Mapping[str, Any]
+
+MAX_INPUTS = 50
+"""Input files to list before the others are only counted."""
+
+MAX_VALUE = 300
+"""Characters of a value in the sample row before it is cut."""
 
 # A line break ends a row of a table, so it is shown as one writes it in Python, such as \n.
 _BREAKS = ("\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
@@ -23,9 +31,14 @@ _ESCAPES = str.maketrans(
 )
 
 
-def render(manifest: Json) -> str:
-    """Render a run's ``README.md`` from its manifest (Hugging Face dataset card format)."""
-    return f"{_header(manifest)}\n{_body(manifest)}"
+def render(manifest: Json, sample: Json | None = None) -> str:
+    """Render a run's ``README.md`` (Hugging Face dataset card format).
+
+    Args:
+        manifest: The run's manifest, or the draft of it.
+        sample: A row to show; None if the run has none.
+    """
+    return f"{_header(manifest)}\n{_body(manifest, sample)}"
 
 
 def _header(manifest: Json) -> str:
@@ -81,16 +94,53 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{visible_line(text)}{pad}{fence}"
 
 
-def _body(manifest: Json) -> str:
+def _block(text: str) -> str:
+    """Write lines as a block of code in Markdown, whatever grave accents they hold."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}yaml\n{text.rstrip()}\n{fence}"
+
+
+def _input(entry: Json) -> tuple[object, ...]:
+    """Return what is said of an input file."""
+    return tuple(entry.get(name, "") for name in ("name", "format", "rows", "bytes", "sha256"))
+
+
+def _columns(sample: Json | None) -> list[tuple[str, str, str]]:
+    """Return the columns of a row with their meanings and their values."""
+    return [(name, MEANINGS.get(name, ""), _value(value)) for name, value in (sample or {}).items()]
+
+
+def _value(value: object) -> str:
+    """Return a value as JSON, not too long for a cell; text as it is."""
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
+
+
+def _settings(manifest: Json) -> str:
+    """Return the options that made the run as YAML, without those that were not used."""
+    settings = {
+        name: value
+        for name, value in manifest["configuration"].items()
+        if value not in (None, [], "", False)
+    }
+    return yaml.safe_dump(settings, sort_keys=True, allow_unicode=True)
+
+
+def _body(manifest: Json, sample: Json | None) -> str:
     settings = manifest["configuration"]
     advice = ""
     if "representation" in settings:
         advice = piece_advice("symbols.txt", shifted=bool(settings.get("whitespace_shift")))
     return render_markdown(
         "dataset_card.md.j2",
-        {"cell": _cell, "code": _code},
-        **{name: manifest[name] for name in ("job", "signature", "shards", "rows")},
+        {"cell": _cell, "code": _code, "block": _block},
+        **{name: manifest[name] for name in ("job", "version", "signature", "shards", "rows")},
         corpora=sorted(manifest["corpora"].items()),
+        inputs=[_input(entry) for entry in manifest["inputs"][:MAX_INPUTS]],
+        more_inputs=max(0, len(manifest["inputs"]) - MAX_INPUTS),
+        columns=_columns(sample),
+        settings=_settings(manifest),
         counts=list(short_counts(manifest["counts"]).items()),
         reasons=sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0])),
         advice=advice,

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from pairweave.transforms import schemas
 from pairweave.transforms.markup.pair_markup import PairMarkup
+from pairweave.transforms.output.column_meanings import described
 from pairweave.transforms.output.origin_columns import with_origin
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
@@ -29,7 +30,9 @@ def encode_parquet(table: pa.Table, signature: str, model: str | None = None) ->
     metadata = {"pairweave.signature": signature, "pairweave.schema": str(schemas.VERSION)}
     if model is not None:
         metadata["pairweave.model"] = model
-    rows = table.combine_chunks().replace_schema_metadata(metadata)
+    rows = table.combine_chunks()
+    schema = described(rows.schema).with_metadata(metadata)
+    rows = pa.Table.from_arrays(rows.columns, schema=schema)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
         sink,

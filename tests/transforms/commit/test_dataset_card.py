@@ -6,6 +6,10 @@ from pairweave.transforms.commit import dataset_card
 def manifest(name="c", licence=None, configuration=None):
     return {
         "job": "augment",
+        "version": "1.2.3",
+        "inputs": [
+            {"name": "a|b.en", "format": "moses", "rows": 3, "bytes": 12_345, "sha256": "00ff"}
+        ],
         "signature": "s",
         "shards": 1,
         "rows": {"read": 3, "kept": 2, "rejected": 1},
@@ -68,3 +72,28 @@ def test_a_card_of_tags_says_which_settings_a_sentencepiece_model_needs(shift, s
 
 def test_a_card_without_tags_says_nothing_of_sentencepiece():
     assert "SentencePiece" not in dataset_card.render(manifest())
+
+
+def test_a_card_says_what_columns_mean_and_shows_a_row():
+    row = {"id": "ab", "source": "a | b\nc", "tags": [{"index": 1}], "unknown": None}
+    text = dataset_card.render(manifest(), row)
+    assert "| `id` | pair: 128 bits in hexadecimal, a hash of languages and texts | ab |" in text
+    assert r"| `source` | source text; of augment with its tags | a \| b\\nc |" in text
+    assert "| `tags` | tags of the row: index" in text
+    assert r'| \[{"index":1}\] |' in text
+    assert "| `unknown` |  | null |" in text
+    assert 'datasets.load_dataset(".", split="train")' in text
+
+
+def test_a_card_without_a_row_has_no_columns():
+    text = dataset_card.render(manifest())
+    assert "## Columns" not in text
+    assert "## Loading" not in text
+
+
+def test_a_card_says_how_the_run_was_made():
+    settings = {"seed": 1, "exclude": [], "model": None, "tokens": "words", "name": "a ``` b"}
+    text = dataset_card.render(manifest(configuration=settings))
+    assert "`pairweave augment`, version `1.2.3`, with these options" in text
+    assert "````yaml\nname: a ``` b\nseed: 1\ntokens: words\n````" in text
+    assert r"| a\|b.en | moses | 3 | 12,345 | 00ff |" in text
