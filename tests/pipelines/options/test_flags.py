@@ -51,6 +51,8 @@ def test_a_flag_beats_the_file_and_the_file_the_default(tmp_path):
             ["--output", "o", "--source_lang", "e n"],
             "source_lang: must be a language tag such as en or pt-BR, got 'e n'",
         ),
+        (["--output", "o", "--source_lang", "English"], "got 'English'; write en"),
+        (["--output", "o", "--target_lang", "pt_BR"], "got 'pt_BR'; write pt-BR"),
         (
             ["--output", "o", "--tokens", "letters"],
             "must be words, whitespace, pieces, sentencepiece or .*:MODEL, got 'letters'",
