@@ -149,7 +149,7 @@ def check_language_model(config: EncoderConfig) -> None:
     family = read_family(files)
     try:
         with torch.device("meta"):
-            model = transformers.AutoModelForMaskedLM.from_config(family)
+            model = transformers.AutoModelForMaskedLM.from_config(family, trust_remote_code=False)
     except ValueError as error:
         raise ConfigError(
             f"{config.model}: a {family.model_type} has no language model head; leave the language "

@@ -169,7 +169,9 @@ def extend_tokenizer(directory: str, symbols: Sequence[str], output: str) -> dic
             "tokenizers need the extra neural: pip install 'pairweave[neural]'"
         ) from error
     try:
-        tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            directory, trust_remote_code=False, local_files_only=True
+        )
     except (OSError, ValueError) as error:
         raise ConfigError(f"{directory}: contains no tokenizer: {error}") from error
     special = sorted({*tokenizer.all_special_tokens} & {*symbols})

@@ -195,6 +195,7 @@ def _is_finished(output: str, plan: str) -> bool:
     found = run_files.read_json(path)
     if found.get("plan_sha256") != plan:
         return False
+    run_files.check_names(found, path)
     for entry in found["files"]:
         path = files.join(output, entry["name"])
         if not files.exists(path) or _entry(output, entry["name"]) != entry:

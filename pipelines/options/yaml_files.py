@@ -1,5 +1,6 @@
 """Strict reading of YAML configurations."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,9 @@ from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
 _MERGE = "tag:yaml.org,2002:merge"
+
+MOST_TEXTS = 100_000
+"""Texts of a file at most: a few lines of aliases of aliases stand for billions."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -35,12 +39,13 @@ def read_yaml(path: str) -> object:
 
     Raises:
         ConfigError: It cannot be read, is not valid YAML, repeats a key, contains text that is not
-            Unicode, or nests maps and lists too deeply.
+            Unicode, nests maps and lists too deeply, or multiplies them by aliases.
     """
     try:
         data = files.read_bytes(path)
         value = yaml.load(data, _Loader)
-        bad = next((text for text in _texts(value) if not _is_unicode(text)), None)
+        texts = list(itertools.islice(_texts(value), MOST_TEXTS + 1))
+        bad = next((text for text in texts if not _is_unicode(text)), None)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except ConfigError as error:
@@ -51,6 +56,10 @@ def read_yaml(path: str) -> object:
         raise ConfigError(
             f"{path}: its lists and maps are nested too deeply; options need two levels"
         ) from error
+    if len(texts) > MOST_TEXTS:
+        raise ConfigError(
+            f"{path}: has more than {MOST_TEXTS:,} keys and values once its aliases are filled in"
+        )
     if bad is not None:
         shown = ascii(bad)
         raise ConfigError(

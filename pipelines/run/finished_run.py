@@ -16,8 +16,8 @@ def open_manifest(directory: str) -> dict[str, Any]:
     """Return the manifest of a finished run.
 
     Raises:
-        ConfigError: The directory contains no finished run, one without pairs, or one of an earlier
-            version with shards beside the manifest.
+        ConfigError: The directory contains no finished run, one without pairs, one whose manifest
+            lists files outside it, or one of an earlier version with shards beside the manifest.
     """
     path = files.join(directory, run_files.MANIFEST)
     if not files.exists(path):
@@ -35,6 +35,7 @@ def open_manifest(directory: str) -> dict[str, Any]:
             f"{directory}: a run of {found.get('job')} contains no pairs to show; give the "
             f"--output of {', '.join(JOBS[:-1])} or {JOBS[-1]}"
         )
+    run_files.check_names(found, path)
     for entry in found["files"]:
         if run_files.OLD_SHARD.fullmatch(entry["name"]):
             raise ConfigError(

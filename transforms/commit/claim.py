@@ -24,6 +24,9 @@ from pairweave.transforms.storage import files, hashed_files
 OTHER_FILES = ("symbols.txt",)
 """Further files that a run writes at the top of its directory."""
 
+_DIRECTORIES = (DATA, REJECTS, "_*", "models", "models/*")
+"""What a run calls the directories in its own."""
+
 
 def claim(output: str, plan: Mapping[str, object]) -> None:
     """Claim a directory for one plan, or find that it is already claimed for the same one.
@@ -33,10 +36,11 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
 
     Raises:
         ConfigError: The directory belongs to another plan (says where they differ), holds files
-            that the run would overwrite and that no plan explains, or has shards beside its
-            manifest, as an earlier version wrote them.
+            that the run would overwrite and that no plan explains, has shards beside its manifest,
+            as an earlier version wrote them, or leads elsewhere by a link.
     """
     data = to_json(plan)
+    _check_links(output)
     files.make_directory(output)
     check_unclaimed(output, plan)
     path = files.join(output, PLAN)
@@ -46,6 +50,22 @@ def claim(output: str, plan: Mapping[str, object]) -> None:
         check_claim(output, plan)
     else:
         files.write_bytes(path, data)
+
+
+def _check_links(output: str) -> None:
+    """Check that no directory that a run writes to is a link, by which it would write elsewhere.
+
+    ``output`` itself may be one.
+
+    Raises:
+        ConfigError: One is; names it.
+    """
+    for name in files.linked_directories(output):
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in _DIRECTORIES):
+            raise ConfigError(
+                f"{output}: {name} is a symbolic link to a directory, so the run would write "
+                "outside its own; remove the link, or give another --output"
+            )
 
 
 def _check_layout(output: str) -> None:

@@ -141,7 +141,7 @@ def read_ranks(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         WorkerError: They are missing.
     """
-    with np.load(io.BytesIO(_read(place, _ranks(number)))) as arrays:
+    with np.load(io.BytesIO(_read(place, _ranks(number))), allow_pickle=False) as arrays:
         ranked, words = arrays["ranks"], arrays["words"]
     found = copies(place, number)
     if found is None:
@@ -157,7 +157,7 @@ def read_signatures(place: Place, number: int) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         WorkerError: They are missing.
     """
-    with np.load(io.BytesIO(_read(place, _signatures(number)))) as arrays:
+    with np.load(io.BytesIO(_read(place, _signatures(number))), allow_pickle=False) as arrays:
         return arrays["keys"], arrays["codes"]
 
 

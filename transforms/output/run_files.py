@@ -118,13 +118,45 @@ def file_entry(name: str, data: bytes, rows: int | None = None) -> dict[str, obj
     return entry if rows is None else {**entry, "rows": rows}
 
 
+def is_inside(name: object) -> bool:
+    """Tell whether a name in a manifest or receipt stays in the directory of its run.
+
+    >>> is_inside("data/part-0.parquet"), is_inside("data/../../key"), is_inside("/key")
+    (True, False, False)
+    """
+    return isinstance(name, str) and {"", ".", ".."}.isdisjoint(name.split("/"))
+
+
+def check_names(manifest: Mapping[str, Any], path: str) -> None:
+    """Check that a manifest lists only files of its own run.
+
+    Args:
+        manifest: A parsed manifest.
+        path: Its path, for the message.
+
+    Raises:
+        ConfigError: It lists another file, or no list of files.
+    """
+    listed = manifest.get("files")
+    entries = listed if isinstance(listed, list) else [None]
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
+    outside = [name for name in names if not is_inside(name)]
+    if outside:
+        raise ConfigError(
+            f"{path}: lists {outside[0]!r}, which is not the name of a file of this run; was it "
+            "edited? Repeat the command of the run to write it again"
+        )
+
+
 def check_file(output: str, entry: Mapping[str, object]) -> None:
     """Check that a described file exists, complete and unchanged.
 
     Raises:
-        WorkerError: The file cannot be read or differs.
+        WorkerError: The file is outside the run, cannot be read, or differs.
     """
     name = str(entry["name"])
+    if not is_inside(name):
+        raise WorkerError(f"{name}: is not the name of a file of this run")
     path = files.join(output, name)
     try:
         data = files.read_bytes(path)

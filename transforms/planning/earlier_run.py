@@ -74,6 +74,7 @@ def _manifest(directory: str) -> dict[str, Any]:
             f"{path}: does not describe a whole run; was it edited? Repeat that run's command to "
             "write it again"
         )
+    run_files.check_names(found, path)
     if found["configuration"].get("annotate_only"):
         raise ConfigError(
             f"{directory}: with --annotate_only its rows include pairs that are not to be kept; "

@@ -221,6 +221,15 @@ def list_names(directory: str) -> list[str]:
         return []
 
 
+def linked_directories(directory: str) -> list[str]:
+    """Return the symbolic links to directories in a local directory, and in those below it."""
+    if is_uri(directory):
+        return []
+    root = Path(directory)
+    found = [entry for entry in (*root.glob("*"), *root.glob("*/*")) if entry.is_symlink()]
+    return sorted(str(entry.relative_to(root)) for entry in found if entry.is_dir())
+
+
 def delete(path: str) -> None:
     """Delete a file, if it exists."""
     if is_uri(path):

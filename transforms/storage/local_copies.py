@@ -9,6 +9,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import uuid
 from pathlib import Path
@@ -28,11 +29,7 @@ def local_copy(uri: str) -> Path:
     objects = _objects(uri)
     versions = {name: object_stores.store_of(path).version(path) for name, path in objects.items()}
     key = hashlib.sha256(repr((uri, sorted(versions.items()))).encode()).hexdigest()
-    # Only this user can enter it, so that nobody else can put weights there.
-    place = Path(tempfile.gettempdir(), f"{_DIRECTORY}-{os.getuid()}")
-    place.mkdir(mode=0o700, exist_ok=True)
-    if place.stat().st_uid != os.getuid() or place.stat().st_mode & 0o077:
-        raise PermissionError(errno.EACCES, "is open to others; remove it", str(place))
+    place = _private_directory()
     copy = place / key
     # The name is kept, since extensions tell formats.
     found = copy / uri.rstrip("/").rpartition("/")[2]
@@ -45,6 +42,22 @@ def local_copy(uri: str) -> Path:
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return found
+
+
+def _private_directory() -> Path:
+    """Return a directory that only this user can enter, so that nobody else can put weights there.
+
+    Raises:
+        PermissionError: Its name is taken by a link, or by a directory that others can enter.
+    """
+    place = Path(tempfile.gettempdir(), f"{_DIRECTORY}-{os.getuid()}")
+    place.mkdir(mode=0o700, exist_ok=True)
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(
+            errno.EACCES, "is open to others, or no directory; remove it", str(place)
+        )
+    return place
 
 
 def _objects(uri: str) -> dict[str, str]:

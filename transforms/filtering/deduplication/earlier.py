@@ -132,7 +132,7 @@ def reject(rows: pa.Table, shard: int, division: Division, written: frozenset[in
 
 def _read(path: str) -> np.ndarray:
     try:
-        return np.load(io.BytesIO(files.read_bytes(path)))
+        return np.load(io.BytesIO(files.read_bytes(path)), allow_pickle=False)
     except (OSError, ValueError) as error:
         raise WorkerError(f"{path}: cannot be read: {error}") from error
 
