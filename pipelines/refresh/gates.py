@@ -16,9 +16,11 @@ Json = dict[str, Any]
 class Gates(StepOptions):
     """Limits of a night; a night that breaks one commits nothing (key ``gates`` of the file)."""
 
-    max_rejected: Share = Field(1.0, description="largest share of rejected pairs of the new ones")
+    max_rejected: Share = Field(
+        1.0, description="largest share of rejected pairs, of all pairs read"
+    )
     max_reason: dict[str, Share] = Field(
-        default_factory=dict, description="largest share of new pairs rejected for each reason"
+        default_factory=dict, description="likewise for each reason"
     )
     max_removed: Share = Field(
         0.5, description="largest share of the table's pairs that a night may remove"

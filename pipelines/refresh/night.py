@@ -316,6 +316,14 @@ def stones_at(table: str, record: Record | None) -> Tombstones:
     return Tombstones.from_bytes(files.read_bytes(path))
 
 
+def overtaken(table: str) -> ConflictError:
+    """Return the error of a night during which another one was committed."""
+    return ConflictError(
+        f"{table}: another night was committed by another refresh while this one ran, so this one "
+        "committed nothing; run the same command again: what it has made is kept and used"
+    )
+
+
 def commit(table: str, made: Made) -> None:
     """Commit a night: create its record, then apply it to the tables.
 
@@ -323,11 +331,7 @@ def commit(table: str, made: Made) -> None:
         ConflictError: Another night was committed in the meantime.
     """
     if not records.create(table, made.record):
-        raise ConflictError(
-            f"{table}: night {made.record.night} was committed by another refresh while this one "
-            "ran, so this one committed nothing; run the same command again: what it has made is "
-            "kept and used"
-        )
+        raise overtaken(table)
     tables.apply(table, made.record)
     for run in made.runs:
         inner_runs.delete(run)

@@ -40,15 +40,14 @@ def measure(
     for each in counts:
         totals.update(each)
     rejected = sum(reasons.values())
-    judged = pairs + rejected
     read = sum(sum(one.read.values()) for one in made)
     new: Json = {
         "read": read,
         "pairs": pairs,
         "rejected": rejected,
-        "places": read - judged,
-        "share": round(rejected / judged, 6) if judged else 0.0,
-        "reasons": {name: round(reasons[name] / judged, 6) for name in sorted(reasons)},
+        "places": read - pairs - rejected,
+        "share": round(rejected / read, 6) if read else 0.0,
+        "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
     }
     if totals["tagged rows"]:
         new["tags"] = round(totals["tags"] / totals["tagged rows"], 6)
@@ -93,7 +92,7 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
         "new_pairs": ("pairs that the last run added", {"": new["pairs"]}),
         "removed_pairs": ("pairs that the last run removed", {"": metrics["removed"]}),
         "rejected_share": (
-            "share of rejected pairs, of those that the last run judged",
+            "share of the pairs that the last run read",
             {
                 '{reason="all"}': new["share"],
                 **{f'{{reason="{name}"}}': share for name, share in new["reasons"].items()},

@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,7 +122,11 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     if not tables.is_applied(table, last):
         raise ConfigError(f"{table}: its last night is not committed yet; run refresh first")
     before = time.time() - retention_hours * 3600
-    old = [*_old_files(table, last, before), *_old_runs(table, before), *_old_models(table, last)]
+    old = [
+        *_old_files(table, last, before),
+        *_old_runs(table, before),
+        *_old_models(table, last, before),
+    ]
     for path in old if not dry else ():
         path.unlink(missing_ok=True)
     if not dry:
@@ -171,19 +174,20 @@ def _old_runs(table: str, before: float) -> Iterator[Path]:
             yield from found
 
 
-def _old_models(table: str, last: Record) -> Iterator[Path]:
-    """Yield the files of models that no night within reach of time travel was made with."""
+def _old_models(table: str, last: Record, before: float) -> Iterator[Path]:
+    """Yield the files of old models that the current rows were not made with."""
     base = Path(table, inner_runs.MODELS)
     used = {Path(table, place) for place in last.models.values()}
     for directory in sorted(base.glob("*/*")) if base.is_dir() else []:
-        if directory not in used:
-            yield from (path for path in directory.rglob("*") if path.is_file())
+        found = [path for path in directory.rglob("*") if path.is_file()]
+        if directory not in used and all(path.stat().st_mtime <= before for path in found):
+            yield from found
 
 
 def _delete_empty(base: Path) -> None:
-    for directory in sorted(base.iterdir()) if base.is_dir() else []:
-        if not any(path.is_file() for path in directory.rglob("*")):
-            shutil.rmtree(directory, ignore_errors=True)
+    for directory in sorted(base.rglob("*"), reverse=True) if base.is_dir() else []:
+        if directory.is_dir():
+            files.delete_empty(str(directory))
 
 
 def compact(table: str, most_rows: int) -> tuple[int, int]:

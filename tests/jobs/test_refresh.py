@@ -324,7 +324,7 @@ def test_of_two_nights_at_once_one_wins_and_the_other_uses_its_run_again(directo
     monkeypatch.setattr(records, "create", late)
     status, _, errors = nightly.night(directory)
     assert status == 1
-    assert "night 2 was committed by another refresh while this one ran" in errors
+    assert "another night was committed by another refresh while this one ran" in errors
     monkeypatch.setattr(inner_runs, "_start", lambda *_: pytest.fail("the job ran again"))
     out = nightly.good_night(directory)
     assert "read 10 pairs: 5 new, 5 in the table or repeated" in out

@@ -112,9 +112,14 @@ def _work(
     found: Found,
     extra: Sequence[str],
 ) -> int:
-    from pairweave.pipelines.refresh.night import Night, commit
+    from pairweave.pipelines.refresh.night import Night, commit, overtaken
 
-    made = Night(config, options, base, found, extra).make()
+    try:
+        made = Night(config, options, base, found, extra).make()
+    except Exception as error:
+        if records.latest(options.output) != base:  # whose commit deleted the run of both
+            raise overtaken(options.output) from error
+        raise
     terminal.say("\n".join(_lines(made.record)))
     if made.failed and options.accept is None:
         _report_failure(made.failed, made.samples)

@@ -1,0 +1,64 @@
+"""The command ``refresh`` with each job, and with a model that its first night fits."""
+
+import json
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from deltalake import DeltaTable
+
+from tests.makers import corpora, nightly
+
+pytestmark = pytest.mark.slow
+
+HEADS = {
+    "augment": "job: augment\nfilter: {max_copied: 0.5}\n",
+    "align": "job: align\n",
+    "filter": "job: filter\nduplicates: exact\nselect_score: 0.05\n",
+    "suggest": "job: suggest\n",
+}
+MAIN = {"augment": "tagged", "align": "links", "filter": "pairs", "suggest": "suggestions"}
+COMMON = "source_lang: en\ntarget_lang: de\nworkers: 1\nshard_pairs: 60\n"
+
+
+def write_night(directory, name, numbers, *, translated):
+    """Write a TSV file, with a translation beside each pair if wanted."""
+    lines = []
+    for number in numbers:
+        source, target = corpora.sentence(number)
+        worse = corpora.sentence(number)[1].replace("das", "ein").replace("Das", "Ein")
+        lines.append("\t".join((source, target, worse) if translated else (source, target)))
+    (directory / f"{name}.tsv").write_text("".join(f"{line}\n" for line in lines))
+
+
+def config_of(job, table=None):
+    """Return the configuration of a job, with a table's own model if one is given."""
+    field = ", translation_field: '3'" if job == "suggest" else ""
+    of = f"corpora:\n- {{corpus: toy, input: '*.tsv'{field}}}\n"
+    models = sorted(table.glob("_models/*/*")) if table else []
+    given = f"model: {models[0]}\n" if models else ""
+    return HEADS[job] + COMMON + given + of
+
+
+@pytest.mark.parametrize("job", sorted(HEADS))
+def test_nights_give_the_rows_of_one_night_with_the_same_model(job, tmp_path):
+    translated = job == "suggest"
+    (tmp_path / "nightly.yaml").write_text(config_of(job))
+    write_night(tmp_path, "a", range(200), translated=translated)
+    nightly.good_night(tmp_path)
+    table, main = tmp_path / "table", MAIN[job]
+    assert len(nightly.ids(table, main)) > 100
+    model = json.dumps(sorted(str(path) for path in table.glob("_models/*/*")))
+    write_night(tmp_path, "b", range(150, 260), translated=translated)
+    nightly.good_night(tmp_path)
+    write_night(tmp_path, "a", range(20, 200), translated=translated)
+    nightly.good_night(tmp_path)
+    assert json.dumps(sorted(str(path) for path in table.glob("_models/*/*"))) == model
+    assert DeltaTable(str(table / main)).version() == 2
+    (tmp_path / "at_once.yaml").write_text(config_of(job, table))
+    nightly.good_night(tmp_path, table="at_once", config="at_once.yaml")
+    for name in (main, "provenance", "rejects"):
+        assert nightly.rows(table, name) == nightly.rows(tmp_path / "at_once", name), name
+    columns = DeltaTable(str(table / main)).schema().to_arrow()
+    assert not {"file", "line", "content"} & {field.name for field in columns}
