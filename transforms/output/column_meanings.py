@@ -75,7 +75,8 @@ MEANINGS = {
     "source_coverage": f"words of the source that are aligned, rare ones count more, {_SHARE}",
     "gap": f"heaviest run of unaligned words, {_SHARE} of all words",
     "order": f"how much the word order differs, {_SHARE}",
-    "roughness": f"how unusual the order of neighbouring words is, {_SHARE}",
+    "roughness": "how unusual the order of the target's words is, mean in nats; "
+    "0 is the most usual",
     "yisi2": "YiSi-2: similarity of the encoder's pieces, weighted mean of precision and recall",
     "yisi2_precision": "YiSi-2 over the pieces of the target",
     "yisi2_recall": "YiSi-2 over the pieces of the source",
