@@ -2,7 +2,8 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+INSTALL := $(BIN)/python deploy/dependencies/install.py --editable
+LOCKS := pyproject.toml requirements.lock
 JAR := deploy/flink/target/pairweave-flink-job-server.jar
 
 # Tests start Python often; without the compiled modules each start would compile them again.
@@ -22,11 +23,12 @@ test-all: $(VENV)/.all prism flink oracles ## the unit suite, then the slow and 
 	HYPOTHESIS_PROFILE=dev $(BIN)/pytest -n auto --dist worksteal
 	HYPOTHESIS_PROFILE=dev PYTHONPATH=$(CURDIR)/.oracles $(BIN)/pytest -m "slow or flink" -n 0
 
-lint: $(VENV)/.dev ## format, style, types, import contracts
+lint: $(VENV)/.dev ## format, style, types, import contracts, licences
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python deploy/dependencies/licences.py > $(VENV)/licences.txt
 
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks
@@ -51,24 +53,24 @@ $(JAR): deploy/flink/pom.xml
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) --editable .
+$(VENV)/.base: $(LOCKS) | $(BIN)/python
+	$(INSTALL)
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.base
-	$(PIP) --editable ".[demo]"
+	$(INSTALL) demo
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.demo
-	$(PIP) --editable ".[demo,dev]"
+	$(INSTALL) demo dev
 	touch $@
 
 $(VENV)/.mutants: $(VENV)/.dev
-	$(PIP) --editable ".[demo,dev,mutants]"
+	$(INSTALL) demo dev mutants
 	touch $@
 
 $(VENV)/.all: $(VENV)/.dev
-	$(PIP) --editable ".[demo,dev,neural,awesome,translate,segment,evaluate,lang,refresh,flink,gcp,aws]"
+	$(INSTALL) demo dev neural awesome translate segment evaluate lang refresh flink gcp aws
 	touch $@
 
 # Peers live in their own environment: some are under the GPL, some pin old versions.
@@ -80,13 +82,13 @@ $(VENV)/.peers: tests/benchmarks/peers.txt | $(BIN)/python
 # Beside the environment and not in it, and without what they ask for.
 .oracles/.installed: tests/oracles.txt constraints.txt | $(BIN)/python
 	rm -rf .oracles
-	$(PIP) --no-deps --target .oracles --requirement $<
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt \
+	  --no-deps --target .oracles --requirement $<
 	touch $@
 
-lock: ## constraints.txt from pyproject.toml, with the newest versions that fit together
-	$(PIP) uv
-	$(BIN)/uv pip compile --quiet --python-version 3.11 --all-extras --no-annotate --no-header \
-	  pyproject.toml --output-file constraints.txt
+lock: | $(BIN)/python ## constraints.txt and requirements.lock from pyproject.toml; UPGRADE=1 for newer versions
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install uv
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/python deploy/dependencies/make_lock.py $(if $(UPGRADE),--upgrade)
 
 clean:
 	rm -rf $(VENV) .peers .oracles .tools build dist demo-output deploy/flink/target

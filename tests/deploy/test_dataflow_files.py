@@ -124,7 +124,7 @@ def test_the_image_copies_files_that_exist():
 
 def test_the_image_has_the_beam_of_the_launcher():
     (beam,) = [words[0] for name, words in instructions() if words[0].startswith("BEAM=")]
-    locked = re.search(r"^apache-beam==(\S+)$", (ROOT / "constraints.txt").read_text(), re.M)[1]
+    locked = re.search(r"^apache-beam==(\S+) ", (ROOT / "requirements.lock").read_text(), re.M)[1]
     assert beam == f"BEAM={locked}"
     bases = [words[0] for name, words in instructions() if name == "FROM"]
     assert not [base for base in bases if base.endswith(":latest")]
