@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pairweave.pipelines.refresh.assembly import Assembled
 from pairweave.pipelines.refresh.file_ledger import Found
 from pairweave.transforms.storage import files
+
+if TYPE_CHECKING:
+    from pairweave.pipelines.refresh.assembly import Assembled
 
 Json = dict[str, Any]
 
 
 def measure(
     found: Found,
-    made: Sequence[Assembled],
+    made: "Sequence[Assembled]",
     counts: Sequence[Mapping[str, int]],
     *,
     before: int,

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output.write import encode_parquet
 from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
@@ -70,6 +69,9 @@ def write_file(table: str, name: str, rows: pa.Table, partition: Mapping[str, st
         rows: Its rows, without the columns of the partition.
         partition: Value of each of these columns.
     """
+    # It loads Beam, which a night without a change does not need.
+    from pairweave.transforms.output.write import encode_parquet
+
     data = encode_parquet(rows, f"refresh:{name}")
     sha256 = hashlib.sha256(data).hexdigest()
     folders = [f"{column}={partition[column]}" for column in PARTITIONS[name]]

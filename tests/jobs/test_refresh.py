@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -62,6 +64,26 @@ def test_a_night_without_a_change_writes_no_version(directory):
     assert "nothing has changed since night 1" in nightly.good_night(directory)
     assert "nothing has changed since night 1" in nightly.good_night(directory, "--full_check")
     assert runs.tree_digests(directory / "table") == before
+
+
+def test_a_night_without_a_change_loads_no_engine_and_no_aligner(directory):
+    words = ["refresh", "--config", "nightly.yaml", "--output", "table"]
+    code = (
+        "import sys; from pairweave.pipelines.cli import main; "
+        f"status = main({words}); "
+        "loaded = {'apache_beam', 'torch', 'pairweave.models.hmm.hmm'} & sys.modules.keys(); "
+        "print(status, loaded)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(runs.ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "0 set()"
 
 
 def test_a_new_file_adds_its_new_pairs_alone_in_one_version(directory):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 COMMAND = ("refresh", "--config", "nightly.yaml", "--output", "table", "--accept", "a test")
 NAMES = ("tagged", "provenance", "rejects", "files")
-STOPS = 12
+STOPS = 8
 """Moments at which a night is stopped between two writes, spread over all of its writes."""
 
 

@@ -1,0 +1,91 @@
+"""Tables of ``refresh`` in other people's readers, at every night."""
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from deltalake import DeltaTable
+
+from tests.makers import corpora, nightly
+
+pytestmark = pytest.mark.slow
+
+NIGHTS = 3
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Return a table whose nights have 20, 30 and 25 pairs."""
+    directory = tmp_path_factory.mktemp("readers")
+    of = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+    nightly.write_config(directory, of=of)
+    nightly.write_help(directory, "one", range(20))
+    nightly.good_night(directory)
+    nightly.write_help(directory, "two", range(20, 30))
+    nightly.good_night(directory)
+    nightly.write_help(directory, "one", range(5, 20))
+    nightly.good_night(directory)
+    return directory / "table" / "tagged"
+
+
+def expected(night):
+    """Return the source texts of a night, in order."""
+    numbers = [range(20), range(30), range(5, 30)][night]
+    return sorted(corpora.sentence(number)[0] for number in numbers)
+
+
+def files_of(table, night):
+    return DeltaTable(str(table), version=night).file_uris()
+
+
+@pytest.mark.parametrize("night", range(NIGHTS))
+def test_polars_reads_every_night(table, night):
+    polars = pytest.importorskip("polars")
+    found = polars.read_delta(str(table), version=night)
+    assert sorted(found["source"]) == expected(night)
+    assert set(found["kind"]) == {"plain"}
+
+
+@pytest.mark.parametrize("night", range(NIGHTS))
+def test_pandas_reads_every_night(table, night):
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.read_parquet(path) for path in files_of(table, night)]
+    found = pandas.concat(frames)
+    assert sorted(found["source"]) == expected(night)
+
+
+@pytest.mark.parametrize("night", range(NIGHTS))
+def test_duckdb_reads_every_night(table, night):
+    duckdb = pytest.importorskip("duckdb")
+    found = duckdb.execute(
+        "select source, source_lang, kind from read_parquet(?, hive_partitioning=true)",
+        [files_of(table, night)],
+    ).fetchall()
+    assert sorted(source for source, _, _ in found) == expected(night)
+    assert {tuple(others) for _, *others in found} == {("en", "plain")}
+
+
+def test_duckdb_reads_the_table_itself_where_its_extension_is_installed(table):
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+    try:
+        connection.execute("load delta")
+    except duckdb.Error as error:
+        pytest.skip(f"DuckDB's extension delta is not installed: {error}")
+    found = connection.execute(f"select source from delta_scan('{table}')").fetchall()
+    assert sorted(source for (source,) in found) == expected(2)
+
+
+@pytest.mark.parametrize("night", range(NIGHTS))
+def test_datasets_reads_every_night(table, night, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    found = datasets.load_dataset(
+        "parquet", data_files=files_of(table, night), cache_dir=str(tmp_path), split="train"
+    )
+    assert sorted(found["source"]) == expected(night)
+
+
+def test_the_rows_of_a_night_are_selected_by_its_number(table):
+    polars = pytest.importorskip("polars")
+    found = polars.scan_delta(str(table)).filter(polars.col("night") == 2).collect()
+    assert sorted(found["source"]) == sorted(corpora.sentence(n)[0] for n in range(20, 30))
