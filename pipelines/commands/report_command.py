@@ -7,8 +7,9 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run
+from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import receipts, run_files
+from pairweave.transforms.output import run_files
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
@@ -33,11 +34,11 @@ def render(directory: str) -> str:
         WorkerError: One of its files is missing or broken.
     """
     found = finished_run.open_manifest(directory)
-    written = receipts.read_receipts(directory, found["plan_sha256"], int(found["shards"]))
-    samples = run_samples.gather(directory, found, written)
+    sums = read_sums(directory, found)
+    samples = run_samples.gather(directory, found, sums)
     path = files.join(directory, run_files.RUN)
     run = run_files.read_json(path) if files.exists(path) else None
-    return report_page.render(found, written, samples, run)
+    return report_page.render(found, sums, samples, run)
 
 
 def write(path: str, page: str) -> None:

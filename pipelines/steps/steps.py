@@ -10,11 +10,14 @@ import pyarrow as pa
 from pairweave.models.aligner import AlignerReference
 from pairweave.models.similarity.idf import IdfReference
 from pairweave.transforms import schemas
+from pairweave.transforms.commit.checking import check_part, part_count
 from pairweave.transforms.commit.commit import commit_run
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output import receipts, run_files
+from pairweave.transforms.output.receipt_sums import ReceiptSums, add_sums
 from pairweave.transforms.output.run_files import WriteConfig
 from pairweave.transforms.output.write import ShardOutput, write_shard
+from pairweave.transforms.planning.packed_units import NO_UNITS, pack_units, unpack_units
 from pairweave.transforms.reading.damaged_characters import count_characters
 from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import sample_rows
@@ -23,7 +26,37 @@ from pairweave.transforms.storage import files
 from pairweave.transforms.units import ReadLimits, Unit
 
 Receipts = beam.PCollection[str]
+Sums = beam.PCollection[ReceiptSums]
 Samples = beam.PCollection[tuple[int, Iterable[pa.Table]]]
+
+
+UNITS_AT_ONCE = 16
+"""Units of a large plan that one worker reads: the rows that it splits for the shuffle are more."""
+
+MANY_UNITS = 1_024
+"""Units from which on a plan is large."""
+
+
+class DistributeUnits(beam.PTransform[beam.pvalue.PBegin, beam.PCollection[Unit | None]]):
+    """Gives workers the units of a plan, and None once.
+
+    A graph holds its units. Those of a large plan are packed, a few at a time: 15,000 units are
+    16 MB in a graph otherwise, and 2 MB when packed.
+    """
+
+    def __init__(self, units: tuple[Unit, ...]) -> None:
+        super().__init__()
+        self._units = units
+
+    def expand(self, pipeline: beam.pvalue.PBegin) -> beam.PCollection[Unit | None]:
+        """Create the elements in the graph and spread them."""
+        if len(self._units) < MANY_UNITS:
+            return pipeline | "Units" >> beam.Create([None, *self._units], reshuffle=True)
+        starts = range(0, len(self._units), UNITS_AT_ONCE)
+        packed = [pack_units(self._units[start : start + UNITS_AT_ONCE]) for start in starts]
+        elements = pipeline | "Units" >> beam.Create([NO_UNITS, *packed], reshuffle=True)
+        unpack = beam.FlatMap(unpack_units).with_output_types(Unit | None)
+        return elements | "Unpack" >> unpack
 
 
 class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
@@ -41,7 +74,7 @@ class ReadUnits(beam.PTransform[beam.pvalue.PBegin, Batches]):
 
     def expand(self, pipeline: beam.pvalue.PBegin) -> Batches:
         """Distribute the units to the workers and read them."""
-        units = pipeline | "Units" >> beam.Create([None, *self._units], reshuffle=True)
+        units = pipeline | "Units" >> DistributeUnits(self._units)
         return units | "Read" >> beam.FlatMap(self._read).with_output_types(pa.RecordBatch)
 
 
@@ -159,35 +192,81 @@ def _write_with_model(
 
 
 class Commit(beam.PTransform[Receipts, Receipts]):
-    """Commits the run after every receipt is written, unless shards are left for later."""
+    """Commits the run after every receipt is written, unless shards are left for later.
+
+    One worker checks a small run. Of a large one several workers check parts first, and the last
+    one adds these up: it would have to read all receipts and files.
+    """
 
     def __init__(
         self, config: WriteConfig, extra_files: dict[str, bytes], *, allow_empty: bool
     ) -> None:
         super().__init__()
         self._output = config.output
+        self._parts = 1 if config.partial else part_count(config.shards)
         self._commit = functools.partial(_commit, extra_files=extra_files, allow_empty=allow_empty)
         if config.partial:
             self._commit = functools.partial(_commit_later)
 
     def expand(self, receipts: Receipts) -> Receipts:
         """Wait for all receipts, then write the card and the manifest."""
-        return (
-            receipts.pipeline
-            | "Once" >> beam.Create([self._output])
-            | "Manifest" >> beam.Map(self._commit, receipts=beam.pvalue.AsList(receipts))
-        )
+        once = receipts.pipeline | "Once" >> beam.Create([self._output])
+        if self._parts == 1:
+            return once | "Manifest" >> beam.Map(
+                self._commit, waited_for=beam.pvalue.AsList(receipts)
+            )
+        sums = beam.pvalue.AsSingleton(receipts | "Check" >> _CheckParts(self._output, self._parts))
+        return once | "Manifest" >> beam.Map(self._commit, sums=sums)
+
+
+class _CheckParts(beam.PTransform[Receipts, Sums]):
+    """Turns the receipts of a run, when all are written, into their sums, in one element."""
+
+    def __init__(self, output: str, parts: int) -> None:
+        super().__init__()
+        self._parts = parts
+        self._check = functools.partial(_check, output=output, parts=parts)
+
+    def expand(self, receipts: Receipts) -> Sums:
+        """Check each part, and add up in a tree."""
+        written = beam.pvalue.AsSingleton(receipts | "Written" >> beam.combiners.Count.Globally())
+        numbers = receipts.pipeline | "Parts" >> beam.Create(range(self._parts), reshuffle=True)
+        checked = numbers | "Check" >> beam.Map(self._check, waited_for=written)
+        add_up = beam.CombineGlobally(_AddUp()).without_defaults()  # type: ignore[no-untyped-call]
+        return checked | "AddUp" >> add_up.with_output_types(ReceiptSums)
+
+
+def _check(part: int, waited_for: int, output: str, parts: int) -> ReceiptSums:  # noqa: ARG001
+    return check_part(output, part, parts)
+
+
+class _AddUp(beam.CombineFn):
+    """Adds the sums of parts, in any order; what is held is one sum."""
+
+    def create_accumulator(self) -> list[ReceiptSums]:
+        return []
+
+    def add_input(self, accumulator: list[ReceiptSums], part: ReceiptSums) -> list[ReceiptSums]:
+        return [add_sums([*accumulator, part])]
+
+    def merge_accumulators(self, accumulators: Iterable[list[ReceiptSums]]) -> list[ReceiptSums]:
+        parts = [part for held in accumulators for part in held]
+        return [add_sums(parts)] if parts else []
+
+    def extract_output(self, accumulator: list[ReceiptSums]) -> ReceiptSums:
+        return add_sums(accumulator)
 
 
 def _commit(
     output: str,
     extra_files: dict[str, bytes],
     allow_empty: bool,  # noqa: FBT001 - passed by name
-    receipts: list[str],  # noqa: ARG001 - what the step waits for
+    waited_for: list[str] | None = None,  # noqa: ARG001
+    sums: ReceiptSums | None = None,
 ) -> str:
-    commit_run(output, extra_files, allow_empty=allow_empty)
+    commit_run(output, extra_files, allow_empty=allow_empty, sums=sums)
     return files.join(output, run_files.MANIFEST)
 
 
-def _commit_later(output: str, receipts: list[str]) -> str:  # noqa: ARG001 - as `_commit`
+def _commit_later(output: str, waited_for: list[str]) -> str:  # noqa: ARG001 - as `_commit`
     return files.join(output, run_files.PLAN)

@@ -1,27 +1,24 @@
 """The end of a run: everything is checked and counted, and the manifest is written last."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 from pairweave.transforms.commit import dataset_card
-from pairweave.transforms.commit.manifest import check_conservation, count_reasons, make_manifest
+from pairweave.transforms.commit.checking import check_part
+from pairweave.transforms.commit.manifest import check_conservation, make_manifest
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import aligned_by, attempt_marks
+from pairweave.transforms.output import attempt_marks
 from pairweave.transforms.output.band_edges import BandEdge, edge_notices
 from pairweave.transforms.output.exchanged_sides import ExchangedSides, exchanged_notices
-from pairweave.transforms.output.receipts import read_receipts, read_unit_receipt
+from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import (
     CARD,
     DATA,
-    FIT,
     MANIFEST,
     PLAN,
     RECEIPTS,
     REJECTS,
     Json,
-    check_file,
     file_entry,
-    plan_digest,
     read_json,
     to_json,
 )
@@ -31,13 +28,20 @@ from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files, hashed_files
 
 
-def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bool = False) -> Json:
+def commit_run(
+    output: str,
+    extra_files: Mapping[str, bytes],
+    *,
+    allow_empty: bool = False,
+    sums: ReceiptSums | None = None,
+) -> Json:
     """Check that nothing was lost, then write the card, the report and, last, the manifest.
 
     Args:
         output: The run's directory, whose shards are all written.
         extra_files: Further files to write, by name.
         allow_empty: Whether a run may end with no pair kept.
+        sums: The sums of all parts of the run, if they were checked already.
 
     Returns:
         The manifest.
@@ -46,11 +50,11 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
         ConfigError: No pair was kept and that is not allowed.
     """
-    manifest, receipts = summarize(output)
+    manifest, sums = summarize(output, sums)
     kept = manifest["rows"]["kept"]
     if not kept and not allow_empty:
         raise ConfigError(
-            f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(receipts)}); see the "
+            f"no pair of {manifest['rows']['read']} was kept ({_reasons_text(sums)}); see the "
             f"files under {files.join(output, REJECTS)}, or give --allow_empty"
         )
     # Where no pair passed the screen, or the rules of `filter`, there was nothing to fit on.
@@ -58,50 +62,54 @@ def commit_run(output: str, extra_files: Mapping[str, bytes], *, allow_empty: bo
     for model in read_json(files.join(output, PLAN)).get("models", []):
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
-    samples = run_samples.gather(output, manifest, receipts)
+    samples = run_samples.gather(output, manifest, sums)
     card = dataset_card.render(manifest, samples.kept[0] if samples.kept else None)
     for name, data in sorted({**extra_files, CARD: card.encode()}.items()):
         _add_file(output, manifest, name, data)
-    page = report_page.render(manifest, receipts, samples)
+    page = report_page.render(manifest, sums, samples)
     _add_file(output, manifest, report_page.REPORT, page.encode())
     write_manifest(output, manifest)
     return manifest
 
 
-def summarize(output: str) -> tuple[Json, list[Json]]:
+def summarize(output: str, sums: ReceiptSums | None = None) -> tuple[Json, ReceiptSums]:
     """Check that no pair and no file of a run's shards was lost.
 
+    Args:
+        output: The run's directory.
+        sums: The sums of all parts of the run, if they were checked already.
+
     Returns:
-        The part of the manifest that follows from the shards, and their receipts.
+        The part of the manifest that follows from the shards, and the sums of their receipts.
 
     Raises:
         WorkerError: A receipt or file is missing or differs, or pairs do not add up.
     """
     plan = read_json(files.join(output, PLAN))
-    digest = plan_digest(plan)
-    fits = plan["job"] == FIT
-    receipts = read_receipts(output, digest, int(plan["shards"]), rejects_only=fits)
-    units = [int(unit["index"]) for unit in plan["units"]]
-    read = {unit: read_unit_receipt(output, digest, unit) for unit in units}
-    check_conservation(plan, {unit: int(found["rows"]) for unit, found in read.items()}, receipts)
-    aligned_by.check(plan["configuration"], receipts)
-    manifest = make_manifest(plan, receipts)
+    sums = check_part(output) if sums is None else sums
+    check_conservation(plan, sums)
+    manifest = make_manifest(plan, sums)
+    manifest["notices"] = [*manifest["notices"], *_unit_notices(plan["units"], sums.read)]
+    return manifest, sums
+
+
+def _unit_notices(units: list[Json], read: Mapping[int, Json]) -> list[str]:
+    """Return notices on what the receipts of units say."""
     characters = {unit: found.get("characters", {}) for unit, found in read.items()}
-    notices = [str(notice) for notice in character_notices(plan["units"], characters)]
     edges = {
         unit: BandEdge(*found["band_edge"]) for unit, found in read.items() if "band_edge" in found
     }
-    notices += [str(notice) for notice in edge_notices(plan["units"], edges)]
     exchanged = {
         unit: ExchangedSides(*said["exchanged_sides"])
         for unit, said in read.items()
         if "exchanged_sides" in said
     }
-    notices += [str(notice) for notice in exchanged_notices(plan["units"], exchanged)]
-    manifest["notices"] = [*manifest["notices"], *notices]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        list(pool.map(lambda entry: check_file(output, entry), manifest["files"]))
-    return manifest, receipts
+    notices = [
+        *character_notices(units, characters),
+        *edge_notices(units, edges),
+        *exchanged_notices(units, exchanged),
+    ]
+    return [str(notice) for notice in notices]
 
 
 def write_manifest(output: str, manifest: Json) -> None:
@@ -120,8 +128,8 @@ def _add_file(output: str, manifest: Json, name: str, data: bytes) -> None:
     manifest["files"].sort(key=lambda entry: entry["name"])
 
 
-def _reasons_text(receipts: list[Json]) -> str:
-    reasons = sorted(count_reasons(receipts).items())
+def _reasons_text(sums: ReceiptSums) -> str:
+    reasons = sorted(sums.reasons.items())
     return ", ".join(f"{reason} {rows}" for reason, rows in reasons)
 
 

@@ -1,10 +1,10 @@
 """The content of a run's manifest, from its plan and its receipts."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
@@ -12,64 +12,45 @@ from pairweave.transforms.suggestions import span_lengths
 from pairweave.transforms.tags import tag_profile
 
 
-def check_conservation(plan: Json, read_rows: Mapping[int, int], receipts: Sequence[Json]) -> None:
+def check_conservation(plan: Json, sums: ReceiptSums) -> None:
     """Check read = kept + rejected, for each unit and in total.
 
     Args:
         plan: The run's plan.
-        read_rows: Rows that were read of each unit, by its number.
-        receipts: The receipts of all shards.
+        sums: The sums of all receipts.
 
     Raises:
         WorkerError: A pair was lost or occurs twice.
     """
-    arrived: Counter[int] = Counter()
-    for receipt in receipts:
-        for unit, kept, rejected in receipt["units"]:
-            arrived[unit] += kept + rejected
+    arrived = sums.units.sum(axis=1)
     total = 0
     for unit in plan["units"]:
         number = int(unit["index"])
-        read = read_rows[number]
+        read = int(sums.read[number]["rows"])
         total += read
         if not is_as_planned(unit, read) or read != arrived[number]:
             raise WorkerError(
                 f"unit {number} ({unit['file']}): {unit['rows']} rows planned, {read} read, "
                 f"{arrived[number]} kept or rejected"
             )
-    rows = sum(receipt["rows"] for receipt in receipts)
-    kept = sum(receipt["kept"] for receipt in receipts)
-    rejected = sum(item["rows"] for receipt in receipts for item in receipt["rejected"])
-    if not total == rows == kept + rejected:
-        raise WorkerError(f"{total} rows read, {rows} in shards, {kept} kept, {rejected} rejected")
+    rejected = sums.rejected.total()
+    if not total == sums.rows == sums.kept + rejected:
+        raise WorkerError(
+            f"{total} rows read, {sums.rows} in shards, {sums.kept} kept, {rejected} rejected"
+        )
 
 
-def count_reasons(receipts: Sequence[Json]) -> Counter[str]:
-    """Return how many pairs were rejected for each reason."""
-    reasons: Counter[str] = Counter()
-    for receipt in receipts:
-        for item in receipt["rejected"]:
-            reasons[item["reason"]] += item["rows"]
-    return reasons
-
-
-def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
-    """Return the part of the manifest that follows from the plan and the shards' receipts."""
-    counts: Counter[str] = Counter()
+def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
+    """Return the part of the manifest that follows from the plan and the receipts."""
+    counts = sums.counts
     corpora: dict[str, Json] = {}
-    for receipt in receipts:
-        counts.update(receipt["counts"])
-        for name, rows in receipt["kept_by_corpus"].items():
-            entry = corpora.setdefault(name, {"kept": 0, "rejected": {}})
-            entry["kept"] += rows
-        for item in receipt["rejected"]:
-            entry = corpora.setdefault(item["corpus"], {"kept": 0, "rejected": {}})
-            rejected = entry["rejected"]
-            rejected[item["reason"]] = rejected.get(item["reason"], 0) + item["rows"]
-    kept = sum(receipt["kept"] for receipt in receipts)
-    read = sum(receipt["rows"] for receipt in receipts)
-    reasons = count_reasons(receipts)
-    models = aligned_by.shards_by_model(receipts)
+    for name, rows in sums.kept_by_corpus.items():
+        corpora.setdefault(name, {"kept": 0, "rejected": {}})["kept"] += rows
+    for (name, _, reason), rows in sums.rejected.items():
+        rejected = corpora.setdefault(name, {"kept": 0, "rejected": {}})["rejected"]
+        rejected[reason] = rejected.get(reason, 0) + rows
+    reasons = sums.reasons
+    models = aligned_by.shards_by_model(sums.shards)
     golden = {}
     if "golden" in plan:
         distances = span_lengths.compare(plan["golden"], counts)
@@ -90,12 +71,12 @@ def make_manifest(plan: Json, receipts: Sequence[Json]) -> Json:
             for corpus in plan["corpora"]
         },
         "inputs": plan["inputs"],
-        "notices": [*plan["notices"], *rejection_notices(plan, receipts)],
-        "rows": {"read": read, "kept": kept, "rejected": sum(reasons.values())},
+        "notices": [*plan["notices"], *rejection_notices(plan, sums)],
+        "rows": {"read": sums.rows, "kept": sums.kept, "rejected": reasons.total()},
         "rejected": dict(reasons),
         "counts": dict(counts),
         **profile,
         "shards": plan["shards"],
-        "files": [entry for receipt in receipts for entry in receipt["files"]],
+        "files": list(sums.files),
         **({"aligned_by": models} if models else {}),
     }

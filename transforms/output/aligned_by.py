@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.output.receipt_sums import ShardFacts
 
 
-def check(configuration: Mapping[str, Any], receipts: Iterable[Mapping[str, Any]]) -> None:
+def check(configuration: Mapping[str, Any], shards: Iterable[ShardFacts]) -> None:
     """Check that the model of the plan aligned every shard; with ``watch_model``, accept any model.
 
     Raises:
@@ -14,22 +15,22 @@ def check(configuration: Mapping[str, Any], receipts: Iterable[Mapping[str, Any]
     """
     planned = configuration.get("model")
     watched = configuration.get("watch_model", False)
-    for receipt in receipts:
-        found = receipt.get("model")
+    for shard in shards:
+        found = shard.model
         if found is None and configuration.get("aligner") != "encoder":
             continue
         if found is None or not (watched or found == planned):
             raise WorkerError(
-                f"shard {receipt['shard']}: expected the model "
+                f"shard {shard.shard}: expected the model "
                 f"{'to be recorded' if watched else planned}, found {found or 'none'}; delete the "
                 "shard's receipt and run again"
             )
 
 
-def shards_by_model(receipts: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+def shards_by_model(shards: Iterable[ShardFacts]) -> dict[str, list[int]]:
     """Return the shards that each model aligned, by digest; empty if receipts name no models."""
-    shards: dict[str, list[int]] = {}
-    for receipt in receipts:
-        if "model" in receipt:
-            shards.setdefault(receipt["model"], []).append(receipt["shard"])
-    return shards
+    found: dict[str, list[int]] = {}
+    for shard in shards:
+        if shard.model is not None:
+            found.setdefault(shard.model, []).append(shard.shard)
+    return found

@@ -5,6 +5,7 @@ from typing import Any
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output.run_files import data_name, rejects_name
+from pairweave.transforms.output.unit_counts import unpack_reasons, unpack_units
 
 
 def check_shard(
@@ -31,10 +32,16 @@ def check_shard(
     numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
     for name in ("kept_by_corpus", "counts"):
         numbers = numbers and _counts(receipt.get(name))
-    if not (numbers and _rejected(receipt.get("rejected")) and _units(receipt.get("units"))):
+    if not (numbers and _rejected(receipt.get("rejected"))):
         raise WorkerError("some of its counts are missing or invalid")
-    if not _unit_reasons(receipt.get("unit_reasons", [])):
-        raise WorkerError("its reject reasons of each unit are invalid")
+    try:
+        units = unpack_units(receipt.get("units"))
+    except WorkerError as error:
+        raise WorkerError(f"some of its counts are missing or invalid: {error}") from error
+    try:
+        unpack_reasons(receipt.get("unit_reasons", []))
+    except WorkerError as error:
+        raise WorkerError(f"its reject reasons of each unit are invalid: {error}") from error
     names = [data_name(shard, shards), rejects_name(shard, shards)]
     names = names[1:] if rejects_only else names
     if not _files(receipt.get("files"), names):
@@ -43,8 +50,8 @@ def check_shard(
     sums = [
         (receipt["rows"], kept + rejected),
         (sum(receipt["kept_by_corpus"].values()), kept),
-        (sum(unit[1] for unit in receipt["units"]), kept),
-        (sum(unit[2] for unit in receipt["units"]), rejected),
+        (int(units[:, 1].sum()), kept),
+        (int(units[:, 2].sum()), rejected),
         (receipt["files"][-1]["rows"], rejected),
     ]
     if any(one != other for one, other in sums):
@@ -90,22 +97,6 @@ def _rejected(value: object) -> bool:
         isinstance(item, dict)
         and _is_number(item.get("rows"))
         and all(isinstance(item.get(name), str) for name in ("corpus", "stage", "reason"))
-        for item in value
-    )
-
-
-def _units(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, list) and len(item) == 3 and _all_numbers(item) for item in value
-    )
-
-
-def _unit_reasons(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, list)
-        and len(item) == 3
-        and _all_numbers([item[0], item[2]])
-        and isinstance(item[1], str)
         for item in value
     )
 

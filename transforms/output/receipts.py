@@ -1,7 +1,8 @@
 """The receipts in a run's directory: a rerun uses them to find finished units and shards."""
 
+import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -22,8 +23,15 @@ from pairweave.transforms.output.run_files import (
     to_json,
     unit_receipt_name,
 )
+from pairweave.transforms.output.unit_counts import pack_reasons, pack_units
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
+
+REQUESTS = 16
+"""Receipts that are read at once: each is a request to a store, and takes as long as it takes."""
+
+CHECKS = 8
+"""Files that are read at once to be checked; each is in memory as a whole."""
 
 
 def finished_shards(
@@ -43,7 +51,7 @@ def finished_shards(
         for shard in range(shards)
         if shard_receipt_name(shard, shards).rpartition("/")[2] in present
     ]
-    with ThreadPoolExecutor(max_workers=8) as pool:
+    with ThreadPoolExecutor(max_workers=CHECKS) as pool:
         whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards, rejects_only), names)
         return frozenset(shard for shard, good in zip(names, whole, strict=True) if good)
 
@@ -80,8 +88,8 @@ def write_shard_receipt(
         "kept": kept.num_rows,
         "kept_by_corpus": _count(kept, "corpus"),
         "rejected": _count_reasons(rejected),
-        "units": _count_units(kept, rejected),
-        "unit_reasons": _count_unit_reasons(rejected),
+        "units": pack_units(_count_units(kept, rejected)),
+        "unit_reasons": pack_reasons(_count_unit_reasons(rejected)),
         "counts": counts,
         "files": written,
     }
@@ -136,18 +144,18 @@ def unread_units(output: str, plan: str, units: int) -> frozenset[int]:
     """
     planned = _planned_units(output)
     present = set(files.list_names(files.join(output, RECEIPTS)))
-    unread = set()
-    for unit in range(units):
-        name = unit_receipt_name(unit)
-        if name.rpartition("/")[2] not in present:
-            unread.add(unit)
-            continue
+
+    def is_unread(unit: int) -> bool:
+        if unit_receipt_name(unit).rpartition("/")[2] not in present:
+            return True
         try:
-            if not is_as_planned(planned[unit], read_rows(output, plan, unit)):
-                unread.add(unit)
+            return not is_as_planned(planned[unit], read_rows(output, plan, unit))
         except WorkerError:
-            unread.add(unit)
-    return frozenset(unread)
+            return True
+
+    with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
+        unread = pool.map(is_unread, range(units))
+        return frozenset(unit for unit, marked in enumerate(unread) if marked)
 
 
 def is_as_planned(unit: Json, rows: int) -> bool:
@@ -167,22 +175,36 @@ def _planned_units(output: str) -> dict[int, Json]:
     return {int(unit["index"]): unit for unit in units}
 
 
-def read_receipts(output: str, plan: str, shards: int, *, rejects_only: bool = False) -> list[Json]:
-    """Return the receipts of a run's shards, in order.
+def read_receipts(
+    output: str, plan: str, shards: int, which: Iterable[int], *, rejects_only: bool = False
+) -> list[Json]:
+    """Return the receipts of some of a run's shards, in order.
 
     Args:
         output: The run's directory.
         plan: Digest of its plan.
         shards: Number of its shards.
+        which: Numbers of the wanted ones.
         rejects_only: Whether the job writes only rejects.
 
     Raises:
         WorkerError: A receipt is missing, belongs to another run, or is invalid.
     """
-    return [
-        _shard_receipt(output, plan, shard, shards, rejects_only=rejects_only)
-        for shard in range(shards)
-    ]
+    with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
+        read = functools.partial(_shard_receipt, output, plan, rejects_only=rejects_only)
+        return list(pool.map(lambda shard: read(shard, shards), which))
+
+
+def read_unit_receipts(output: str, plan: str, units: Iterable[int]) -> dict[int, Json]:
+    """Return the receipts of some units, by their number.
+
+    Raises:
+        WorkerError: See `read_unit_receipt`.
+    """
+    wanted = list(units)
+    with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
+        found = pool.map(lambda unit: read_unit_receipt(output, plan, unit), wanted)
+        return dict(zip(wanted, found, strict=True))
 
 
 def _shard_receipt(
@@ -234,11 +256,11 @@ def _count_reasons(rejected: pa.Table) -> list[dict[str, object]]:
     return [{**dict(zip(names, key, strict=True)), "rows": counter[key]} for key in sorted(counter)]
 
 
-def _count_unit_reasons(rejected: pa.Table) -> list[list[object]]:
-    """Count rejected rows as [unit, reason, rejected], for each unit and reason."""
+def _count_unit_reasons(rejected: pa.Table) -> list[tuple[int, str, int]]:
+    """Count rejected rows as (unit, reason, rejected), for each unit and reason."""
     reasons = rejected.column("reason").cast(pa.string()).to_pylist()
     counter = Counter(zip(rejected.column("unit").to_pylist(), reasons, strict=True))
-    return [[*key, counter[key]] for key in sorted(counter)]
+    return [(*key, counter[key]) for key in sorted(counter)]
 
 
 def _count_units(kept: pa.Table, rejected: pa.Table) -> list[list[int]]:

@@ -5,11 +5,11 @@ committed report depends on the run's files only, so it is the same on every eng
 in ``templates/``; this module gathers its content.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.links import aligner_agreement
+from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
     border_rows,
@@ -32,14 +32,12 @@ Rows = list[dict[str, Any]]
 """Rows of a table: values by the name of their column."""
 
 
-def render(
-    manifest: Json, receipts: Sequence[Json], samples: Samples, run: Json | None = None
-) -> str:
+def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None = None) -> str:
     """Render a run's report.
 
     Args:
         manifest: The run's manifest; whether it names the report itself makes no difference.
-        receipts: The receipts of its shards, in order.
+        sums: The sums of its receipts.
         samples: Rows to look at.
         run: What ``_run.json`` says, if times and speeds are to be shown.
 
@@ -53,10 +51,10 @@ def render(
         "page.html.j2",
         **shown,
         languages=sorted({_languages(corpus) for corpus in manifest["corpora"].values()}),
-        sizes=[receipt["rows"] for receipt in receipts],
+        sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
         corpora=_corpora(manifest["corpora"]),
-        reasons=_reasons(manifest, receipts),
+        reasons=_reasons(manifest, sums),
         reasons_by_corpus=_reasons_by_corpus(manifest),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
         counts=counts,
@@ -113,11 +111,8 @@ def _ordered_reasons(manifest: Json) -> list[tuple[str, int]]:
     return sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0]))
 
 
-def _reasons(manifest: Json, receipts: Sequence[Json]) -> Rows:
-    stages: dict[str, set[str]] = defaultdict(set)
-    for receipt in receipts:
-        for item in receipt["rejected"]:
-            stages[item["reason"]].add(item["stage"])
+def _reasons(manifest: Json, sums: ReceiptSums) -> Rows:
+    stages = sums.stages
     ordered = _ordered_reasons(manifest)
     return [
         {

@@ -1,9 +1,12 @@
 """Notices about files, and parts of files, of which more than half was rejected."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject
 
 Json = dict[str, Any]
@@ -18,18 +21,18 @@ _OF_THE_INPUT = (
 _ADVICE = "look at its format and at the options that name its fields"
 
 
-def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
+def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
     """Return notices on files, or units of files, with more than half of their pairs rejected.
 
     Args:
         plan: The run's plan.
-        receipts: The receipts of all shards.
+        sums: The sums of all receipts.
 
     Returns:
         A sentence for each, with the most frequent reason, in the plan's order.
     """
-    reasons = _reasons_by_unit(receipts)
-    arrived = _arrived(receipts)
+    reasons = _reasons_by_unit(sums)
+    arrived = sums.units.sum(axis=1).tolist()
     by_file: dict[str, list[Json]] = {}
     for unit in plan["units"]:
         by_file.setdefault(unit["file"], []).append(unit)
@@ -51,25 +54,16 @@ def rejection_notices(plan: Json, receipts: Sequence[Json]) -> list[str]:
     return notices
 
 
-def _reasons_by_unit(receipts: Iterable[Json]) -> dict[int, Counter[str]]:
+def _reasons_by_unit(sums: ReceiptSums) -> dict[int, Counter[str]]:
     found: dict[int, Counter[str]] = {}
-    for receipt in receipts:
-        for unit, reason, rows in receipt.get("unit_reasons", []):
-            found.setdefault(unit, Counter())[reason] += rows
-    return found
-
-
-def _arrived(receipts: Iterable[Json]) -> Counter[int]:
-    """Return how many rows each unit had in the end."""
-    found: Counter[int] = Counter()
-    for receipt in receipts:
-        for unit, kept, rejected in receipt.get("units", []):
-            found[unit] += kept + rejected
+    for reason, column in sums.unit_reasons.items():
+        for unit in np.flatnonzero(column).tolist():
+            found.setdefault(unit, Counter())[reason] = int(column[unit])
     return found
 
 
 def _notice(
-    name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Counter[int]
+    name: str, units: Sequence[Json], reasons: dict[int, Counter[str]], arrived: Sequence[int]
 ) -> str | None:
     # The plan gives no more than the lines of documents, or the rows of their table.
     rows = sum(arrived[unit["index"]] if unit.get("aligned") else unit["rows"] for unit in units)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
+from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.report.border_samples import border_samples
 from pairweave.transforms.storage import files
@@ -46,28 +47,28 @@ class Samples:
 
 
 def gather(
-    output: str, manifest: Json, receipts: Sequence[Json], kept: int = 12, each_reason: int = 3
+    output: str, manifest: Json, sums: ReceiptSums, kept: int = 12, each_reason: int = 3
 ) -> Samples:
     """Read a report's samples.
 
     Args:
         output: The run's directory, whose shards are all written.
         manifest: Its manifest, or the draft of it.
-        receipts: The receipts of its shards, in order.
+        sums: The sums of its receipts.
         kept: Most kept rows, of different pairs.
         each_reason: Most rejected rows for each reason.
 
     Raises:
         WorkerError: A shard cannot be read.
     """
-    rejected = _rejected(output, manifest["shards"], receipts, each_reason)
-    borders = _borders(output, manifest, receipts) if manifest["job"] == FILTER else ()
+    rejected = _rejected(output, manifest["shards"], sums, each_reason)
+    borders = _borders(output, manifest, sums) if manifest["job"] == FILTER else ()
     return Samples(first_kept(output, manifest, kept), rejected, borders)
 
 
-def _borders(output: str, manifest: Json, receipts: Sequence[Json]) -> Sequence[Json]:
+def _borders(output: str, manifest: Json, sums: ReceiptSums) -> Sequence[Json]:
     data = [_read(output, name, None) for name in _filled_shards(manifest)[:MAX_SHARDS]]
-    names = [rejects_name(n, manifest["shards"]) for n in sorted(_covering_shards(receipts))]
+    names = [rejects_name(n, manifest["shards"]) for n in sorted(_covering_shards(sums))]
     rejects = [_read(output, name, None) for name in names]
     return border_samples(manifest["configuration"], data, rejects)
 
@@ -175,10 +176,10 @@ def _filled_shards(manifest: Json) -> list[str]:
 
 
 def _rejected(
-    output: str, shards: int, receipts: Sequence[Json], each_reason: int
+    output: str, shards: int, sums: ReceiptSums, each_reason: int
 ) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
-    for shard in sorted(_covering_shards(receipts)):
+    for shard in sorted(_covering_shards(sums)):
         name = rejects_name(shard, shards)
         reasons = _read(output, name, ["reason"]).column("reason").to_pylist()
         wanted: list[int] = []
@@ -193,13 +194,9 @@ def _rejected(
     return dict(sorted(found.items()))
 
 
-def _covering_shards(receipts: Sequence[Json]) -> list[int]:
+def _covering_shards(sums: ReceiptSums) -> list[int]:
     """Return up to three shards with rejects, each with the most reasons not yet among them."""
-    reasons = {
-        receipt["shard"]: {item["reason"] for item in receipt["rejected"]}
-        for receipt in receipts
-        if receipt["rejected"]
-    }
+    reasons = {shard.shard: shard.reasons for shard in sums.shards if shard.reasons}
     chosen: list[int] = []
     covered: set[str] = set()
     while len(chosen) < MAX_SHARDS and reasons:

@@ -4,16 +4,14 @@ import pytest
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output import aligned_by
+from pairweave.transforms.output.receipt_sums import ShardFacts
 
 PLANNED = {"aligner": "encoder", "model": "abc"}
 WATCHED = {**PLANNED, "watch_model": True}
 
 
-def receipts(*models):
-    return [
-        {"shard": shard} | ({} if model is None else {"model": model})
-        for shard, model in enumerate(models)
-    ]
+def shards(*models):
+    return [ShardFacts(shard, 1, frozenset(), model) for shard, model in enumerate(models)]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +24,7 @@ def receipts(*models):
     ],
 )
 def test_shards_of_the_planned_model_pass(configuration, models):
-    aligned_by.check(configuration, receipts(*models))
+    aligned_by.check(configuration, shards(*models))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +42,8 @@ def test_shards_of_the_planned_model_pass(configuration, models):
 )
 def test_a_shard_of_another_model_is_an_error(configuration, models, message):
     with pytest.raises(WorkerError, match=message):
-        aligned_by.check(configuration, receipts(*models))
+        aligned_by.check(configuration, shards(*models))
 
 
 def test_shards_are_listed_by_model():
-    assert aligned_by.shards_by_model(receipts("b", "a", "b", None)) == {"b": [0, 2], "a": [1]}
+    assert aligned_by.shards_by_model(shards("b", "a", "b", None)) == {"b": [0, 2], "a": [1]}

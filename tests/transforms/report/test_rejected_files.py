@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pairweave.pipelines import cli
+from pairweave.transforms.output.receipt_sums import sum_receipts
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.report.rejected_files import rejection_notices
 from pairweave.transforms.screen import ScreenReject
@@ -55,37 +56,45 @@ def plan(*units):
     }
 
 
-def receipt(*reasons):
-    return {"unit_reasons": [list(reason) for reason in reasons]}
+def sums(*reasons, units=30, kept=()):
+    """Return what receipts add up to that reject so many rows of a unit for a reason."""
+    receipt = {
+        **dict.fromkeys(("shard", "rows", "kept"), 0),
+        "kept_by_corpus": {},
+        "counts": {},
+        "rejected": [],
+        "files": [],
+        "units": list(kept),
+        "unit_reasons": list(map(list, reasons)),
+    }
+    return sum_receipts([receipt], units)
 
 
 def test_a_part_of_a_file_is_named_where_the_whole_file_is_not():
     files = plan(("a", 1, 100), ("a", 101, 100), ("a", 201, 100))
     found = rejection_notices(
         files,
-        [receipt((1, "too_long", 30), (1, "duplicate", 20)), receipt((1, "duplicate", 20))],
+        sums((1, "too_long", 30), (1, "duplicate", 20), (1, "duplicate", 20)),
     )
     assert found == ["a, lines 101 to 200: 70 of 100 pairs were rejected, 40 as duplicate"]
 
 
 @pytest.mark.parametrize(("rejected", "notices"), [(50, 0), (51, 1)])
 def test_more_than_half_must_be_rejected(rejected, notices):
-    found = rejection_notices(plan(("a", 1, 100)), [receipt((0, "too_long", rejected))])
+    found = rejection_notices(plan(("a", 1, 100)), sums((0, "too_long", rejected)))
     assert len(found) == notices
 
 
 @pytest.mark.parametrize(("kept", "said"), [(31, []), (29, ["a: 30 of 59 pairs were rejected"])])
 def test_pairs_out_of_documents_are_counted_and_not_their_lines(kept, said):
     documents = {"units": [{"index": 0, "file": "a", "line": 1, "rows": 100, "aligned": True}]}
-    found = rejection_notices(
-        documents, [{"unit_reasons": [[0, "unaligned", 30]], "units": [[0, kept, 30]]}]
-    )
+    found = rejection_notices(documents, sums((0, "unaligned", 30), kept=[[0, kept, 30]]))
     assert [notice.partition(",")[0] for notice in found] == said
 
 
 def test_of_many_bad_files_some_are_named_and_the_rest_counted():
     files = plan(*((f"f{number}", 1, 1) for number in range(30)))
-    found = rejection_notices(files, [receipt(*((n, "too_long", 1) for n in range(30)))])
+    found = rejection_notices(files, sums(*((n, "too_long", 1) for n in range(30))))
     assert len(found) == 21
     assert found[-1].startswith("10 more files")
 

@@ -1,3 +1,4 @@
+import dataclasses
 import hashlib
 import html.parser
 import re
@@ -7,9 +8,11 @@ import jinja2
 import pytest
 
 from pairweave.pipelines.commands import report_command as command
+from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.output import receipts, run_files
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.receipt_sums import ShardFacts, no_sums
 from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples, templating
 from pairweave.transforms.report.report_samples import TAG_COLOURS
@@ -31,8 +34,8 @@ def run(tmp_path_factory):
 
 def page_of(output, document):
     """Return a report made again from the files of a run."""
-    written = receipts.read_receipts(output, document["plan_sha256"], document["shards"])
-    return report_page.render(document, written, run_samples.gather(output, document, written))
+    sums = read_sums(output, document)
+    return report_page.render(document, sums, run_samples.gather(output, document, sums))
 
 
 def texts(page):
@@ -144,7 +147,7 @@ def test_numbers_are_aligned_at_the_right(run):
 def test_rejected_pairs_of_one_corpus_are_not_listed_twice(run):
     _, made, page = run
     one = {**made, "corpora": {"news": made["corpora"]["news"]}}
-    shown = texts(report_page.render(one, [], run_samples.Samples([], {})))
+    shown = texts(report_page.render(one, no_sums(0), run_samples.Samples([], {})))
     assert "identical" in shown
     assert "By corpus" not in shown
     assert "By corpus" in texts(page)
@@ -216,7 +219,7 @@ def test_a_run_without_rejects_or_kept_pairs_has_a_report(run):
     bare = {**made, "rejected": {}, "counts": {}, "inputs": [], "files": [], "notices": []}
     bare["rows"] = {"read": 0, "kept": 0, "rejected": 0}
     bare["corpora"] = {}
-    shown = texts(report_page.render(bare, [], run_samples.Samples([], {})))
+    shown = texts(report_page.render(bare, no_sums(0), run_samples.Samples([], {})))
     assert "No pairs were rejected." in shown
     assert "to look at" not in shown
 
@@ -228,12 +231,12 @@ def test_long_lists_of_files_are_cut_and_counted(run, monkeypatch):
 
 
 def test_at_most_three_shards_of_rejects_are_read_and_rare_reasons_first():
-    common = [{"reason": "duplicate"}, {"reason": "identical"}]
-    receipts = [{"shard": shard, "rejected": common} for shard in range(50)]
-    receipts[31] = {"shard": 31, "rejected": [{"reason": "fuzzy"}]}
-    receipts[40] = {"shard": 40, "rejected": []}
-    assert run_samples._covering_shards(receipts) == [0, 31, 1]
-    assert run_samples._covering_shards(receipts[40:41]) == []
+    common = {"duplicate", "identical"}
+    rare = {31: {"fuzzy"}, 40: set()}
+    shards = [ShardFacts(n, 1, frozenset(rare.get(n, common)), None) for n in range(50)]
+    sums = dataclasses.replace(no_sums(0), shards=shards)
+    assert run_samples._covering_shards(sums) == [0, 31, 1]
+    assert run_samples._covering_shards(dataclasses.replace(sums, shards=shards[40:41])) == []
 
 
 @pytest.mark.parametrize(
@@ -341,7 +344,7 @@ def test_every_text_of_the_page_is_escaped(run):
         "configuration": {mark: mark},
         "files": [{"name": mark, "bytes": 1, "sha256": mark}],
     }
-    page = report_page.render(marked, [], run_samples.Samples([], {}), {mark: mark})
+    page = report_page.render(marked, no_sums(0), run_samples.Samples([], {}), {mark: mark})
     assert "\x07" not in page
     shown = mark.replace("\x07", "\u2407")
     body = page[page.index("<body>") :]
