@@ -18,7 +18,7 @@ from pairweave.pipelines.options.base import RunOptions
 OF_LAUNCHER = frozenset(
     {
         # Set by the template's program, or decided by the service.
-        *("engine", "wait", "workers", "attempts", "plan_only"),
+        *("engine", "wait", "workers", "attempts", "memory", "plan_only"),
         # Written by a command that waits for the end of the job; made from other options in YAML.
         *("pharaoh", "scores", "beads", "preview", "corpora"),
     }

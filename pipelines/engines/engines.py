@@ -24,6 +24,7 @@ from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import ended_server, is_lost_server
 from pairweave.pipelines.engines.failures import failure_message as failure_message
 from pairweave.pipelines.options.base import GraphOptions
+from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 LOG = logging.getLogger("pairweave")
@@ -193,6 +194,11 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
         ConfigError: The user must fix something; says what.
         WorkerError: A service that is needed does not answer.
     """
+    if options.engine != "local" and options.memory is not None:
+        raise ConfigError(
+            f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
+            "have the memory that their machines or its own options give them"
+        )
     if options.engine == "dataflow":
         dataflow_checks.check(options, extra, Given(extra).values)
     elif not options.wait:
@@ -339,7 +345,7 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
         f"--job_server_java_launcher={launcher}",
         # Tables pass through buffers outside the heap. If these may take no more than the heap
         # (Java's default), 1 GB was too little for a job of 1 GB: it hung forever.
-        f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={_memory_bytes() // 2}",
+        f"--job_server_jvm_properties=-XX:MaxDirectMemorySize={memory.machine_bytes() // 2}",
         "--job_server_jvm_properties=-XX:+ExitOnOutOfMemoryError",
     ]
 
@@ -421,7 +427,7 @@ def engine_report() -> list[EngineState]:
     cores = f"{os.cpu_count()} cores"
     return [
         EngineState(
-            "local", (cores, f"{_memory_bytes() / (1 << 30):.1f} GiB of memory", _gpus()), ()
+            "local", (cores, f"{memory.machine_bytes() / (1 << 30):.1f} GiB of memory", _gpus()), ()
         ),
         _prism_state(),
         _flink_state(),
@@ -460,10 +466,6 @@ def _flink_state() -> EngineState:
     else:
         missing.append("no job server: run `make flink` in a checkout")
     return EngineState("flink", tuple(facts), tuple(missing))
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _gpus() -> str:

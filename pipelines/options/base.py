@@ -12,6 +12,7 @@ import pydantic
 from pydantic import Field
 
 from pairweave.models.translators.translation_options import TranslationOptions
+from pairweave.pipelines.process.memory import SIZE
 from pairweave.transforms.config import UNPLANNED, SeedOptions, StepOptions
 from pairweave.transforms.filtering.rule_options import DETECTORS
 from pairweave.transforms.screen_options import ScreenLimits
@@ -32,6 +33,7 @@ PATTERN_TEXTS = {
     _TRAINED_TOKENS: "must be words, whitespace, sentencepiece or sentencepiece:MODEL",
     ANY_TOKENS: "must be words, whitespace, pieces, sentencepiece or sentencepiece:MODEL",
     TOKEN_BUDGET: "must be auto or a whole number from 1 to 99,999,999",
+    SIZE: "must be a size with its unit, such as 2GiB or 512MiB",
 }
 """Messages for values that do not match a pattern."""
 
@@ -244,6 +246,14 @@ class RunOptions(PlaceOptions):
         description="processes (local) or parallel slots (flink); with fewer shards, also threads "
         "of an encoder or a translator; does not change the output; not for dataflow",
         json_schema_extra=UNPLANNED,
+    )
+    memory: str | None = Field(
+        None,
+        pattern=SIZE,
+        description="local: memory that the run may use, such as 2GiB (default the container's "
+        "limit, or the machine's); fewer workers run where it is short, and the output stays the "
+        "same",
+        json_schema_extra={"metavar": "SIZE", **UNPLANNED},
     )
     attempts: int = Field(
         2,

@@ -1,7 +1,10 @@
 """Check for enough memory before anything fails for lack of it."""
 
+import dataclasses
 import os
+import re
 import resource
+from pathlib import Path
 
 from pairweave.transforms.errors import ConfigError
 
@@ -11,10 +14,112 @@ MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
 REMEDY = "give the run more memory, fewer --workers, or a smaller --shard_pairs"
 """Advice if memory runs out."""
 
+SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"
+"""Pattern of a size with its unit, such as 2GiB."""
+
+_UNITS = {
+    f"{prefix}{binary}B": (1024 if binary else 1000) ** power
+    for power, prefix in enumerate("KMGT", 1)
+    for binary in ("", "i")
+}
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+
 _RAN_OUT = (
     *("MemoryError", "ArrowMemoryError", "std::bad_alloc", "can't start new thread"),
     *("Cannot allocate memory", "malloc of size", "OutOfMemoryError"),
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    """The memory that a run may use.
+
+    Attributes:
+        size: Bytes.
+        whose: What sets the limit, for messages.
+        is_hard: Whether a process that exceeds it is killed, or the user set it.
+    """
+
+    size: int
+    whose: str
+    is_hard: bool
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size with its unit (`SIZE`).
+
+    >>> parse_size("2GiB"), parse_size("1.5 MB")
+    (2147483648, 1500000)
+    """
+    number, unit = re.fullmatch(r"([0-9.]+) ?([A-Za-z]+)", text).groups()  # type: ignore[union-attr]
+    return int(float(number) * _UNITS[unit])
+
+
+def show_size(size: int) -> str:
+    """Return a size as a user would give it, rounded up.
+
+    >>> show_size(1 << 31), show_size((1 << 31) + 1), show_size(5 << 20)
+    ('2GiB', '2.1GiB', '5MiB')
+    """
+    if size < 1 << 30:
+        return f"{-(-size >> 20)}MiB"
+    tenths = -(-10 * size >> 30)
+    return f"{tenths // 10}GiB" if tenths % 10 == 0 else f"{tenths / 10}GiB"
+
+
+def machine_bytes() -> int:
+    """Return the memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def container_bytes(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int | None:
+    """Return the least memory limit of this process's control groups; None if there is none.
+
+    Args:
+        cgroups: Where control groups are mounted, of version 1 or 2.
+        own: The file that names those of this process.
+    """
+    try:
+        lines = own.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    found = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", "memory"):
+            name = "memory.limit_in_bytes" if controllers else "memory.max"
+            found += _limits(cgroups / controllers, path.lstrip("/"), name)
+    # Version 1 says "no limit" with a number above any machine's memory.
+    return min((limit for limit in found if limit < machine_bytes()), default=None)
+
+
+def _limits(mounted: Path, path: str, name: str) -> list[int]:
+    """Return the limits of a control group and of those that contain it.
+
+    In a container, the path may be that of the host, where only the root is mounted.
+    """
+    groups = [mounted / path, *(mounted / path).parents]
+    limits = []
+    for group in groups[: len(Path(path).parts) + 1]:
+        try:
+            text = (group / name).read_text(encoding="utf-8").strip()
+        except OSError:
+            continue
+        limits += [int(text)] if text.isdecimal() else []
+    return limits
+
+
+def limit(given: str | None) -> Limit:
+    """Return the memory that a run may use: given, the container's, or else the machine's."""
+    if given is not None:
+        return Limit(parse_size(given), f"--memory {given}", is_hard=True)
+    container = container_bytes()
+    if container is not None:
+        return Limit(container, f"this container's limit of {show_size(container)}", is_hard=True)
+    machine = machine_bytes()
+    return Limit(machine, f"this machine's {show_size(machine)}", is_hard=False)
 
 
 def require_memory() -> None:
@@ -25,8 +130,7 @@ def require_memory() -> None:
             needs.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    found = {"memory": machine}
+    found = {"memory": machine_bytes()}
     if soft != resource.RLIM_INFINITY:
         found["address space (ulimit -v)"] = soft
     for what, there in found.items():

@@ -23,6 +23,7 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.run.configuration import flat_configuration, resolved_configuration
 from pairweave.pipelines.run.cores import share_cores
+from pairweave.pipelines.run.memory_plan import within_memory
 from pairweave.pipelines.run.run import GraphT, Planned, PlannedT, Run
 from pairweave.transforms.config import pick
 from pairweave.transforms.filtering.rule_block import RuleBlockOptions
@@ -129,7 +130,7 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
         glossary=glossary,
         earlier=earlier,
     )
-    return share_cores(run)
+    return share_cores(within_memory(run))
 
 
 def _check_rules(options: PlannedOptions) -> None:

@@ -18,7 +18,7 @@ import types
 import numpy as np
 import pytest
 
-from pairweave.transforms.commit import commit
+from pairweave.transforms.commit import checking
 from pairweave.transforms.output import receipts
 from pairweave.transforms.storage import disk_files, files, object_stores
 
@@ -222,7 +222,7 @@ class World:
                 patch.setattr(module, "Path", path)
             patch.setattr(disk_files, "_started", self._started)
             patch.setattr(object_stores, "store_of", lambda _path: store)
-            for module in (receipts, commit):
+            for module in (receipts, checking):
                 patch.setattr(module, "ThreadPoolExecutor", _Inline)
             yield
 
