@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pairweave.pipelines.options.base import Options, OutputOptions
+from pairweave.pipelines.options.base import Options, OutputOptions, Patterns
 from pairweave.pipelines.options.recipe_options import EngineOptions
 
 
@@ -91,3 +91,30 @@ class CompactOptions(TableOptions):
     """Options of ``refresh compact``."""
 
     rows: int = Field(131_072, ge=1, description="files with fewer rows are joined up to this size")
+
+
+class MixOptions(TableOptions):
+    """Options of ``refresh export``."""
+
+    output: str = Field(
+        min_length=1,
+        description="directory for the shards",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    weights: Patterns = Field(
+        (),
+        description="weight of a corpus, as news=2; 1 for those that are not named, 0 for none",
+        json_schema_extra={"metavar": "CORPUS=X"},
+    )
+    temperature: float = Field(
+        1.0,
+        ge=1,
+        le=1_000,
+        description="take corpora in proportion to weight times pairs to the power of 1 / "
+        "temperature: 1 keeps their sizes, a higher one evens them out",
+    )
+    seed: int = Field(1, ge=0, le=(1 << 63) - 1, description="seed of the draws")
+    shard_rows: int = Field(131_072, ge=1, description="rows of a shard, about")
+    night: int | None = Field(
+        None, ge=1, description="night whose version is read (default: the last)"
+    )

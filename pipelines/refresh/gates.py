@@ -86,7 +86,7 @@ def _gate(name: str, value: float, limit: float, *, passed: bool) -> Json:
 
 def _fixed(gates: Gates, metrics: Json) -> list[Json]:
     new, table = metrics["new"], metrics["table"]
-    removed = metrics["removed"] / table["before"] if table["before"] else 0.0
+    lost = metrics["lost"] / table["before"] if table["before"] else 0.0
     found = [
         _gate(
             "max_rejected",
@@ -94,7 +94,7 @@ def _fixed(gates: Gates, metrics: Json) -> list[Json]:
             gates.max_rejected,
             passed=new["share"] <= gates.max_rejected,
         ),
-        _gate("max_removed", removed, gates.max_removed, passed=removed <= gates.max_removed),
+        _gate("max_removed", lost, gates.max_removed, passed=lost <= gates.max_removed),
         _gate(
             "min_pairs", table["pairs"], gates.min_pairs, passed=table["pairs"] >= gates.min_pairs
         ),

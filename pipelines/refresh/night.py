@@ -142,6 +142,7 @@ class Night:
             before=len(self._before),
             removed=removed,
             seconds=time.time() - self._started,
+            anew=self._anew,
         )
         record = self._record(made, changes, metrics)
         samples = {reason: rows for one in made for reason, rows in one.samples.items()}

@@ -46,6 +46,14 @@ _NO_SETTING = frozenset(
 )
 """Options that do not decide which rows a pair gives."""
 
+_PATHS = frozenset(
+    {
+        *("model", "encoder", "idf", "projection", "earlier", "score_weights"),
+        *("glossary", "tag_profile", "program_path"),
+    }
+)
+"""Options that are a file or a directory; others may have one behind a kind and a colon."""
+
 
 @dataclasses.dataclass(frozen=True)
 class NightConfig:
@@ -190,22 +198,26 @@ def settings_of(job: str, options: GraphOptions) -> Values:
     made = {
         name: [_content(path) for pattern in named[name] for path in files.match(pattern)]
         if name in named
-        else _with_digests(value)
+        else _with_digests(name, value)
         for name, value in given.items()
     }
     return {"job": job, "release": importlib.metadata.version("pairweave"), "options": made}
 
 
-def _with_digests(value: Any) -> Any:  # noqa: ANN401 - the value of any option
+def _with_digests(name: str, value: Any) -> Any:  # noqa: ANN401 - the value of any option
     """Replace a path, also behind a kind and a colon, by the digest of what is there."""
     if isinstance(value, list):
-        return [_with_digests(each) for each in value]
+        return [_with_digests(name, each) for each in value]
+    if isinstance(value, dict):
+        return {key: _with_digests(key, each) for key, each in value.items()}
     if not isinstance(value, str) or not value:
         return value
-    kind, colon, path = value.partition(":")
-    if colon and Path(path).exists() and "//" not in value:
-        return f"{kind}:{_content(path)}"
-    return _content(value) if "/" in value and Path(value).exists() else value
+    if name in _PATHS:
+        return _content(value) if Path(value).exists() else value
+    words = value.split(":")
+    if len(words) > 1 and "//" not in value and Path(words[1]).exists():
+        words[1] = _content(words[1])
+    return ":".join(words)
 
 
 def _content(path: str) -> str:

@@ -21,6 +21,7 @@ def measure(
     before: int,
     removed: int,
     seconds: float,
+    anew: bool = False,
 ) -> Json:
     """Return the metrics of a night.
 
@@ -30,6 +31,7 @@ def measure(
         counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
+        anew: Whether all pairs are made anew, so that only those that do not come back are lost.
         seconds: Seconds since it began.
     """
     pairs = sum(one.pairs for one in made)
@@ -67,6 +69,7 @@ def measure(
         },
         "new": new,
         "removed": removed,
+        "lost": max(0, removed - pairs) if anew else removed,
         "table": {"before": before, "pairs": before - removed + pairs},
     }
 

@@ -224,6 +224,7 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
         "seconds": 0.0,
         "new": quiet,
         "removed": 0,
+        "lost": 0,
         "table": {"before": pairs, "pairs": pairs},
     }
     record = dataclasses.replace(

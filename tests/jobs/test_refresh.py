@@ -423,3 +423,59 @@ def test_status_and_history_say_what_happened(directory):
     status, _, errors = runs.run_here("refresh", "status", "nowhere", cwd=directory)
     assert status == 2
     assert "there is no table here" in errors
+
+
+def test_a_model_file_that_changes_changes_the_rows(tmp_path):
+    (tmp_path / "dev.txt").write_text(corpora.sentence(500)[0] + "\n")
+    nightly.write_help(tmp_path, "one", range(20))
+    of = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
+    nightly.write_config(tmp_path, more="exclude: dev.txt\n", of=of)
+    nightly.good_night(tmp_path)
+    (tmp_path / "dev.txt").rename(tmp_path / "moved.txt")
+    nightly.write_config(tmp_path, more="exclude: moved.txt\n", of=of)
+    assert "nothing has changed" in nightly.good_night(tmp_path)
+    (tmp_path / "moved.txt").write_text(corpora.sentence(5)[0] + "\n")
+    status, _, errors = nightly.night(tmp_path)
+    assert status == 2
+    assert "exclude was [" in errors
+    nightly.good_night(tmp_path, "--migrate")
+    assert corpora.sentence(5)[0] not in nightly.sources(tmp_path / "table")
+
+
+def test_an_export_mixes_corpora_by_weight_and_temperature(directory):
+    def exported(name, *words):
+        runs.run_well_here("refresh", "export", "table", "--output", name, *words, cwd=directory)
+        return [(row["corpus"], row["id"]) for row in runs.rows_of(directory / name)]
+
+    whole = exported("whole", "--shard_rows", 50)
+    assert len(list((directory / "whole/data").iterdir())) == 3
+    assert {key for _, key in whole} == nightly.ids(directory / "table")
+    half = exported("half", "--weights", "news=0.5")
+    assert {key for corpus, key in half if corpus == "help"} == {
+        key for corpus, key in whole if corpus == "help"
+    }
+    few = exported("few", "--weights", "news=0.25")
+    assert set(few) < set(half) < set(whole)
+    even = exported("even", "--temperature", 100)
+    counts = [sum(corpus == name for corpus, _ in even) for name in ("help", "news")]
+    assert abs(counts[0] - counts[1]) < 20
+    assert {corpus for corpus, _ in exported("one", "--weights", "news=0")} == {"help"}
+    for words, message in (
+        (("--weights", "nws=1"), "--weights nws: the table has help, news"),
+        (("--weights", "news"), "expected CORPUS=NUMBER, such as news=2"),
+        (("--night", 7), "--night 7: table has no such night"),
+        (("--weights", "news=0", "help=0"), "all are 0"),
+    ):
+        words = ("refresh", "export", "table", "--output", "bad", *words)
+        status, _, errors = runs.run_here(*words, cwd=directory)
+        assert status == 2
+        assert message in errors
+
+
+def test_an_export_of_an_earlier_night_has_its_rows(directory):
+    before = nightly.ids(directory / "table")
+    nightly.write_help(directory, "two", range(150, 160))
+    nightly.good_night(directory)
+    words = ("refresh", "export", "table", "--output", "old", "--night", 1)
+    runs.run_well_here(*words, cwd=directory)
+    assert {row["id"] for row in runs.rows_of(directory / "old")} == before

@@ -25,6 +25,7 @@ SUBCOMMANDS = {
     "verify": "check every file and every record",
     "vacuum": "delete files that no current version has",
     "compact": "join small files",
+    "export": "write a version as plain shards",
 }
 
 _OVERRIDES = ("engine", "workers", "attempts")

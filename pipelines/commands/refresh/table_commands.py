@@ -1,4 +1,4 @@
-"""The subcommands of ``refresh`` on a table: status, history, verify, vacuum, compact."""
+"""The subcommands of ``refresh`` on a table: status, history, verify, vacuum, compact, export."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,6 +8,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.refresh_options import (
     CompactOptions,
     HistoryOptions,
+    MixOptions,
     StatusOfTableOptions,
     VacuumOptions,
     VerifyOptions,
@@ -130,10 +131,28 @@ def _compact(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
+def _export(name: str, arguments: Sequence[str]) -> int:
+    from pairweave.pipelines.refresh.mixing import Mixture, export, read_weights
+
+    options, _ = flags.parse(
+        MixOptions,
+        f"pairweave {name}",
+        "write a version as plain Parquet shards, corpora mixed by weight and temperature",
+        arguments,
+        beam=False,
+    )
+    mixture = Mixture(read_weights(options.weights), options.temperature, options.seed)
+    done = export(options.table, options.output, mixture, options.shard_rows, options.night)
+    for corpus, (pairs, taken) in done.items():
+        terminal.say(f"{corpus}: {taken:,} of {pairs:,} pairs")
+    return 0
+
+
 _RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
     "status": _status,
     "history": _history,
     "verify": _verify,
     "vacuum": _vacuum,
     "compact": _compact,
+    "export": _export,
 }

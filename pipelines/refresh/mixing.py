@@ -1,0 +1,196 @@
+"""A version of a table as plain Parquet shards: corpora mixed by weight and temperature.
+
+A pair is taken if the hash of its id is below the share of its corpus. So a smaller share is a
+subset of a larger one, and a later version of the table changes nothing for the pairs of an earlier
+one but through the shares.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.ids import pair_keys
+from pairweave.transforms.kernels import sampling
+from pairweave.transforms.output import run_files
+from pairweave.transforms.output.write import encode_parquet
+from pairweave.transforms.storage import files
+
+
+@dataclasses.dataclass(frozen=True)
+class Mixture:
+    """How much of each corpus is taken.
+
+    Attributes:
+        weights: Weight of each corpus that has another one than 1.
+        temperature: Corpora are taken in proportion to weight times pairs to the power of
+            1 / temperature (Arivazhagan et al. 2019, section 4.2): 1 keeps their sizes, a higher
+            one evens them out.
+        seed: Seed of the draws.
+    """
+
+    weights: Mapping[str, float]
+    temperature: float
+    seed: int
+
+    def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:
+        """Return the share of each corpus to take; the largest share is 1.
+
+        >>> Mixture({"b": 2.0}, 1.0, 1).shares({"a": 10, "b": 30})
+        {'a': 0.5, 'b': 1.0}
+
+        Args:
+            sizes: Pairs of each corpus.
+
+        Raises:
+            ConfigError: A weight is of a corpus that the table does not have.
+        """
+        unknown = sorted(self.weights.keys() - sizes.keys())
+        if unknown:
+            raise ConfigError(
+                f"--weights {unknown[0]}: the table has {', '.join(sorted(sizes)) or 'no corpora'}"
+            )
+        parts = {
+            name: self.weights.get(name, 1.0) * size ** (1 / self.temperature) / size
+            for name, size in sizes.items()
+        }
+        most = max(parts.values(), default=0.0)
+        if not most:
+            raise ConfigError("--weights: all are 0, so nothing would be exported")
+        return {name: parts[name] / most for name in sorted(parts)}
+
+
+def read_weights(words: tuple[str, ...]) -> dict[str, float]:
+    """Return the weights in words such as ``news=2``.
+
+    Raises:
+        ConfigError: One is not a corpus and a number of 0 or more.
+    """
+    found = {}
+    for word in words:
+        name, _, text = word.rpartition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not name or not 0 <= value < float("inf"):
+            raise ConfigError(f"--weights {word}: expected CORPUS=NUMBER, such as news=2")
+        found[name] = value
+    return found
+
+
+def export(
+    table: str, output: str, mixture: Mixture, shard_rows: int, night: int | None
+) -> dict[str, tuple[int, int]]:
+    """Write the rows of a version as shards, sorted by id within each file of the table.
+
+    Args:
+        table: Directory of all tables.
+        output: An empty or absent directory.
+        mixture: How much of each corpus is taken.
+        shard_rows: Rows of a shard, about.
+        night: The night whose version is read; None for the last.
+
+    Returns:
+        For each corpus, the pairs that it has and those that were taken.
+
+    Raises:
+        ConfigError: There is no such version, or the directory has shards.
+    """
+    record = records.existing(table) if night is None else _at(table, night)
+    if files.list_names(files.join(output, run_files.DATA)):
+        raise ConfigError(f"{output}: has shards already; give another --output")
+    main = MAIN[record.job]
+    entries = _entries(table, main, record.versions[main])
+    sizes = _sizes(table, main, entries)
+    shares = mixture.shares(sizes)
+    taken: Counter[str] = Counter()
+    held: list[pa.Table] = []
+    shards = 0
+    for entry in entries:
+        rows = _taken(_whole(table, main, entry), shares, mixture.seed)
+        if entry["first"]:
+            taken.update(_pairs(rows))
+        held.append(rows)
+        while sum(part.num_rows for part in held) >= shard_rows:
+            together = pa.concat_tables(held)
+            _write(output, shards, together.slice(0, shard_rows), record.night)
+            held, shards = [together.slice(shard_rows)], shards + 1
+    if sum(part.num_rows for part in held):
+        _write(output, shards, pa.concat_tables(held), record.night)
+    return {name: (sizes[name], taken[name]) for name in shares}
+
+
+def _at(table: str, night: int) -> records.Record:
+    if night not in records.numbers(table):
+        raise ConfigError(f"--night {night}: {table} has no such night; see refresh history")
+    return records.read(table, night)
+
+
+def _entries(table: str, main: str, version: int) -> list[Entry]:
+    """Return the files of a version, and which of them count pairs.
+
+    Raises:
+        ConfigError: A file was vacuumed.
+    """
+    from deltalake import DeltaTable
+
+    opened = DeltaTable(files.join(files.absolute(table), main), version=version)
+    found = []
+    for action in pa.table(opened.get_add_actions(flatten=True)).to_pylist():
+        partition = {column: action[f"partition.{column}"] for column in PARTITIONS[main]}
+        if not files.exists(files.join(table, main, action["path"])):
+            raise ConfigError(f"{main} version {version}: its files were deleted by vacuum")
+        found.append({"path": action["path"], "partition": partition, "first": True})
+    return sorted(found, key=lambda entry: str(entry["path"]))
+
+
+def _sizes(table: str, main: str, entries: list[Entry]) -> dict[str, int]:
+    """Return the pairs of each corpus; of rows of several kinds, those of the most frequent one."""
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    kinds = [column for column in PARTITIONS[main] if column not in tables.LANGUAGES]
+    for entry in entries:
+        kind = tuple(entry["partition"][column] for column in kinds)
+        rows = tables.read_rows(table, main, entry, ["id", "corpus"])
+        counts.setdefault(kind, Counter()).update(_pairs(rows))
+    if not counts:
+        return {}
+    chosen = max(sorted(counts), key=lambda kind: sum(counts[kind].values()))
+    for entry in entries:
+        entry["first"] = tuple(entry["partition"][column] for column in kinds) == chosen
+    return dict(counts[chosen])
+
+
+def _pairs(rows: pa.Table) -> dict[str, int]:
+    pairs = rows.select(["id", "corpus"]).group_by(["id", "corpus"]).aggregate([])
+    counts = pairs.column("corpus").value_counts().to_pylist()
+    return {item["values"]: item["counts"] for item in counts}
+
+
+def _whole(table: str, main: str, entry: Entry) -> pa.Table:
+    """Return the rows of a file with the columns of its partition."""
+    rows = tables.read_rows(table, main, entry).replace_schema_metadata()
+    for column, value in entry["partition"].items():
+        field = pa.field(column, pa.string(), nullable=False)
+        rows = rows.append_column(field, pa.array([value] * rows.num_rows, pa.string()))
+    return rows
+
+
+def _taken(rows: pa.Table, shares: Mapping[str, float], seed: int) -> pa.Table:
+    numbers = sampling.units(np.uint64(seed), pair_keys(rows.column("id")), sampling.STEP_EXPORT)
+    names = pa.array(list(shares), pa.string())
+    place = pc.index_in(rows.column("corpus"), names).to_numpy()
+    limits = np.array(list(shares.values()))[place] if len(place) else np.zeros(0)
+    return rows.filter(pa.array(numbers < limits))
+
+
+def _write(output: str, number: int, rows: pa.Table, night: int) -> None:
+    name = f"{run_files.DATA}/part-{number:05d}.parquet"
+    data = encode_parquet(rows, f"refresh:export:night:{night}")
+    files.write_bytes(files.join(output, name), data)
