@@ -3,13 +3,31 @@
 import numpy as np
 import pyarrow as pa
 
+from pairweave.models.hmm import hmm_reference, word_order
 from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.hmm_vocabulary import cut
 from pairweave.models.hmm.word_order import WordOrder
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering.evidence import HMM_COLUMNS
 from pairweave.transforms.kernels.hmm import pair_scores as kernel
+
+
+def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
+    """Return a fitted aligner and its model of the order of target words.
+
+    Raises:
+        ConfigError: It has no such model.
+    """
+    aligner = hmm_reference.load(reference)
+    if aligner.order is None:
+        raise ConfigError(
+            f"{reference.directory}: has no {word_order.FILE}, which the score needs, because an "
+            "earlier version fitted it, or on text in one language; fit it again on the pairs' "
+            "languages"
+        )
+    return aligner.model, aligner.order
 
 
 def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str, np.ndarray]:

@@ -34,6 +34,18 @@ def check_languages(run: "Run", subject: str) -> None:
         _check(run, subject, counted.load().about, ("--idf", counted.directory, "counts"))
 
 
+def check_score_model(run: "Run") -> None:
+    """Refuse an aligner of the block ``filter:`` that was fitted on other languages.
+
+    Raises:
+        ConfigError: Names both.
+    """
+    if run.minimum is not None:
+        model = run.minimum.model
+        about = hmm_reference.load(model).about
+        _check(run, "pairs", about, ("filter.score_model", model.directory, "a model"))
+
+
 def _check(
     run: "Run", subject: str, about: Mapping[str, object], given: tuple[str, str, str]
 ) -> None:

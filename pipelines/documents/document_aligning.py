@@ -2,13 +2,21 @@
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.hmm import HmmModel
+from pairweave.models.sentences.cross_fitting import (
+    LEAST_PAIRS,
+    gains_over_chance,
+    half_of,
+    least_likely_gain,
+)
 from pairweave.models.sentences.embedding_aligner import (
     SentenceVectors,
     align_by_vectors,
@@ -79,37 +87,33 @@ class EachDocument(beam.PTransform[Units, Batches]):
     def __init__(
         self,
         function: Callable[..., Iterator[pa.RecordBatch]],
-        model: Model | None = None,
+        models: Mapping[str, Model] = MappingProxyType({}),
         **settings: object,
     ) -> None:
+        """Set the function, the models that it takes by name, and its settings."""
         super().__init__()
         self._function = functools.partial(function, **settings)
-        self._model = model
+        self._models = dict(models)
 
     def expand(self, documents: Units) -> Batches:
         """Apply the function."""
-        if self._model is None:
-            step = beam.FlatMap(_each, self._function)
-        else:
-            step = beam.FlatMap(_each_with_model, self._function, self._model)
+        step = beam.FlatMap(_each, self._function, **self._models)
         return documents | "Document" >> step.with_output_types(pa.RecordBatch)
 
 
 def _each(
-    unit: Unit | None, function: Callable[..., Iterator[pa.RecordBatch]]
+    unit: Unit | None,
+    function: Callable[..., Iterator[pa.RecordBatch]],
+    model: hmm_reference.HmmReference | None = None,
+    half_0: hmm_reference.HmmReference | None = None,
+    half_1: hmm_reference.HmmReference | None = None,
 ) -> Iterator[pa.RecordBatch]:
+    given = {"model": model, "half_0": half_0, "half_1": half_1}
+    models = {name: one for name, one in given.items() if one is not None}
     if unit is None:
         yield pa.RecordBatch.from_pylist([], schema=schemas.ROWS)
     else:
-        yield from function(unit)
-
-
-def _each_with_model(
-    unit: Unit | None,
-    function: Callable[..., Iterator[pa.RecordBatch]],
-    model: hmm_reference.HmmReference,
-) -> Iterator[pa.RecordBatch]:
-    yield from _each(unit, functools.partial(function, model=model))
+        yield from function(unit, **models)
 
 
 def sure_pairs(unit: Unit, *, settings: DocumentSettings) -> Iterator[pa.RecordBatch]:
@@ -155,6 +159,8 @@ def aligned_rows(
     plan: str,
     first: Mapping[int, int],
     encoder: SentenceEncoderReference | None = None,
+    half_0: hmm_reference.HmmReference = NO_MODEL,
+    half_1: hmm_reference.HmmReference = NO_MODEL,
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each bead; write the beads as text, and the unit's receipt.
 
@@ -167,8 +173,11 @@ def aligned_rows(
         plan: Digest of its plan.
         first: Number of each unit's first document.
         encoder: Scores pairs too, or alone if ``model`` is `NO_MODEL`.
+        half_0: The aligner fitted on half of the documents' pairs (`rows_of_half`), if they alone
+            are fitted on; it judges the others.
+        half_1: That of the other half.
     """
-    rows = 0
+    rows, halves = 0, _judges((half_0, half_1))
     characters: Counter[str] = Counter()
     blocks: list[str] = []
     edges: list[int] = []
@@ -181,7 +190,9 @@ def aligned_rows(
         else:
             assert isinstance(document, DocumentPair)
             beads = _placed(path)
-            batches = bead_rows(unit, document.name, document.sides, beads, least)
+            number = unit.index + document.name.number - first[unit.index]
+            why = _why_unrelated(document.words, path, number, halves, least)
+            batches = bead_rows(unit, document.name, document.sides, beads, least, why)
             blocks.append(bead_lines(beads))
             edges += document.sides[0].lines[np.maximum(path.at_edge - 1, 0)].tolist()
             if model != NO_MODEL and look_exchanged(
@@ -196,6 +207,43 @@ def aligned_rows(
     sides = ExchangedSides(exchanged[0], len(exchanged)) if exchanged else None
     bead_files.write(output, unit.index, "\n".join(blocks))
     receipts.write_unit_receipt(output, plan, unit.index, rows, characters, edge, sides)
+
+
+def rows_of_half(batch: pa.RecordBatch, half: int) -> pa.RecordBatch:
+    """Return the pairs of `found_pairs` that are in half 0 or 1 (`cross_fitting.half_of`)."""
+    bead = batch.column("bead")
+    document, starts = (bead.field(name).to_numpy() for name in ("document", "source_start"))
+    return batch.filter(
+        pa.array(half_of(batch.column("unit").to_numpy() + document, starts) == half)
+    )
+
+
+def _judges(halves: Sequence[hmm_reference.HmmReference]) -> list[HmmModel | None]:
+    """Return the aligners of both halves; None for one that cannot judge."""
+    loaded = [None if half == NO_MODEL else hmm_reference.load(half) for half in halves]
+    return [
+        one.model if one is not None and one.about["pairs"] >= LEAST_PAIRS else None
+        for one in loaded
+    ]
+
+
+def _why_unrelated(
+    words: DocumentWords,
+    path: Path,
+    number: int,
+    halves: Sequence[HmmModel | None],
+    least: LeastScores,
+) -> str | None:
+    """Say why the sides of a document are no translations, by aligners fitted on other pairs."""
+    if not any(halves) or not min(len(words.source), len(words.target)):
+        return None
+    gains = gains_over_chance(words, path, number, halves)
+    if not len(gains) or least_likely_gain(gains) >= least.gain:
+        return None
+    return (
+        f"by an aligner fitted on other pairs, the document's pairs score only {gains.mean():.3f} "
+        f"above chance, min_document_gain is {least.gain:g}"
+    )
 
 
 def _path_of(

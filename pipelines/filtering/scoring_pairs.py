@@ -8,10 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.aligner import NOTHING
-from pairweave.models.hmm import hmm_reference, word_order
-from pairweave.models.hmm.hmm import HmmModel
-from pairweave.models.hmm.pair_scores import score_pairs
-from pairweave.models.hmm.word_order import WordOrder
+from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.pair_scores import score_pairs, scoring_models
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import filtered, rules, scored_shards, selection
@@ -61,22 +59,6 @@ def reject_by_rules(batch: pa.RecordBatch, config: RuleConfig) -> pa.RecordBatch
 def tokenize(table: pa.Table, reference: hmm_reference.HmmReference, cut: Cut) -> pa.Table:
     """Cut pairs into tokens; return them unchanged if no aligner could be fitted."""
     return table if reference.digest == NOTHING else cut(table, reference)
-
-
-def scoring_models(reference: hmm_reference.HmmReference) -> tuple[HmmModel, WordOrder]:
-    """Return a fitted aligner and its model of the order of target words.
-
-    Raises:
-        ConfigError: It has no such model.
-    """
-    aligner = hmm_reference.load(reference)
-    if aligner.order is None:
-        raise ConfigError(
-            f"{reference.directory}: has no {word_order.FILE}, which the score needs, because an "
-            "earlier version fitted it, or on text in one language; fit it again on the pairs' "
-            "languages"
-        )
-    return aligner.model, aligner.order
 
 
 def judge_and_score(

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import apache_beam as beam
 import pyarrow as pa
@@ -18,6 +18,7 @@ from pairweave.pipelines.documents.document_aligning import (
     Model,
     aligned_rows,
     found_pairs,
+    rows_of_half,
     sure_pairs,
 )
 from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
@@ -157,14 +158,16 @@ def graph(
 ) -> None:
     """Align by length, fit, align by words, fit again; align, screen, shuffle, write, commit."""
     options, config = run.options, run.write_config
-    model: Model = NO_MODEL
-    if options.aligns:
-        model = run.model or fitted_model(pipeline, run, parallel)  # type: ignore[assignment]
+    models: Mapping[str, Model] = {"model": NO_MODEL}
+    if isinstance(run.model, hmm_reference.HmmReference):
+        models = {"model": run.model}
+    elif options.aligns:
+        models = fitted_models(pipeline, run, parallel)
     align = EachDocument(
         aligned_rows,
-        model,
+        models,
         settings=document_settings(run),
-        least=LeastScores(options.min_score, options.min_document_score),
+        least=LeastScores(options.min_score, options.min_document_score, options.min_document_gain),
         output=config.output,
         plan=run.digest,
         first=first_documents(run.plan),
@@ -200,10 +203,14 @@ def document_settings(run: Run[BitextOptions]) -> DocumentSettings:
     )
 
 
-def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | None) -> Model:
-    """Return the aligner fitted on the documents; models of an earlier attempt are reused.
+def fitted_models(
+    pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | None
+) -> dict[str, Model]:
+    """Return the aligner fitted on the documents, as ``model``; models of an earlier attempt serve.
 
-    Each fit reads the input again, because a step cannot use a model that is fitted on its output.
+    If the documents alone are fitted on, so are ``half_0`` and ``half_1``, aligners of either half
+    of the pairs. Each fit reads the input again, because a step cannot use a model that is fitted
+    on its output.
 
     Args:
         pipeline: The pipeline.
@@ -211,38 +218,84 @@ def fitted_model(pipeline: beam.Pipeline, run: Run[BitextOptions], plan: Plan | 
         plan: Parallel text to fit on too, if there is any.
     """
     options = run.options
-    model: Model | None = None
+    models: dict[str, Model] = {}
     for iteration in range(1, options.iterations + 1):
         last = iteration == options.iterations
-        name = "" if last else f"-{iteration}"
-        reference = hmm_reference.find_whole(run.model_directory + name)
-        if reference is not None:
-            model = reference
-            continue
-        find = sure_pairs if model is None else found_pairs
-        step = EachDocument(find, model, settings=document_settings(run))
-        documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
-        found: Batches = documents | f"Pairs{iteration}" >> step
-        if plan is not None:
-            read = pipeline | f"Parallel{iteration}" >> ReadUnits(plan.units, run.limits)
-            parallel = read | f"Screen{iteration}" >> Screen(run.screen)
-            found = (found, parallel) | f"Join{iteration}" >> beam.Flatten()
-        fit = FitAligner(
-            directory=run.model_directory + name,
-            tokens=run.tokens,
-            config=HmmConfig(decode=options.decode),
-            share=sample_share(
-                expected_rows(run.plan, options) + (plan.rows if plan else 0), options.fit_pairs
-            ),
-            seed=options.seed,
-            threads=options.workers,
-            facts=run.language_facts(),
-            allow_empty=options.allow_empty,
-            nothing=_NOTHING_TO_FIT,
-        )
-        model = beam.pvalue.AsSingleton(found | f"Fit{iteration}" >> fit)
-    assert model is not None
-    return model
+        places = {"model": "" if last else f"-{iteration}"}
+        if last and plan is None:
+            places |= {f"half_{half}": f"-half-{half}" for half in (0, 1)}
+        fitted = {
+            name: hmm_reference.find_whole(run.model_directory + place)
+            for name, place in places.items()
+        }
+        found: Batches | None = None
+        previous, models = models, {}
+        for name, reference in fitted.items():
+            if reference is not None:
+                models[name] = reference
+                continue
+            if found is None:
+                found = pairs_to_fit_on(pipeline, run, plan, previous, iteration)
+            models[name] = fit_on(found, run, plan, name, places[name], iteration)
+    return models
+
+
+def pairs_to_fit_on(
+    pipeline: beam.Pipeline,
+    run: Run[BitextOptions],
+    plan: Plan | None,
+    models: Mapping[str, Model],
+    iteration: int,
+) -> Batches:
+    """Return the pairs that an aligner is fitted on: of the documents, and of parallel text."""
+    find = found_pairs if models else sure_pairs
+    step = EachDocument(find, models, settings=document_settings(run))
+    documents = pipeline | f"Documents{iteration}" >> Documents(run.plan.units)
+    found: Batches = documents | f"Pairs{iteration}" >> step
+    if plan is not None:
+        read = pipeline | f"Parallel{iteration}" >> ReadUnits(plan.units, run.limits)
+        parallel = read | f"Screen{iteration}" >> Screen(run.screen)
+        found = (found, parallel) | f"Join{iteration}" >> beam.Flatten()
+    return found
+
+
+def fit_on(
+    found: Batches,
+    run: Run[BitextOptions],
+    plan: Plan | None,
+    name: str,
+    place: str,
+    iteration: int,
+) -> Model:
+    """Return an aligner fitted on pairs, or on a half of them.
+
+    Args:
+        found: The pairs.
+        run: The planned job.
+        plan: The parallel text among them, if there is any.
+        name: ``model``, or ``half_0`` or ``half_1`` for the pairs of that half.
+        place: What is added to the directory of the run's model.
+        iteration: Number of the fit.
+    """
+    options = run.options
+    if name != "model":
+        half = beam.Map(rows_of_half, half=int(name[-1])).with_output_types(pa.RecordBatch)
+        found = found | f"Rows_{name}" >> half
+    fit = FitAligner(
+        directory=run.model_directory + place,
+        tokens=run.tokens,
+        config=HmmConfig(decode=options.decode),
+        share=sample_share(
+            expected_rows(run.plan, options) + (plan.rows if plan else 0), options.fit_pairs
+        ),
+        seed=options.seed,
+        threads=options.workers,
+        facts=run.language_facts(),
+        allow_empty=options.allow_empty or name != "model",
+        nothing=_NOTHING_TO_FIT,
+    )
+    label = f"Fit{iteration}" + ("" if name == "model" else f"_{name}")
+    return beam.pvalue.AsSingleton(found | label >> fit)
 
 
 def parallel_plan(run: Run[BitextOptions]) -> Plan | None:

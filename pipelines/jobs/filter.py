@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import apache_beam as beam
 
 from pairweave.models.hmm.hmm_reference import HmmReference
+from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.filtering import rule_preview
@@ -21,7 +22,6 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     WriteScored,
     judge_and_score,
     reject_low_scores,
-    scoring_models,
     tokenize,
 )
 from pairweave.pipelines.options import flags

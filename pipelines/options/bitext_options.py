@@ -99,6 +99,16 @@ class SentenceOptions(StepOptions):
         description="minimum mean score of the pairs of a document; below it, the sides are not "
         "translations of each other and the whole document is rejected",
     )
+    min_document_gain: float = Field(
+        0.2,
+        ge=-100,
+        le=100,
+        description="minimum gain of a document's pairs over chance, by aligners fitted on other "
+        "pairs, if the aligner is fitted on the documents alone: how much higher they score than "
+        "the same sentences with partners of pairs near them; below it, as for "
+        "min_document_score; -100 to judge no document so",
+        json_schema_extra=UNSAID,
+    )
     beads: str | None = Field(
         None,
         min_length=1,
@@ -173,7 +183,8 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
             return
         message = (
             "the aligner is fitted on the documents alone and learns the very pairs that it then "
-            "scores, so documents that are no translations of each other may be kept; give "
+            "scores, so aligners of half the pairs judge the documents; if there are few pairs, "
+            "documents that are no translations of each other may be kept: give "
             "parallel text (--parallel_source_input, --parallel_target_input) or a fitted --model "
             "if there may be any"
         )

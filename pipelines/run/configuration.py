@@ -3,6 +3,7 @@
 import math
 
 from pairweave.models.aligner import AlignerReference, LoadableReference
+from pairweave.models.hmm import hmm_reference
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.aligners import second_aligner_choice
 from pairweave.pipelines.aligners.aligner_choice import unused_options
@@ -16,11 +17,15 @@ from pairweave.pipelines.options.base import PlannedOptions, left_out_options
 from pairweave.pipelines.run import plan_facts
 from pairweave.pipelines.steps.glossary_terms import glossary_settings
 from pairweave.transforms.filtering import detectors
+from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.known_options import KnownPairOptions
 from pairweave.transforms.tags.glossary import Glossary
 from pairweave.transforms.text.segmenter import NONE
 from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan
+
+_OF_SCORE = ("min_score", "score_model")
+"""Keys of a block of rules that are in the plan only if pairs are scored."""
 
 
 def resolved_configuration(
@@ -61,7 +66,7 @@ def resolved_configuration(
     settings = _finite(settings)
     block = settings.get("filter")
     if isinstance(block, dict):
-        settings["filter"] = _finite(block) | _detector_settings(block["detector"])
+        settings["filter"] = _finite(_scored(block)) | _detector_settings(block["detector"])
     if similarity is None:
         settings["model"] = reference.digest if reference else None
     settings["tokens"] = tokens_text(tokens)
@@ -87,6 +92,20 @@ def resolved_configuration(
     settings |= {name: plan_facts.files_facts(patterns) for name, patterns in named.items()}
     settings |= options.plan_settings()
     return settings
+
+
+def _scored(block: dict[str, object]) -> dict[str, object]:
+    """Return a block of rules with the digests of its score; without it, if it has no minimum."""
+    rules = {name: value for name, value in block.items() if name not in _OF_SCORE}
+    if block["min_score"] is None:
+        return rules
+    model = hmm_reference.read(str(block["score_model"])).digest
+    return {
+        **rules,
+        "min_score": block["min_score"],
+        "score_model": model,
+        "score_weights": read_weights().digest,
+    }
 
 
 def _detector_settings(name: str) -> dict[str, object]:
@@ -116,6 +135,8 @@ def flat_configuration(settings: dict[str, object]) -> dict[str, object]:
         "tag_profile",
         "glossary",
         "score_weights",
+        "filter.score_model",
+        "filter.score_weights",
         "encoder",
         "projection",
         "idf",

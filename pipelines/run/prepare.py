@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
+from pairweave.pipelines.aligners.model_languages import check_score_model
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines import engines
@@ -130,6 +131,7 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
         glossary=glossary,
         earlier=earlier,
     )
+    check_score_model(run)
     return share_cores(within_memory(run))
 
 
@@ -137,10 +139,18 @@ def _check_rules(options: PlannedOptions) -> None:
     """Check, before the input is read, that the rules can be applied.
 
     Raises:
-        ConfigError: The language detector is not installed.
+        ConfigError: The language detector is not installed, or the model cannot score.
     """
     if not isinstance(options, RuleBlockOptions) or options.filter is None:
         return
+    if options.filter.score_model is not None:
+        from pairweave.models.hmm import hmm_reference
+        from pairweave.models.hmm.pair_scores import scoring_models
+
+        hmm_reference.read(options.filter.score_model)
+        found = hmm_reference.find(options.filter.score_model)
+        if found is not None:
+            scoring_models(found)
     if options.filter.detector != "none":
         from pairweave.transforms.filtering import detectors
 

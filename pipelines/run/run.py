@@ -32,6 +32,7 @@ from pairweave.transforms.text.tokens import TokenConfig
 from pairweave.transforms.units import Plan, ReadLimits
 
 if TYPE_CHECKING:
+    from pairweave.pipelines.filtering.minimum_score import Minimum
     from pairweave.transforms.filtering.rules import RuleConfig
 
 Graph = Callable[[beam.Pipeline], None]
@@ -167,6 +168,22 @@ class Run(Planned[_GraphT], Generic[_GraphT]):
         block = self.settings["filter"]
         assert isinstance(block, dict)
         return rule_config(self.options.filter, block["detector"])
+
+    @property
+    def minimum(self) -> "Minimum | None":
+        """Return the score that a pair must have behind the rules, if there is one."""
+        if self.rules is None:
+            return None
+        from pairweave.models.hmm.hmm_reference import HmmReference
+        from pairweave.pipelines.filtering.minimum_score import Minimum
+
+        assert isinstance(self.options, RuleBlockOptions)
+        block, planned = self.options.filter, self.settings["filter"]
+        if block is None or block.min_score is None or block.score_model is None:
+            return None
+        assert isinstance(planned, dict)
+        place = files.absolute(block.score_model)
+        return Minimum(block.min_score, HmmReference(place, planned["score_model"]))
 
     @property
     def write_config(self) -> WriteConfig:

@@ -7,7 +7,6 @@ trained on, and for the job.
 
 import functools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import apache_beam as beam
 import pyarrow as pa
@@ -21,9 +20,6 @@ from pairweave.transforms.screen import ScreenConfig, screen
 from pairweave.transforms.shards.sample import gather_sample, sample_share
 from pairweave.transforms.shards.shard import Batches
 from pairweave.transforms.text.tokens import TokenConfig, train_sentencepiece
-
-if TYPE_CHECKING:
-    from pairweave.transforms.filtering.rules import RuleConfig
 
 _SIDES = ("source", "target")
 
@@ -52,7 +48,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         super().__init__()
         self._config = run.screen
         self._pieces = pieces
-        self._rules = run.rules
+        self._run = run
         self._known = run.known
 
     def expand(self, batches: Batches) -> Batches:
@@ -60,7 +56,7 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         if self._known is not None:
             mark = beam.Map(functools.partial(mark_known, config=self._known))
             batches = batches | "Known" >> mark.with_output_types(pa.RecordBatch)
-        return apply_rules(self._screen(batches), self._rules)
+        return apply_rules(self._screen(batches), self._run)
 
     def _screen(self, batches: Batches) -> Batches:
         if self._pieces is None:
@@ -69,13 +65,16 @@ class ScreenRows(beam.PTransform[Batches, Batches]):
         return batches | "Rules" >> count.with_output_types(pa.RecordBatch)
 
 
-def apply_rules(batches: Batches, rules: "RuleConfig | None") -> Batches:
-    """Add reasons to rows that a rule rejects, if there are any rules."""
+def apply_rules(batches: Batches, run: Run) -> Batches:
+    """Add reasons to rows that a rule or the minimum score rejects, if the run has any."""
+    rules, minimum = run.rules, run.minimum
     if rules is None:
         return batches
+    from pairweave.pipelines.filtering.minimum_score import RejectLowScores
     from pairweave.pipelines.filtering.scoring_pairs import RejectByRules
 
-    return batches | "Filter" >> RejectByRules(rules)
+    batches = batches | "Filter" >> RejectByRules(rules)
+    return batches if minimum is None else batches | "MinScore" >> RejectLowScores(minimum)
 
 
 def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton | None:
@@ -96,7 +95,7 @@ def trained_pieces(pipeline: beam.Pipeline, run: Run) -> beam.pvalue.AsSingleton
     rows = pipeline | "ReadToTrain" >> ReadUnits(run.plan.units, run.limits)
     rows = rows | "ScreenToTrain" >> Screen(run.screen.before_training())
     model = (
-        apply_rules(rows, run.rules)
+        apply_rules(rows, run)
         | "SampleToTrain"
         >> GatherSample(sample_share(run.plan.rows, options.fit_pairs), options.seed)
         | "TrainPieces" >> beam.Map(train)

@@ -241,6 +241,24 @@ def test_sides_that_do_not_belong_together_are_rejected(finished, tmp_path):
     assert reasons <= {"unaligned", "unrelated_document", "low_score"}
 
 
+def test_a_document_of_other_text_is_told_by_aligners_of_the_documents_alone(tmp_path):
+    write_documents(tmp_path, (150, 150, 150))
+    (tmp_path / "2.de").write_text((tmp_path / "1.de").read_text())
+    sides = ("--source_input", "[0-9].en", "--target_input", "[0-9].de", "--workers", "1")
+    languages = ("--source_lang", "en", "--target_lang", "de")
+    runs.run_well_here("bitext", *sides, *languages, "--output", "out", cwd=tmp_path)
+    assert {row["file"] for row in rows_of(tmp_path / "out", "data")} == {"0.en", "1.en"}
+    rejects = rows_of(tmp_path / "out", "rejects")
+    unrelated = [row for row in rejects if row["reason"] == "unrelated_document"]
+    assert {row["file"] for row in unrelated} == {"2.en"}
+    assert len(unrelated) > 60
+    assert "by an aligner fitted on other pairs" in unrelated[0]["detail"]
+    words = ("--min_document_gain", "-100", "--output", "all")
+    runs.run_well_here("bitext", *sides, *languages, *words, cwd=tmp_path)
+    kept = [row for row in rows_of(tmp_path / "all", "data") if row["file"] == "2.en"]
+    assert len(kept) > 30
+
+
 def test_lines_that_are_no_text_keep_their_numbers(finished, tmp_path):
     directory, _ = finished
     lines = (directory / "0.en").read_bytes().splitlines(keepends=True)

@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from pairweave.pipelines.options.job_options import AugmentOptions
@@ -113,7 +114,7 @@ def test_a_block_in_yaml_says_the_same(directory):
         ("{max_copied: 3}", "filter.max_copied: input should be less than or equal to 1, got 3"),
         ("{max_copy: 1}", "max_copy is no rule; did you mean max_copied?"),
         ("{duplicates: masked}", "duplicates: copies are found by a shuffle of masked pairs"),
-        ("{select_words: 5}", "select_words: pairs are scored and selected by the job filter"),
+        ("{select_words: 5}", "select_words: all pairs are compared by the job filter alone"),
         ("max_copied", "must be a map of rules and limits, or {}"),
         ("{a", "filter: not YAML: while parsing"),
         ("{exclude: x}", "filter: exclude is no rule, got"),
@@ -131,3 +132,53 @@ def test_what_is_no_rule_is_refused(directory, block, message):
     status, _, errors = runs.run_here(*words, cwd=directory)
     assert status == 2
     assert "must be a map of rules" in errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["augment", "fit", "suggest"])
+def test_a_minimum_score_rejects_what_the_job_filter_scores_lower(directory, job):
+    if not (directory / "model").exists():
+        run(directory, "fit", "model", "--filter", "{}")
+    for side, name in enumerate(("corpus.en", "corpus.de")):
+        texts = [corpora.sentence(number)[side] for number in range(120)]
+        texts[-20:] = texts[-20:][:: 1 - 2 * side]
+        (directory / f"half-{name}").write_text("".join(f"{text}\n" for text in texts))
+    sides = ("--source_input", "half-corpus.en", "--target_input", "half-corpus.de")
+    words = ("--model", "model", "--annotate_only", "--output", f"{job}-scored")
+    limits = ("--max_tokens", "1000", "--max_token_chars", "1000")
+    runs.run_well_here("filter", *sides, *LANGS, *words, *limits, cwd=directory)
+    rows = runs.rows_of(directory / f"{job}-scored", "data/part-*.parquet")
+    block = "{min_score: 0.5, score_model: model}"
+    words = (*sides, *LANGS, *WORDS[job], "--filter", block, "--max_ratio", "3", *limits)
+    runs.run_well_here(job, *words, "--output", f"{job}-least", cwd=directory)
+    rejects = {
+        row["id"]: row["detail"]
+        for row in runs.rows_of(directory / f"{job}-least", "rejects/part-*.parquet")
+        if row["reason"] == "low_score"
+    }
+    low = {
+        row["id"]: f"score {np.float32(row['score'])} < 0.5" for row in rows if row["score"] < 0.5
+    }
+    assert 10 < len(low) < 60
+    assert {name: rejects.get(name) for name in low} == low
+    configuration = json.loads((directory / f"{job}-least/_manifest.json").read_text())
+    found = configuration["configuration"]["filter"]
+    assert found["min_score"] == 0.5
+    assert len(found["score_model"]) == len(found["score_weights"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("{min_score: 0.5}", "min_score and score_model go together"),
+        ("{score_model: x}", "min_score and score_model go together"),
+        ("{min_score: 2, score_model: x}", "filter.min_score: input should be less than or equal"),
+        ("{min_score: 0.5, score_model: nowhere}", "nowhere: no fitted aligner there"),
+    ],
+)
+def test_a_minimum_score_that_cannot_be_is_refused(directory, block, message):
+    words = ("augment", *SIDES, *LANGS, "--filter", block, "--output", "no")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert message in errors
+    assert not (directory / "no").exists()

@@ -15,11 +15,34 @@ from pairweave.transforms.filtering.rule_options import (
 )
 
 _OF_SHUFFLE = frozenset(DuplicateOptions.model_fields)
-_OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores", "min_score"}
+_OF_SCORE = frozenset(SelectionOptions.model_fields) | {"score_weights", "scores"}
 
 
 class RuleBlock(RuleOptions):
     """The rules and their limits; the defaults are those of the job ``filter``."""
+
+    min_score: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="minimum default score of a pair, by score_model and the weights that ship",
+    )
+    score_model: str | None = Field(
+        None,
+        min_length=1,
+        description="directory of the fitted hmm that min_score needs: pairs are scored before a "
+        "run fits one",
+    )
+
+    @pydantic.model_validator(mode="after")
+    def _score_needs_a_model(self) -> "RuleBlock":
+        """Refuse one of min_score and score_model without the other."""
+        if (self.min_score is None) != (self.score_model is None):
+            raise ValueError(
+                "min_score and score_model go together: pairs are scored by a fitted aligner, "
+                "which pairweave fit makes"
+            )
+        return self
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -31,7 +54,7 @@ class RuleBlock(RuleOptions):
             if name in _OF_SHUFFLE:
                 why = "copies are found by a shuffle of masked pairs, which only the job filter has"
             elif name in _OF_SCORE:
-                why = "pairs are scored and selected by the job filter alone"
+                why = "all pairs are compared by the job filter alone (min_score is a rule)"
             else:
                 near = difflib.get_close_matches(str(name), cls.model_fields, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""

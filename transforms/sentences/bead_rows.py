@@ -57,10 +57,13 @@ class LeastScores:
     Attributes:
         pair: Minimum score of a pair.
         document: Minimum mean score of the pairs of a document.
+        gain: Minimum gain over chance of the pairs of a document that is judged by aligners fitted
+            on other pairs (`models.sentences.cross_fitting`).
     """
 
     pair: float
     document: float
+    gain: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +85,7 @@ def bead_rows(
     sides: tuple[Sentences, Sentences],
     beads: list[PlacedBead],
     least: LeastScores,
+    why_unrelated: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row (`schemas.ROWS`) for each bead.
 
@@ -97,13 +101,16 @@ def bead_rows(
         sides: Its sentences.
         beads: Its beads, which contain every sentence once.
         least: Minimum scores.
+        why_unrelated: Why the document's sides are no translations of each other, if that is known
+            otherwise.
     """
     scores = [bead.score for bead in beads if bead.source and bead.target]
     mean = sum(scores) / len(scores) if scores else 0.0
-    unrelated = None
     if mean < least.document:
-        detail = f"the document scores {mean:.3f}, min_document_score is {least.document:g}"
-        unrelated = Problem(Reject.UNRELATED_DOCUMENT, detail)
+        why_unrelated = f"the document scores {mean:.3f}, min_document_score is {least.document:g}"
+    unrelated = None
+    if why_unrelated is not None:
+        unrelated = Problem(Reject.UNRELATED_DOCUMENT, why_unrelated)
     for first in range(0, len(beads), BATCH_ROWS):
         yield _batch(unit, name, sides, beads[first : first + BATCH_ROWS], least.pair, unrelated)
 

@@ -1,0 +1,67 @@
+"""The minimum score in a block ``filter:``: pairs are scored in the pass of the rules."""
+
+import dataclasses
+import functools
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+
+from pairweave.models.hmm import hmm_reference
+from pairweave.models.hmm.pair_scores import score_pairs, scoring_models
+from pairweave.transforms.filtering import rules
+from pairweave.transforms.filtering.filtered import score_text
+from pairweave.transforms.filtering.rules import RuleConfig
+from pairweave.transforms.filtering.score import read_weights, score
+from pairweave.transforms.rejects import Reject, Stage
+from pairweave.transforms.screen import with_reasons
+from pairweave.transforms.shards.merge import pairs_of
+from pairweave.transforms.shards.rejected_texts import leave_out_long_texts
+from pairweave.transforms.shards.shard import Batches
+from pairweave.transforms.text.tokens import add_tokens
+
+
+@dataclasses.dataclass(frozen=True)
+class Minimum:
+    """The least default score of a pair.
+
+    Attributes:
+        least: The score, in [0, 1].
+        model: The fitted aligner that it is computed by.
+    """
+
+    least: float
+    model: hmm_reference.HmmReference
+
+
+class RejectLowScores(beam.PTransform[Batches, Batches]):
+    """Marks the rows of batches whose default score is below a minimum."""
+
+    def __init__(self, minimum: Minimum) -> None:
+        super().__init__()
+        self._reject = functools.partial(reject_below, minimum=minimum)
+
+    def expand(self, batches: Batches) -> Batches:
+        """Score each batch."""
+        return batches | "Score" >> beam.Map(self._reject).with_output_types(pa.RecordBatch)
+
+
+def reject_below(batch: pa.RecordBatch, minimum: Minimum) -> pa.RecordBatch:
+    """Set the reason of each row (`schemas.ROWS`) that has none and scores below a minimum."""
+    open_rows = np.flatnonzero(batch.column("reason").is_null().to_numpy(zero_copy_only=False))
+    if not len(open_rows):
+        return batch
+    pairs = pairs_of(pa.Table.from_batches([batch.take(pa.array(open_rows))]))
+    values = rules.judge(pairs, RuleConfig()).values
+    models = scoring_models(minimum.model)
+    table = add_tokens(pairs, hmm_reference.load(minimum.model).tokens)
+    scores = score({**values, **score_pairs(*models, table)}, read_weights())
+    low = np.flatnonzero(scores < np.float32(minimum.least)).tolist()
+    found = {
+        int(open_rows[row]): (
+            Reject.LOW_SCORE,
+            f"score {score_text(scores[row])} < {minimum.least:g}",
+        )
+        for row in low
+    }
+    return leave_out_long_texts(with_reasons(batch, found, Stage.FILTER)) if found else batch
