@@ -7,13 +7,14 @@ import logging
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from pairweave.pipelines.engines import private_network
 from pairweave.pipelines.engines.local import forks, worker
-from pairweave.pipelines.process import interrupt, memory, supervisor, terminal
+from pairweave.pipelines.process import interrupt, memory, supervisor, terminal, verbosity
 from pairweave.transforms.errors import (
     ConfigError,
     IrregularFileError,
@@ -138,6 +139,9 @@ COMMANDS = {
         "pairweave.pipelines.options.command_options:DemoOptions",
     ),
     "doctor": Command("pairweave.pipelines.commands.doctor", "show what this machine has"),
+    "completion": Command(
+        "pairweave.pipelines.commands.completion", "print a script that completes words in a shell"
+    ),
 }
 
 
@@ -155,7 +159,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when done, 2 for what the user must mend, 3 when all but a few shards are finished, 128
         and its number after a signal (130 after Ctrl-C), 1 otherwise.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:
+        _open_closed_streams()
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        chosen, words = verbosity.take(given)
+    except ConfigError as error:
+        terminal.warn(f"pairweave: {error}")
+        return MEND
+    with verbosity.speaking(chosen):
+        return _main(words, in_process=arguments is not None)
+
+
+def _main(words: list[str], *, in_process: bool) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(usage())
         return DONE if words else MEND
@@ -164,10 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(f"pairweave {version('pairweave')}")
         return DONE
-    if arguments is not None:
+    if in_process:
         with interrupt.listening():
             return _report(lambda: _run(words))
-    _open_closed_streams()
     if sys.platform == "linux":
         return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
     with interrupt.listening():
@@ -189,13 +204,13 @@ def _report(work: Callable[[], int]) -> int:
     try:
         return work()
     except ConfigError as error:
-        terminal.warn(f"pairweave: {error}")
+        _tell(f"{error}")
         return MEND
     except SetAsideError as error:
-        terminal.warn(f"pairweave: {error}")
+        _tell(f"{error}")
         return SET_ASIDE
     except PairweaveError as error:
-        terminal.warn(f"pairweave: {error}")
+        _tell(f"{error}")
         return FAILED
     except BrokenPipeError:
         # The reader of our output has left; let the interpreter's own flush not complain.
@@ -203,19 +218,26 @@ def _report(work: Callable[[], int]) -> int:
         return FAILED
     except PATH_ERRORS as error:
         place = f"{error.filename}: " if error.filename else ""
-        terminal.warn(f"pairweave: {place}{error.strerror}")
+        _tell(f"{place}{error.strerror}")
         return MEND
     except OSError as error:
         place = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        terminal.warn(f"pairweave: {place}")
+        _tell(f"{place}")
         return MEND if error.errno in PLACE_ERRORS else FAILED
     except MemoryError:
-        terminal.warn(f"pairweave: there is not enough memory; {memory.REMEDY}")
+        _tell(f"there is not enough memory; {memory.REMEDY}")
         return MEND
     except interrupt.Stopped as stopped:
         with contextlib.suppress(OSError):  # the terminal is gone
-            terminal.warn(f"pairweave: {stopped}")
+            _tell(f"{stopped}")
         return 128 + stopped.signal
+
+
+def _tell(text: str) -> None:
+    """Say in one line what stops the program, after its traceback if that is wanted."""
+    if verbosity.current().debug:
+        terminal.warn(traceback.format_exc().rstrip())
+    terminal.warn(f"pairweave: {text}")
 
 
 def _run(words: list[str]) -> int:
@@ -228,20 +250,21 @@ def _run(words: list[str]) -> int:
             raise ConfigError(f"{word}: is not UTF-8; rename the file, or write the option again")
     if name in JOBS:
         if not {"-h", "--help"}.isdisjoint(rest):
-            show_help(name)
+            show_help(name, rest)
         memory.require_memory()
     module = importlib.import_module(COMMANDS[name].module)
     return int(module.main(name, rest))
 
 
-def show_help(name: str) -> NoReturn:
-    """Print a job's help and leave, as its own parser does."""
+def show_help(name: str, words: Sequence[str]) -> NoReturn:
+    """Print a job's help and leave, as its own parser does; all of it with ``--help all``."""
     from pairweave.pipelines.options import flags
 
     command = COMMANDS[name]
     module, _, model = command.options.partition(":")
     options = getattr(importlib.import_module(module), model)
-    flags.parse(options, f"pairweave {name}", command.about, ["--help"], beam=command.beam)
+    asked = ["--help", "all"] if "all" in words else ["--help"]
+    flags.parse(options, f"pairweave {name}", command.about, asked, beam=command.beam)
     raise AssertionError("the parser leaves")
 
 
@@ -257,9 +280,13 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = ["usage: pairweave JOB [--config FILE.yaml] [--option value ...] [any Beam option]", ""]
     lines += [f"  {name:<{width}}  {command.about}" for name, command in COMMANDS.items()]
+    flag = max(len(name) for name, _ in verbosity.HELP)
+    lines += ["", "for every command:"]
+    lines += [f"  {name:<{flag}}  {about}" for name, about in verbosity.HELP]
     lines += [
         "",
-        "pairweave JOB --help lists a job's options; pairweave --version shows the version.",
+        "pairweave JOB --help shows an example and the options that most runs need, and",
+        "pairweave JOB --help all every option; pairweave --version shows the version.",
     ]
     return "\n".join(lines)
 

@@ -5,6 +5,8 @@ by chunk in order, so no bit depends on the number of threads.
 """
 
 import dataclasses
+import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -39,6 +41,10 @@ FIRST_JUMP_DECAY = 8.0
 MIN_COUNT = FIXED_POINT >> 10
 """Entries of fewer links are not kept in the fitted model: the back-off stands for them."""
 
+SAY_SECONDS = 10.0
+"""Time between messages on how far a fit is."""
+
+_LOG = logging.getLogger("pairweave")
 _BLOCKS = 64
 
 Result = TypeVar("Result")
@@ -74,9 +80,13 @@ def train(table: pa.Table, config: HmmConfig, threads: int) -> Parts:
             [],
         )
         del counts
-        for iteration in range(config.model1_iterations + config.hmm_iterations):
+        rounds, said = config.model1_iterations + config.hmm_iterations, time.monotonic()
+        for iteration in range(rounds):
             if iteration == config.model1_iterations:
                 state.jumps = _first_jumps()
+            if time.monotonic() - said > SAY_SECONDS:
+                said = time.monotonic()
+                _LOG.info("fitting the aligner: %d of %d rounds done", iteration, rounds)
             parts = lexicon.maximize(state, pool)
             _expect(sides, parts, state, _counting_threads(threads, len(columns)), pool)
         parts = lexicon.maximize(state, pool)

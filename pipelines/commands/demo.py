@@ -16,7 +16,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import DemoOptions
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.pipelines.options.job_options import AugmentOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
@@ -51,7 +51,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     sys.stdout.write("\n")
     preview.show(richest(options.output, run.shards, options.pairs))
     sys.stdout.write("\n")
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

@@ -12,7 +12,7 @@ from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AlignOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
@@ -47,7 +47,7 @@ def start(name: str, options: AlignOptions, extra: Sequence[str]) -> int:
         return 0
     if pharaoh is not None:
         pharaoh.write()
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

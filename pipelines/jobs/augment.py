@@ -13,7 +13,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.options.job_options import AugmentOptions, KeptLinksOptions, MethodOptions
 from pairweave.pipelines.options.representation import representation_of
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
@@ -78,7 +78,7 @@ def start(name: str, options: AugmentOptions, extra: Sequence[str]) -> int:
         return plan_text.show(run, graph, extra)
     if not execute(run, graph, extra, extra_files(run)):
         return 0
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

@@ -25,7 +25,7 @@ from pairweave.pipelines.documents.document_reading import DocumentSettings, is_
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import expected_rows, prepare
@@ -79,7 +79,7 @@ def start(name: str, options: BitextOptions, extra: Sequence[str]) -> int:
     if options.beads is not None:
         units = [unit.index for unit in run.plan.units]
         files.write_bytes(options.beads, bead_files.collect(files.absolute(options.output), units))
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

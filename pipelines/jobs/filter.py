@@ -26,7 +26,7 @@ from pairweave.pipelines.filtering.scoring_pairs import (
 )
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.filter_options import FilterJobOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.line_file import LineFile
 from pairweave.pipelines.run.prepare import prepare
@@ -87,7 +87,7 @@ def start(name: str, options: FilterJobOptions, extra: Sequence[str]) -> int:
     scored_shards.delete(files.absolute(options.output))
     if scores is not None:
         scores.write(score_lines)
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

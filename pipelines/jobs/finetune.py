@@ -19,7 +19,7 @@ from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import FinetuneOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.prepare import prepare_training
 from pairweave.pipelines.run.progress import LOG
 from pairweave.pipelines.run.run import Planned
@@ -66,7 +66,7 @@ def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> in
         started = time.time()
         finetune(run, config, output, options.fit_pairs)
         note_run(run, output, started, attempts=1, reused=0)
-    plan_text.say_where(output)
+    run_summary.say_where(output)
     return 0
 
 

@@ -8,7 +8,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import FitOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
@@ -39,7 +39,7 @@ def start(name: str, options: FitOptions, extra: Sequence[str]) -> int:
         return plan_text.show(run, graph, extra)
     if not execute(run, graph, extra, {}, commit):
         return 0
-    plan_text.say_where(files.absolute(options.output))
+    run_summary.say_where(files.absolute(options.output))
     return 0
 
 

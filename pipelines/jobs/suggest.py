@@ -13,7 +13,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.suggest_methods import check_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
-from pairweave.pipelines.run import plan_text
+from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
@@ -64,7 +64,7 @@ def start(name: str, options: SuggestOptions, extra: Sequence[str]) -> int:
         return plan_text.show(run, graph, extra)
     if not execute(run, graph, extra, extra_files()):
         return 0
-    plan_text.say_where(options.output)
+    run_summary.say_where(options.output)
     return 0
 
 

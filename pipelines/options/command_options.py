@@ -375,6 +375,16 @@ class PreviewOptions(Options):
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
 
 
+class CompletionOptions(Options):
+    """Options of ``completion``."""
+
+    shell: Literal["bash", "zsh", "fish"] = Field(
+        description="bash, zsh or fish; such as: pairweave completion bash > "
+        "~/.local/share/bash-completion/completions/pairweave",
+        json_schema_extra={"at": 0},
+    )
+
+
 class DoctorOptions(Options):
     """Options of ``doctor``."""
 

@@ -4,7 +4,11 @@ import argparse
 import difflib
 import functools
 import importlib
+import itertools
 import re
+import shutil
+import sys
+import textwrap
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +16,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
+from pairweave.pipelines.options import short_help
 from pairweave.pipelines.options.base import (
     LANGUAGE,
     PATTERN_TEXTS,
@@ -20,11 +25,23 @@ from pairweave.pipelines.options.base import (
     PlaceOptions,
 )
 from pairweave.pipelines.options.yaml_files import read_yaml
+from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import object_stores
 from pairweave.transforms.text.language_names import tag_of
 
 Model = TypeVar("Model", bound=Options)
+
+METAVARS = {
+    **dict.fromkeys(("input", "source_input", "target_input", "translation_input"), "GLOB"),
+    **dict.fromkeys(("links", "forward_links", "reverse_links", "attention"), "GLOB"),
+    **dict.fromkeys(("train_source_input", "train_target_input", "exclude", "gold"), "FILE"),
+    **dict.fromkeys(("tag_profile", "sheets", "pairs", "score_weights"), "FILE"),
+    **dict.fromkeys(("source_lang", "target_lang"), "TAG"),
+    **dict.fromkeys(("model", "encoder"), "DIR"),
+    "template": "TAG",
+}
+"""What the text of an option is, for the help, by the name of the option."""
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
@@ -78,6 +95,10 @@ def parse(
             no flag, or a value is out of range or of the wrong type.
     """
     parser = _parser(model, prog, about, beam=beam)
+    first = short_help.of(prog)
+    if first is not None and _asks_for_help(arguments):
+        terminal.say(_short_help(parser, model, first))
+        sys.exit(0)
     known, rest = parser.parse_known_args(_normalized(model, arguments))
     given = {name: value for name, value in vars(known).items() if value is not None}
     _check_rest(rest, parser, prog, beam=beam)
@@ -92,6 +113,57 @@ def parse(
     return validate(model, values, prog), rest
 
 
+def _asks_for_help(arguments: Sequence[str]) -> bool:
+    """Tell whether the first options are asked for; ``--help all`` asks for all of them."""
+    for word, following in itertools.zip_longest(arguments, arguments[1:], fillvalue=""):
+        if word in ("-h", "--help"):
+            return following != "all"
+    return False
+
+
+def _short_help(parser: Parser, model: type[Options], first: short_help.ShortHelp) -> str:
+    """Return the help of a job on a screen: an example and the options that most people need."""
+    actions = {action.dest: action for action in parser._actions}
+    options = len(actions.keys() & model.model_fields.keys())
+    room = max(40, shutil.get_terminal_size().columns - _FLAG_WIDTH - 4)
+    rows = [
+        f"  {_flag(actions[name]):<{_FLAG_WIDTH}}  "
+        + textwrap.shorten(
+            short_help.TEXTS.get(name) or _clause(actions[name].help or ""), room, placeholder=" …"
+        )
+        for name in first.names
+    ]
+    return "\n".join(
+        [
+            *(f"usage: {parser.usage}", "", f"{parser.description}", "", "example:"),
+            *(f"  {line}" for line in first.example.splitlines()),
+            *("", "options that most runs need:", *rows, ""),
+            f"{parser.prog} --help all lists all {options} options, in groups.",
+        ]
+    )
+
+
+_FLAG_WIDTH = 24
+
+
+def _flag(action: argparse.Action) -> str:
+    """Return a flag with its value, without alternatives."""
+    value = str(action.metavar)
+    value = "NAME" if value.startswith("{") else value
+    return action.option_strings[0] + ("" if value == "true|false" else f" {value}")
+
+
+def _clause(text: str) -> str:
+    """Return the first clause of a help text, and the default.
+
+    >>> _clause("most tags: 3 or so; or more (default 9)")
+    'most tags (default 9)'
+    """
+    default = re.search(r" \(default [^()]*\)$", text)
+    body = re.split(r"[;:] ", text.removesuffix(default[0]) if default else text)[0]
+    return (body + (default[0] if default else "")).replace("%%", "%")
+
+
 def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
     """Replace dashes in flag names by underscores, and give a bare switch its value."""
     switches = {
@@ -102,6 +174,8 @@ def _normalized(model: type[Options], arguments: Sequence[str]) -> list[str]:
         if not word.startswith("--"):
             words.append(word)
             continue
+        if word == "--help":
+            return [word]
         name, equals, value = word.partition("=")
         name = "--" + name[2:].replace("-", "_")
         following = arguments[position + 1] if position + 1 < len(arguments) else ""
@@ -136,6 +210,8 @@ def _parser(model: type[Options], prog: str, about: str, *, beam: bool) -> Parse
         shape = _shape(field.annotation)
         if isinstance(extra, dict) and "metavar" in extra:
             shape["metavar"] = extra["metavar"]
+        elif shape.get("metavar") == "TEXT":
+            shape["metavar"] = METAVARS.get(name, "TEXT")
         if (
             not field.is_required()
             and field.default_factory is None
@@ -178,7 +254,7 @@ def _shape(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type annota
     if origin is typing.Annotated:
         return _shape(arguments[0])
     if origin is tuple:
-        item = "GLOB" if arguments[0] is str else _shape(arguments[0])["metavar"]
+        item = "TEXT" if arguments[0] is str else _shape(arguments[0])["metavar"]
         return {"action": "extend", "nargs": "+", "metavar": item}
     if origin is typing.Literal:
         return {"metavar": "{" + ",".join(str(choice) for choice in arguments) + "}"}

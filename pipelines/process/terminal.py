@@ -1,9 +1,12 @@
 """Output for people to read, without control sequences for a terminal."""
 
+import json
 import logging
 import sys
+import time
 from typing import TextIO
 
+from pairweave.pipelines.process import verbosity
 from pairweave.transforms.text.control_characters import for_terminal
 
 
@@ -12,9 +15,18 @@ def say(text: str) -> None:
     _write(sys.stdout, text)
 
 
+def report(text: str) -> None:
+    """Write the results of a run to standard output, unless it shall be quiet."""
+    if not verbosity.current().quiet:
+        say(text)
+
+
 def warn(text: str) -> None:
     """Write text and a line end to standard error."""
-    _write(sys.stderr, text)
+    if verbosity.current().log_format == "json":
+        _write(sys.stderr, _json(time.time(), "WARNING", text))
+    else:
+        _write(sys.stderr, text)
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -22,9 +34,17 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
+def _json(seconds: float, level: str, message: str) -> str:
+    """Return a log record as a line of JSON; times are in UTC."""
+    clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    return json.dumps({"time": clock, "level": level, "message": message}, ensure_ascii=False)
+
+
 class ShownFormatter(logging.Formatter):
     """Formats log records so that no name in them can control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as it is shown."""
+        if verbosity.current().log_format == "json":
+            return for_terminal(_json(record.created, record.levelname, super().format(record)))
         return for_terminal(super().format(record))

@@ -1,7 +1,7 @@
-"""Print the plan before a run and its results after it."""
+"""Print the plan before a run."""
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import apache_beam as beam
 import yaml
@@ -12,9 +12,6 @@ from pairweave.pipelines.run.run import GraphT, Planned, Run
 from pairweave.transforms.commit.claim import check_claim, check_unclaimed
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files
-from pairweave.transforms.output.run_files import DATA
-from pairweave.transforms.report.shown_counts import MAX_VALUES, OF_COLUMN, split_counts
-from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
 
 MAX_LINES = 40
@@ -110,61 +107,3 @@ def _labels(
     visitor = _Labels()
     pipeline.visit(visitor)
     return ["  " * label.count("/") + label.rpartition("/")[2] for label in visitor.labels]
-
-
-_ORDER = ("read", "kept", "rejected")
-
-MUCH = 0.2
-"""If more than this share of the pairs is rejected for their length ratio, a hint is printed."""
-
-
-def say_where(output: str) -> None:
-    """Print the results of a run and where they are."""
-    found = run_files.read_json(files.join(output, run_files.MANIFEST))
-    rows = found["rows"]
-    ordered = {name: rows[name] for name in _ORDER if name in rows} | rows
-    lines = [_joined(ordered.items())]
-    if found.get("rejected"):
-        reasons = sorted(found["rejected"].items(), key=lambda item: (-item[1], item[0]))
-        lines.append(f"rejected: {_joined(reasons)}")
-        uneven = found["rejected"].get(ScreenReject.LENGTH_RATIO, 0)
-        if uneven > MUCH * rows.get("read", 0):
-            lines.append(
-                "many pairs were rejected for their length ratio: if one side is written "
-                "without spaces between words, raise --max_ratio (to 3, say) or use --tokens "
-                "sentencepiece"
-            )
-    lines += _table(found.get("counts", {}))
-    lines += [f"notice: {notice}" for notice in found["notices"]]
-    wrote_rows = any(entry["name"].startswith(f"{DATA}/") for entry in found["files"])
-    lines.append(f"data:     {files.join(output, DATA)}" if wrote_rows else f"model:    {output}")
-    lines += [f"manifest: {files.join(output, run_files.MANIFEST)}"]
-    terminal.say("\n".join(lines))
-
-
-def _joined(numbers: Iterable[tuple[str, int]]) -> str:
-    """Write named numbers in one line.
-
-    >>> _joined([("read", 4341), ("kept", 3254)])
-    'read 4,341 · kept 3,254'
-    """
-    return " · ".join(f"{name} {number:,}" for name, number in numbers)
-
-
-def _table(counts: Mapping[str, int]) -> list[str]:
-    """Write a job's counts as a table, with one line for each short distribution.
-
-    >>> for line in _table({"rows": 1219, "rows with 1 tags": 821, "rows with 2 tags": 398}):
-    ...     print(line)
-      rows          1,219
-      rows by tags  1: 821 · 2: 398
-    """
-    single, by_number = split_counts(counts)
-    cells = [(name, f"{number:,}") for name, number in single.items()]
-    cells += [
-        (f"{what} by {unit}", " · ".join(f"{value}: {found[value]:,}" for value in sorted(found)))
-        for (what, unit), found in sorted(by_number.items())
-        if len(found) <= MAX_VALUES and not unit.startswith(OF_COLUMN)
-    ]
-    width = max((len(name) for name, _ in cells), default=0)
-    return [f"  {name:<{width}}  {text}" for name, text in cells]

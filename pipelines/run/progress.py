@@ -9,6 +9,7 @@ from types import TracebackType
 import rich.console
 import rich.progress
 
+from pairweave.pipelines.process import verbosity
 from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
@@ -72,7 +73,8 @@ class Progress:
         return units, sum(name.startswith("shard-") for name in names)
 
     def _follow(self) -> None:
-        if sys.stderr.isatty():
+        said = verbosity.current()
+        if sys.stderr.isatty() and not said.quiet and said.log_format == "text":
             self._draw()
         else:
             self._log()

@@ -28,14 +28,22 @@ from pairweave.transforms.metrics.suggestion_metrics import (
 )
 from pairweave.transforms.storage import files
 
-USAGE = """usage: pairweave evaluate links HYPOTHESIS GOLD [--one_based]
-       pairweave evaluate aligners --pairs FILE --gold GOLD --aligners NAME ...
-       pairweave evaluate sentences HYPOTHESIS GOLD
-       pairweave evaluate suggestions HYPOTHESIS GOLD [GOLD ...] --target_lang TAG
-       pairweave evaluate suggestions --data RUN --golden PREFIX
-       pairweave evaluate tags HYPOTHESIS REFERENCE [--source SOURCE] [--baseline FILE]
-       pairweave evaluate judgements --sample RUN --output SHEET
-       pairweave evaluate judgements --sheets SHEET ...
+USAGE = """usage: pairweave evaluate KIND ARGUMENTS [--option value ...]
+
+  links HYPOTHESIS GOLD             AER, precision and recall of word links
+  aligners --pairs FILE --gold GOLD --aligners NAME ...
+                                    the same for several aligners, with their speed
+  sentences HYPOTHESIS GOLD         precision, recall and F1 of sentence alignments
+  suggestions HYPOTHESIS GOLD ... --target_lang TAG
+                                    sacreBLEU and exact match of suggestions
+  suggestions --data RUN --golden PREFIX
+                                    how far masks are from those of a golden set
+  tags HYPOTHESIS REFERENCE         accuracy, F1 and failures of tags in translations
+  judgements --sample RUN --output SHEET
+                                    a sheet of tags for people to judge
+  judgements --sheets SHEET ...     what they found, and how far they agree
+
+pairweave evaluate KIND --help lists the options of one kind.
 """
 
 

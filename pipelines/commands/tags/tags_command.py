@@ -47,4 +47,6 @@ def usage() -> str:
     """Return the help text of the command."""
     width = max(map(len, SUBCOMMANDS))
     lines = [f"  {name:<{width}}  {command.about}" for name, command in SUBCOMMANDS.items()]
-    return "\n".join(["usage: pairweave tags SUBCOMMAND [--option value ...]", "", *lines, ""])
+    more = "pairweave tags SUBCOMMAND --help lists the options of a subcommand."
+    head = "usage: pairweave tags SUBCOMMAND [--option value ...]"
+    return "\n".join([head, "", *lines, "", more, ""])

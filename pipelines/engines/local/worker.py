@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.engines.local import forks
+from pairweave.pipelines.process import verbosity
 from pairweave.pipelines.process.terminal import ShownFormatter
 from pairweave.transforms.arrow import exchange
 
@@ -38,7 +39,9 @@ class Noise(logging.Filter):
         if record.name == "PrismRunner" and _is_end_of_worker(record.getMessage()):
             return False
         if record.name.partition(".")[0] == OURS:
-            return record.levelno >= logging.INFO
+            return record.levelno >= (
+                logging.WARNING if verbosity.current().quiet else logging.INFO
+            )
         return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
@@ -58,6 +61,8 @@ def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False)
     if alone:
         logging.getLogger().handlers.clear()
     handler = logging.StreamHandler()
+    if verbosity.current().log_format == "json":
+        layout = "%(message)s"  # each record has its own time
     handler.setFormatter(ShownFormatter(layout, clock))
     handler.addFilter(Noise())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -1,11 +1,12 @@
 import importlib
 import math
+import shlex
 import tempfile
 
 import pytest
 
 from pairweave.pipelines.cli import COMMANDS, JOBS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.options import flags, short_help
 from pairweave.pipelines.options.command_options import EvaluateLinksOptions
 from pairweave.pipelines.options.job_options import (
     AlignOptions,
@@ -100,7 +101,7 @@ def test_beam_options_are_passed_on_and_others_are_not():
 )
 def test_the_help_speaks_of_beam_only_where_its_options_are_taken(model, beam, capsys):
     with pytest.raises(SystemExit):
-        parse("--help", model=model, beam=beam)
+        parse("--help", "all", model=model, beam=beam)
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("[any Beam option]") == beam
     assert said.endswith("Any further option is passed to Apache Beam.") == beam
@@ -269,3 +270,31 @@ def test_a_job_and_the_corpora_in_its_list_have_the_same_parts(job):
     }
     assert parts == {kind for kind in model.corpus_kind().__mro__ if kind in parts}
     assert model.corpus_kind() in parts
+
+
+@pytest.mark.parametrize("name", sorted(short_help._ALL))
+def test_the_first_help_of_a_job_is_an_example_and_a_screen_of_options(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    module, _, model = COMMANDS[name].options.partition(":")
+    options = getattr(importlib.import_module(module), model)
+    with pytest.raises(SystemExit) as done:
+        flags.parse(options, f"pairweave {name}", "about", ["--help"], beam=COMMANDS[name].beam)
+    assert done.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30
+    # An example can be a little longer than a screen.
+    assert max(len(line) for line in lines if line.startswith("  --")) <= 80
+    assert lines[-1].startswith(f"pairweave {name} --help all lists all ")
+
+
+@pytest.mark.parametrize("name", sorted(short_help._ALL))
+def test_the_example_of_a_job_can_be_run(name):
+    module, _, model = COMMANDS[name].options.partition(":")
+    options = getattr(importlib.import_module(module), model)
+    prog, job, *words = shlex.split(short_help._ALL[name].example.replace("\\\n", " "))
+    assert (prog, job) == ("pairweave", name)
+    flags.parse(options, f"pairweave {name}", "about", words, beam=COMMANDS[name].beam)
+
+
+def test_every_job_with_many_options_has_a_first_help():
+    assert short_help._ALL.keys() == JOBS - {"run", "demo", "refresh"}

@@ -7,6 +7,7 @@ import sys
 import pytest
 from numba.core import caching
 
+from pairweave.transforms.kernels import kernel_cache
 from pairweave.transforms.kernels.kernel_cache import outlive_upgrades
 
 SOURCE = """
@@ -68,3 +69,28 @@ def test_it_is_set_once():
     outlive_upgrades()
     assert caching.IndexDataCacheFile._load_index is load
     assert not hasattr(load.__wrapped__, "__wrapped__")
+
+
+def test_compilation_is_announced_once_in_a_run_and_only_if_it_takes_time(
+    tmp_path, monkeypatch, caplog
+):
+    run = tmp_path / "pairweave-run-x"
+    run.mkdir()
+    monkeypatch.setenv("TMPDIR", str(run))
+    caplog.set_level("INFO", "pairweave")
+    for _ in range(2):
+        announcer = kernel_cache.Announcer()
+        announcer.on_start(None)
+        announcer.on_end(None)
+        assert "compiling" not in "".join(caplog.messages[1:])
+        announcer._since -= announcer.SECONDS
+        announcer.on_end(None)
+        announcer.on_end(None)
+    assert len(caplog.messages) == 1
+    assert "compiling kernels, once" in caplog.messages[0]
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    announcer = kernel_cache.Announcer()
+    announcer.on_start(None)
+    announcer._since -= announcer.SECONDS
+    announcer.on_end(None)
+    assert len(caplog.messages) == 2

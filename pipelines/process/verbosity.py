@@ -1,0 +1,91 @@
+"""How much a command says, and in which form: options that every command has."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, cast
+
+from pairweave.transforms.errors import ConfigError
+
+_VARIABLE = "PAIRWEAVE_VERBOSITY"
+"""Worker processes inherit the environment, and with it how much they say."""
+
+FORMATS = ("text", "json")
+
+HELP = (
+    ("--quiet", "say nothing but warnings and errors"),
+    ("--debug", "show the traceback of an error"),
+    ("--log_format json", "standard error as JSON, one object on a line"),
+)
+
+
+class Verbosity(NamedTuple):
+    """How much is said.
+
+    Attributes:
+        quiet: Only warnings and errors.
+        debug: Errors with their tracebacks.
+        log_format: ``text``, or ``json``, one object on a line of standard error.
+    """
+
+    quiet: bool = False
+    debug: bool = False
+    log_format: Literal["text", "json"] = "text"
+
+
+def take(words: Sequence[str]) -> tuple[Verbosity, list[str]]:
+    """Take the options of this module out of a command line.
+
+    >>> take(["fit", "--quiet", "--log-format=json", "x"])
+    (Verbosity(quiet=True, debug=False, log_format='json'), ['fit', 'x'])
+
+    Raises:
+        ConfigError: The format of logs is missing or unknown.
+    """
+    found, rest, waiting = Verbosity(), [], False
+    for word in words:
+        name, _, value = word.partition("=")
+        name = name.replace("-", "_")
+        if waiting:
+            found, waiting = found._replace(log_format=_format(word)), False
+        elif word == "--quiet":
+            found = found._replace(quiet=True)
+        elif word == "--debug":
+            found = found._replace(debug=True)
+        elif name == "__log_format":
+            waiting = "=" not in word
+            found = found if waiting else found._replace(log_format=_format(value))
+        else:
+            rest.append(word)
+    if waiting:
+        raise ConfigError(f"--log_format: give one of {', '.join(FORMATS)}")
+    return found, rest
+
+
+def _format(value: str) -> Literal["text", "json"]:
+    if value not in FORMATS:
+        raise ConfigError(f"--log_format must be {' or '.join(FORMATS)}, got {value!r}")
+    return cast("Literal['text', 'json']", value)
+
+
+@contextlib.contextmanager
+def speaking(chosen: Verbosity) -> Iterator[None]:
+    """Let this process and those that it starts say as much as chosen."""
+    before = os.environ.get(_VARIABLE)
+    if chosen != Verbosity():
+        os.environ[_VARIABLE] = f"{chosen.quiet:d}{chosen.debug:d}{chosen.log_format}"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(_VARIABLE, None)
+        else:
+            os.environ[_VARIABLE] = before
+
+
+def current() -> Verbosity:
+    """Return how much this process says."""
+    said = os.environ.get(_VARIABLE, "")
+    if said[2:] not in FORMATS:
+        return Verbosity()
+    return Verbosity(said[0] == "1", said[1] == "1", _format(said[2:]))
