@@ -256,7 +256,7 @@ def _run(words: list[str]) -> int:
     return int(module.main(name, rest))
 
 
-def show_help(name: str, words: Sequence[str]) -> NoReturn:
+def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:
     """Print a job's help and leave, as its own parser does; all of it with ``--help all``."""
     from pairweave.pipelines.options import flags
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pairweave.transforms.report.link_drawing import draw_links
 from pairweave.transforms.report.shown_text import Piece, linked_words, pieces
 
 MAX_CHARS = 1_500
@@ -124,4 +125,8 @@ def _suggestion(row: Row) -> Shown:
 
 def _links(row: Row) -> Shown:
     words = linked_words(row)
-    return {"words": words[:MAX_LINKS], "left": max(0, len(words) - MAX_LINKS)}
+    return {
+        "words": words[:MAX_LINKS],
+        "left": max(0, len(words) - MAX_LINKS),
+        "drawing": draw_links(row),
+    }

@@ -95,7 +95,7 @@ class _Layout(jinja2.ext.Extension):
 
 @functools.cache
 def _html() -> jinja2.Environment:
-    return _environment(autoescape=True, finalize=_escaped, extensions=[_Layout])
+    return _environment(autoescape=True, finalize=_escaped, extensions=[_Layout, "jinja2.ext.do"])
 
 
 def _environment(**settings: Any) -> jinja2.Environment:  # noqa: ANN401 - as Jinja2 names them

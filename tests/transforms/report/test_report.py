@@ -1,3 +1,4 @@
+import colorsys
 import dataclasses
 import hashlib
 import html.parser
@@ -80,9 +81,15 @@ def test_the_page_asks_for_nothing_from_elsewhere(run):
 
     Parser().feed(run[2])
     names = {name for name, _ in found}
-    assert not names & {"script", "link", "img", "iframe", "object", "base", "form", "a", "use"}
+    assert not names & {"script", "link", "img", "iframe", "object", "base", "form", "use"}
     attributes = {name for _, attrs in found for name in attrs}
-    assert not attributes & {"src", "href", "style", "xlink:href"}
+    assert not attributes & {"src", "style", "xlink:href"}
+    # Links are of the table of contents, and lead to the sections of the page.
+    places = {attrs["id"] for _, attrs in found if "id" in attrs}
+    links = [attrs["href"] for name, attrs in found if name == "a"]
+    assert len(links) > 5
+    assert {f"#{place}" for place in places} == set(links)
+    assert [name for name, attrs in found if "href" in attrs] == ["a"] * len(links)
     assert not [name for name in attributes if name.startswith("on")]
     assert "url(" not in run[2]
     assert "@import" not in run[2]
@@ -370,3 +377,33 @@ def test_the_report_goes_into_the_current_directory(run, tmp_path, monkeypatch, 
     assert command.main("report", [run[0]]) == 0
     assert capsys.readouterr().out == "report: report.html\n"
     assert (tmp_path / "report.html").read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_headers_of_tables_say_what_they_are_for_and_tables_scroll_by_keyboard(run):
+    page = run[2]
+    assert page.count("<th ") == page.count('<th scope="col" ') > 10
+    assert page.count('<div class="scroll"') == page.count('<div class="scroll" tabindex="0"') > 3
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour (WCAG 2.2)."""
+    parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_tags_can_be_read_on_their_colours(run, scheme):
+    style = run[2].partition("<style>")[2].partition("</style>")[0]
+    names = ("--card: #([0-9a-f]{6})", "--ink: ([0-9]+)%", "--wash: ([0-9.]+)")
+    card, ink, wash = (re.findall(name, style)[scheme] for name in names)
+    ground = [int(card[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    hues = [int(hue) for hue in re.findall(r"color: hsl\(([0-9]+) 75%", style)]
+    assert len(hues) == 10
+    for hue in hues:
+        text = colorsys.hls_to_rgb(hue / 360, int(ink) / 100, 0.75)
+        tint = colorsys.hls_to_rgb(hue / 360, 0.5, 0.75)
+        behind = [
+            float(wash) * t + (1 - float(wash)) * g for t, g in zip(tint, ground, strict=True)
+        ]
+        light, dark = sorted((luminance(text), luminance(behind)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, hue
