@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pairweave.pipelines.engines import engine_scripts, private_network
+from pairweave.pipelines.engines import engine_flags, engine_scripts, private_network
 from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import ended_server, is_lost_server
 from pairweave.pipelines.engines.failures import failure_message as failure_message
@@ -199,6 +199,7 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
             f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
             "have the memory that their machines or its own options give them"
         )
+    engine_flags.check(options.engine, Given(extra).values)
     if options.engine == "dataflow":
         dataflow_checks.check(options, extra, Given(extra).values)
     elif not options.wait:

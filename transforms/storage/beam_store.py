@@ -42,10 +42,12 @@ def connect(_options: PipelineOptions, scheme: str) -> "BeamStore":
 class BeamStore:
     """Files of Beam's file systems; see `object_stores.Store`."""
 
-    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+    def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the files that begin with a prefix, at most so many."""
         with _mapped(prefix):
-            (found,) = FileSystems.match([prefix + "**"], None if most is None else [most])
+            (found,) = FileSystems.match(
+                [prefix + ("**" if nested else "*")], None if most is None else [most]
+            )
         yield from (metadata.path for metadata in found.metadata_list)
 
     def version(self, path: str) -> Version:

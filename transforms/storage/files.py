@@ -213,7 +213,8 @@ def list_names(directory: str) -> list[str]:
     """Return the names of the files in a directory, sorted; none if there is no directory."""
     if is_uri(directory):
         prefix = directory.rstrip("/") + "/"
-        below = (path.removeprefix(prefix) for path in object_stores.store_of(prefix).list(prefix))
+        found = object_stores.store_of(prefix).list(prefix, nested=False)
+        below = (path.removeprefix(prefix) for path in found)
         return sorted(name for name in below if name and "/" not in name)
     try:
         return sorted(entry.name for entry in os.scandir(directory) if entry.is_file())

@@ -21,6 +21,7 @@ from google.auth import impersonated_credentials
 from google.cloud import storage
 from google.cloud.storage.retry import DEFAULT_RETRY
 
+from pairweave.transforms.storage import reachable
 from pairweave.transforms.storage.object_stores import (
     PROBE_SECONDS,
     RETRY_SECONDS,
@@ -30,6 +31,7 @@ from pairweave.transforms.storage.object_stores import (
 )
 
 _EMULATOR = "STORAGE_EMULATOR_HOST"
+_ADDRESS = "https://storage.googleapis.com"
 _KEY_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
 _NO_CREDENTIALS = (
     "the request was anonymous, because no Google credentials were found: set "
@@ -39,6 +41,7 @@ _NO_CREDENTIALS = (
 
 def connect(options: PipelineOptions, _scheme: str) -> "GcsStore":
     """Return the store, for the options and the environment of this process."""
+    reachable.require("Cloud Storage", os.environ.get(_EMULATOR) or _ADDRESS)
     of_google = options.view_as(GoogleCloudOptions)
     credentials = None if _is_anonymous(of_google) else _credentials(of_google)
     if credentials is None:
@@ -76,13 +79,17 @@ class GcsStore:
         self._anonymous = anonymous
         self._answered = False
 
-    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+    def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most so many."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
         with self._mapped(prefix):
             found = self._client.list_blobs(
-                bucket, prefix=name, max_results=most, retry=self._retry()
+                bucket,
+                prefix=name,
+                delimiter=None if nested else "/",
+                max_results=most,
+                retry=self._retry(),
             )
             for blob in found:
                 yield f"{scheme}://{bucket}/{blob.name}"

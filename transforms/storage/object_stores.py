@@ -62,8 +62,11 @@ class Store(Protocol):
     if the store refuses, and other kinds of `OSError` for other faults; each names the URI.
     """
 
-    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
-        """Yield the URIs of the objects that begin with a prefix, at most so many."""
+    def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
+        """Yield the URIs of the objects that begin with a prefix, at most so many.
+
+        Unless ``nested``, only those without a further slash; the store leaves the others out.
+        """
 
     def version(self, path: str) -> Version:
         """Return what an object is now."""
@@ -132,6 +135,7 @@ def check(path: str) -> None:
     Raises:
         ConfigError: It is not; says why.
     """
+    parts(path)
     try:
         next(store_of(path).list(path.rstrip("/") + "/", most=1), None)
     except OSError as error:

@@ -17,6 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, S3Options
 from botocore import exceptions
 from botocore.config import Config
 
+from pairweave.transforms.storage import reachable
 from pairweave.transforms.storage.object_stores import Version, object_parts, parts
 
 ATTEMPTS = 8
@@ -54,6 +55,7 @@ def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
             read_timeout=60,
         ),
     )
+    reachable.require("S3", client.meta.endpoint_url)
     return S3Store(client)
 
 
@@ -64,13 +66,14 @@ class S3Store:
         """Take a client of boto3."""
         self._client = client
 
-    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
+    def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most so many."""
         bucket, name = parts(prefix)
         scheme = prefix.partition("://")[0]  # spelt as the caller does
+        ends = {} if nested else {"Delimiter": "/"}
         with _mapped(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=bucket, Prefix=name, PaginationConfig={"MaxItems": most}
+                Bucket=bucket, Prefix=name, **ends, PaginationConfig={"MaxItems": most}
             )
             for page in pages:
                 for entry in page.get("Contents", ()):

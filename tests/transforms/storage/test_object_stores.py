@@ -47,6 +47,18 @@ def test_what_is_written_is_read_listed_and_deleted(store):
     assert files.list_names(uri(store, "nothing")) == []
 
 
+def test_names_are_those_of_a_directory_and_what_is_below_is_not_listed(store):
+    for name in ("d/a", "d/b", "d/below/c", "d/below/deeper/e", "da/f"):
+        store.put(name, b"x")
+    store.door.requests.clear()
+    assert files.list_names(f"{store.scheme}://{stores.BUCKET}/d/") == ["a", "b"]
+    asked = [path for _, path in store.door.requests if "prefix=" in path]
+    assert asked
+    assert all("delimiter=" in path for path in asked)
+    found = object_stores.store_of(f"{store.scheme}://b").list(f"{store.scheme}://bucket/d/")
+    assert len(list(found)) == 4
+
+
 def test_an_object_is_read_from_any_place(store):
     data = bytes(range(256)) * 50
     store.put("ranges", data)

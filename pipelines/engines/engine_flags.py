@@ -1,0 +1,59 @@
+"""Beam's options of the engines that would only fail, or wait for ever, once the job is sent."""
+
+import re
+import urllib.parse
+from collections.abc import Mapping
+from pathlib import Path
+
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.storage.reachable import reach
+
+_PLACE = re.compile(r"(?:https?://)?(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})/?")
+
+ENDPOINTS = {
+    "job_endpoint": "Beam's job server",
+    "flink_master": "the REST address of Flink's job manager",
+}
+"""Options with host and port of a server, and what listens there."""
+
+
+def check(engine: str, given: Mapping[str, str]) -> None:
+    """Check the options of an engine before anything is read.
+
+    Args:
+        engine: Its name.
+        given: Values of the user's Beam options, by name.
+
+    Raises:
+        ConfigError: An option is wrong, or nothing listens at the address that it gives.
+    """
+    if engine == "prism":
+        _check_prism(given.get("prism_location"))
+    if engine == "flink":
+        _check_count("parallelism", given.get("parallelism"))
+        for name in ENDPOINTS:
+            _check_endpoint(name, given.get(name))
+
+
+def _check_prism(location: str | None) -> None:
+    if location is None or urllib.parse.urlsplit(location).scheme or Path(location).is_file():
+        return
+    raise ConfigError(
+        f"--prism_location {location}: no such file; leave it out to use the one of `make prism`"
+    )
+
+
+def _check_count(name: str, value: str | None) -> None:
+    if value is not None and not (value.isdecimal() and int(value)):
+        raise ConfigError(f"--{name} {value}: expected a whole number from 1 on")
+
+
+def _check_endpoint(name: str, value: str | None) -> None:
+    if value is None or (name == "flink_master" and value in ("[local]", "[auto]")):
+        return
+    found = _PLACE.fullmatch(value)
+    if found is None:
+        raise ConfigError(f"--{name} {value}: expected HOST:PORT, of {ENDPOINTS[name]}")
+    fault = reach(found["host"].strip("[]"), int(found["port"]))
+    if fault:
+        raise ConfigError(f"--{name} {value}: {ENDPOINTS[name]} cannot be reached: {fault}")

@@ -1,0 +1,54 @@
+"""Whether a server listens at an address: known in seconds, before a client's own long retries."""
+
+import errno
+import socket
+import time
+import urllib.parse
+import urllib.request
+
+ATTEMPTS = 2
+"""Attempts to connect, so that one lost packet is no error."""
+
+SECONDS = 5.0
+"""How long each may take."""
+
+
+def reach(host: str, port: int) -> str | None:
+    """Return why nothing can be reached at a host and port; None if something listens there."""
+    fault: OSError | None = None
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            time.sleep(0.5)
+        try:
+            socket.create_connection((host, port), SECONDS).close()
+        except TimeoutError:
+            return f"it does not answer within {SECONDS:.0f} s"
+        except socket.gaierror:
+            return f"the host {host} is not known"
+        except (OSError, OverflowError) as error:
+            fault = error if isinstance(error, OSError) else OSError(errno.EINVAL, "no such port")
+        else:
+            return None
+    return fault and (fault.strerror or str(fault))
+
+
+def require(store: str, url: str) -> None:
+    """Check that the server of a store can be reached, unless a proxy stands between.
+
+    Args:
+        store: What the store is called.
+        url: The address that its client uses.
+
+    Raises:
+        OSError: Nothing listens there; says where.
+    """
+    address = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+    host = address.hostname or ""
+    proxies = urllib.request.getproxies()
+    if address.scheme in proxies and not urllib.request.proxy_bypass(host):
+        return
+    port = address.port or (80 if address.scheme == "http" else 443)
+    fault = reach(host, port)
+    if fault:
+        reason = f"{store} at {url} cannot be reached: {fault}"
+        raise OSError(errno.EIO, reason, url)
