@@ -85,6 +85,7 @@ class Assembled:
         reasons: Rejected rows by reason.
         samples: A few rejected rows of each reason.
         read: Rows of each input entry, by key.
+        languages: Rows read in each pair of languages, such as ``en-de``.
     """
 
     added: Mapping[str, list[Entry]]
@@ -95,6 +96,7 @@ class Assembled:
     reasons: Mapping[str, int]
     samples: Mapping[str, list[dict[str, object]]]
     read: Mapping[str, int]
+    languages: Mapping[str, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,6 +182,7 @@ class _Making:
         self._read: Counter[str] = Counter()
         self._pairs = 0
         self._quality: Counter[str] = Counter()
+        self._languages: Counter[str] = Counter()
 
     def add_shard(self, data: pa.Table, rejects: pa.Table) -> None:
         """Sort the rows of one shard into the tables."""
@@ -273,6 +276,9 @@ class _Making:
     def _count_read(self, rows: pa.Table) -> None:
         counts = rows.column("content").value_counts().to_pylist()
         self._read.update({item["values"]: item["counts"] for item in counts})
+        both = (rows.column(f"{side}_lang").cast(pa.string()) for side in ("source", "target"))
+        pairs = pc.binary_join_element_wise(*both, "-").value_counts().to_pylist()
+        self._languages.update({item["values"]: item["counts"] for item in pairs})
 
     def _sample(self, rows: pa.Table, most: int = 3) -> None:
         for reason in set(rows.column("reason").to_pylist()):
@@ -307,6 +313,7 @@ class _Making:
             reasons=dict(self._reasons),
             samples=self._samples,
             read=dict(self._read),
+            languages=dict(self._languages),
         )
 
     def _write(self, name: str) -> list[Entry]:

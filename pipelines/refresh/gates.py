@@ -35,8 +35,13 @@ class Gates(StepOptions):
     max_drift: float = Field(
         0.2,
         gt=0,
-        description="largest difference of a share (rejected, each reason) from the median of the "
-        "nights before, and of tags and probabilities as a share of it",
+        description="largest difference of a share (rejected, each reason) "
+        "from the median of the nights before, and of tags and probabilities as a share of it",
+    )
+    max_language_drift: Share = Field(
+        1.0,
+        description="likewise for the share of each pair of languages; 1 for none, since corpora "
+        "may come on different days",
     )
 
 
@@ -109,18 +114,15 @@ def _fixed(gates: Gates, metrics: Json) -> list[Json]:
 
 
 def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
-    new = metrics["new"]
     found = []
-    shares = {"share": new["share"], **new["reasons"]}
-    for name in sorted({*shares, *(reason for one in before for reason in one["new"]["reasons"])}):
-        usual = statistics.median(
-            one["new"]["share"] if name == "share" else one["new"]["reasons"].get(name, 0.0)
-            for one in before
-        )
-        drift = abs(shares.get(name, 0.0) - usual)
-        found.append(
-            _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
-        )
+    for kind, limit in (("reasons", gates.max_drift), ("languages", gates.max_language_drift)):
+        shares = _shares(metrics, kind)
+        usual_shares = [_shares(one, kind) for one in before]
+        for name in sorted({*shares, *(name for one in usual_shares for name in one)}):
+            usual = statistics.median(one.get(name, 0.0) for one in usual_shares)
+            drift = abs(shares.get(name, 0.0) - usual)
+            found.append(_gate(f"drift.{name}", drift, limit, passed=drift <= limit))
+    new = metrics["new"]
     for name in ("tags", "probability"):
         values = [one["new"][name] for one in before if name in one["new"]]
         if name in new and values and statistics.median(values):
@@ -130,3 +132,10 @@ def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
                 _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
             )
     return found
+
+
+def _shares(metrics: Json, kind: str) -> dict[str, float]:
+    """Return the shares of a night that are compared: of each language, or rejected ones."""
+    new = metrics["new"]
+    shares = dict(new.get(kind, {}))
+    return {"rejected": new["share"], **shares} if kind == "reasons" else shares

@@ -303,7 +303,7 @@ def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]
     found: list[Json] = []
     for night in reversed(records.numbers(table)):
         record = base if night == base.night else records.read(table, night)
-        if record.settings != base.settings or len(found) >= 10 * (config.gates.nights + 1):
+        if record.settings != base.settings or len(found) >= 3 * config.gates.nights:
             break
         found.append(record.metrics)
     return found

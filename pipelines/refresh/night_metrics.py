@@ -53,6 +53,10 @@ def measure(
         "share": round(rejected / read, 6) if read else 0.0,
         "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
     }
+    languages = Counter({name: count for one in made for name, count in one.languages.items()})
+    new["languages"] = {
+        name: round(languages[name] / read, 6) if read else 0.0 for name in sorted(languages)
+    }
     if totals["tagged rows"]:
         new["tags"] = round(totals["tags"] / totals["tagged rows"], 6)
     for name, of in (("probability", "links"), ("score", "scored")):

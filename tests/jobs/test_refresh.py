@@ -479,3 +479,38 @@ def test_an_export_of_an_earlier_night_has_its_rows(directory):
     words = ("refresh", "export", "table", "--output", "old", "--night", 1)
     runs.run_well_here(*words, cwd=directory)
     assert {row["id"] for row in runs.rows_of(directory / "old")} == before
+
+
+def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
+    def config(drift):
+        gates = f"gates: {{min_compared: 5, max_language_drift: {drift}}}\n"
+        of = "corpora:\n"
+        for language in ("de", "nl"):
+            of += f"- {{corpus: {language}, target_lang: {language}, input: '{language}*/*.tsv'}}\n"
+        head = nightly.HEAD.replace("target_lang: de\n", "")
+        nightly.write_config(tmp_path, head=head, more=gates, of=of)
+
+    def drop(language, name, numbers):
+        (tmp_path / language).mkdir(exist_ok=True)
+        nightly.write_help(tmp_path, name, numbers)
+        (tmp_path / f"help/{name}.tsv").rename(tmp_path / language / f"{name}.tsv")
+
+    config(0.2)
+    drop("de", "one", range(20))
+    drop("nl", "one", range(20))
+    nightly.good_night(tmp_path)
+    table = tmp_path / "table"
+    rows = [json.loads(row) for row in nightly.rows(table)]
+    assert {row["target_lang"] for row in rows} == {"de", "nl"}
+    assert len({row["id"] for row in rows}) == 40
+    drop("de", "two", range(20, 60))
+    status, _, errors = nightly.night(tmp_path)
+    assert status == 4
+    assert "drift.en-de: 0.5, limit 0.2" in errors
+    assert "drift.en-nl: 0.5, limit 0.2" in errors
+    config(1)
+    nightly.good_night(tmp_path)
+    drop("nl", "one", range(10, 20))
+    nightly.good_night(tmp_path)
+    assert len(nightly.ids(table)) == 70
+    check_as_anew(tmp_path)

@@ -67,6 +67,7 @@ def check(directory, expected):
     assert "nothing has changed since night 2" in runs.run_well_here(*COMMAND, cwd=directory)
 
 
+@pytest.mark.timeout(3600)
 def test_a_night_killed_at_any_moment_is_committed_once(before, expected, tmp_path, pytestconfig):
     wanted, seconds = expected
     moments = np.random.default_rng(1).uniform(0.2, 1.0, pytestconfig.getoption("--kills"))
