@@ -29,7 +29,7 @@ def reach(host: str, port: int) -> str | None:
             fault = error if isinstance(error, OSError) else OSError(errno.EINVAL, "no such port")
         else:
             return None
-    return fault and (fault.strerror or str(fault))
+    return (fault.strerror or str(fault)) if fault else None
 
 
 def require(store: str, url: str) -> None:
