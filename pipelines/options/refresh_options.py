@@ -50,6 +50,13 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         "such as for the textfile collector of a node exporter",
         json_schema_extra={"metavar": "FILE"},
     )
+    lineage: str | None = Field(
+        None,
+        min_length=1,
+        description="file or http(s) URL for OpenLineage events of this run: a file gets one JSON "
+        "object a line, a server that does not answer is a warning",
+        json_schema_extra={"metavar": "FILE|URL"},
+    )
 
 
 class TableOptions(Options):

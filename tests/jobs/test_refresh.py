@@ -514,3 +514,33 @@ def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
     nightly.good_night(tmp_path)
     assert len(nightly.ids(table)) == 70
     check_as_anew(tmp_path)
+
+
+def test_events_of_openlineage_say_what_was_read_and_written(directory):
+    words = ("--lineage", "events.jsonl")
+    nightly.good_night(directory, *words)
+    nightly.write_help(directory, "two", range(150, 160))
+    nightly.good_night(directory, *words)
+    nightly.write_help(directory, "two", range(3))
+    nightly.write_news(directory, "a", range(3))
+    assert nightly.night(directory, *words)[0] == 4
+    events = [json.loads(line) for line in (directory / "events.jsonl").read_text().splitlines()]
+    kinds = [event["eventType"] for event in events]
+    assert kinds == ["START", "COMPLETE", "START", "COMPLETE", "START", "FAIL"]
+    runs_of = [event["run"]["runId"] for event in events]
+    assert runs_of[::2] == runs_of[1::2]
+    assert len(set(runs_of)) == 3
+    assert events[1]["outputs"] == []
+    assert events[3]["inputs"] == [{"namespace": "file", "name": "help/two.tsv"}]
+    written = {
+        event["name"].rpartition("/")[2]: event["facets"]["version"]["datasetVersion"]
+        for event in events[3]["outputs"]
+    }
+    assert written == {"tagged": "1", "provenance": "1", "files": "1"}
+    assert events[5]["run"]["facets"]["errorMessage"]["message"] == "a quality gate failed"
+
+
+def test_a_lineage_server_that_does_not_answer_is_a_warning(directory):
+    status, _, errors = nightly.night(directory, "--lineage", "http://127.0.0.1:9/lineage")
+    assert status == 0
+    assert "--lineage http://127.0.0.1:9/lineage: the event was not accepted" in errors

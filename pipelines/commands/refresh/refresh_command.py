@@ -11,6 +11,7 @@ from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, tables
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.transforms.errors import ConfigError
@@ -73,11 +74,26 @@ def run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> i
     if options.plan_only:
         terminal.say("\n".join(_plan(found, base, options, news)))
         return 0
+    inputs = [name for key in found.new for name in found.entry(key).names]
+    lineage = Lineage(options.lineage, options.output)
+    lineage.emit("START", inputs)
     anew = base is None or options.migrate
-    if not anew and not found.changes_rows and options.takedown is None:
-        assert base is not None
-        return _quiet(config, options, base, found, started)
-    return _work(config, options, base, found, extra)
+    try:
+        if not anew and not found.changes_rows and options.takedown is None:
+            assert base is not None
+            status = _quiet(config, options, base, found, started)
+        else:
+            status = _work(config, options, base, found, extra)
+    except Exception as error:
+        lineage.emit("FAIL", inputs, error=str(error))
+        raise
+    last = records.latest(options.output)
+    committed = None if base is not None and last is not None and last.night == base.night else last
+    if status:
+        lineage.emit("FAIL", inputs, error="a quality gate failed")
+    else:
+        lineage.emit("COMPLETE", inputs, committed)
+    return status
 
 
 def _files(config: NightConfig, options: RefreshOptions, base: Record | None) -> Found:

@@ -1,0 +1,102 @@
+"""Events of OpenLineage: the input files of a night, the tables that it changes, its end."""
+
+import importlib.metadata
+import time
+import urllib.request
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh.records import Record
+from pairweave.transforms.storage import files
+
+SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
+_VERSION_FACET = (
+    "https://openlineage.io/spec/facets/1-0-1/DatasetVersionDatasetFacet.json"
+    "#/$defs/DatasetVersionDatasetFacet"
+)
+SECONDS = 10.0
+"""How long a server may take to accept an event."""
+
+Json = dict[str, Any]
+
+
+class Lineage:
+    """Writes the events of one run to a file or a server."""
+
+    def __init__(self, place: str | None, table: str) -> None:
+        """Set a file, a URL or None for no events, and the directory of the tables."""
+        self._place, self._table = place, table
+        name = f"{files.absolute(table)} {time.time_ns()}"
+        self._run = str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+    def emit(
+        self, kind: str, inputs: Sequence[str] = (), record: Record | None = None, error: str = ""
+    ) -> None:
+        """Write an event; a server that cannot be reached is a warning.
+
+        Args:
+            kind: ``START``, ``COMPLETE`` or ``FAIL``.
+            inputs: Names of the new input files.
+            record: The night that was committed, if one was.
+            error: Why the run failed.
+        """
+        if self._place is None:
+            return
+        event = orjson.dumps(self._event(kind, inputs, record, error))
+        if "://" in self._place:
+            _post(self._place, event)
+        else:
+            with Path(self._place).open("ab") as file:
+                file.write(event + b"\n")
+
+    def _event(self, kind: str, inputs: Sequence[str], record: Record | None, error: str) -> Json:
+        producer = f"urn:pairweave:{importlib.metadata.version('pairweave')}"
+        facets: Json = {}
+        if error:
+            facets["errorMessage"] = {
+                "_producer": producer,
+                "_schemaURL": "https://openlineage.io/spec/facets/1-0-1/ErrorMessageRunFacet.json"
+                "#/$defs/ErrorMessageRunFacet",
+                "message": error,
+                "programmingLanguage": "Python",
+            }
+        return {
+            "eventType": kind,
+            "eventTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "producer": producer,
+            "schemaURL": SCHEMA,
+            "run": {"runId": self._run, "facets": facets},
+            "job": {"namespace": "pairweave", "name": f"refresh {Path(self._table).name}"},
+            "inputs": [{"namespace": "file", "name": name} for name in inputs],
+            "outputs": _outputs(self._table, record, producer),
+        }
+
+
+def _outputs(table: str, record: Record | None, producer: str) -> list[Json]:
+    if record is None:
+        return []
+    facet = {"_producer": producer, "_schemaURL": _VERSION_FACET}
+    return [
+        {
+            "namespace": "file",
+            "name": files.join(files.absolute(table), name),
+            "facets": {"version": {**facet, "datasetVersion": str(record.versions[name])}},
+        }
+        for name in sorted(record.tables)
+    ]
+
+
+def _post(url: str, event: bytes) -> None:
+    request = urllib.request.Request(
+        url, data=event, headers={"Content-Type": "application/json"}, method="POST"
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS):
+            pass
+    except (OSError, ValueError) as error:
+        terminal.warn(f"--lineage {url}: the event was not accepted: {error}")
