@@ -133,6 +133,9 @@ COMMANDS = {
     "preview": Command(
         "pairweave.pipelines.commands.preview", "print a few pairs of a finished run"
     ),
+    "init": Command(
+        "pairweave.pipelines.commands.init", "look at files and write the options of a first run"
+    ),
     "demo": Command(
         "pairweave.pipelines.commands.demo",
         "run the main job on a small real corpus",

@@ -375,6 +375,23 @@ class PreviewOptions(Options):
     seed: int = Field(1, ge=0, lt=1 << 63, description="another seed draws other pairs")
 
 
+class InitOptions(Options):
+    """Options of ``init``."""
+
+    files: tuple[str, ...] = Field(
+        min_length=1,
+        description="files with both sides of each pair, or two files of text, the source and its "
+        "translation line by line",
+        json_schema_extra={"at": 0},
+    )
+    output: str = Field(
+        "pairweave.yaml",
+        min_length=1,
+        description="file of options to write",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
 class CompletionOptions(Options):
     """Options of ``completion``."""
 

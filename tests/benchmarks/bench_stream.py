@@ -49,7 +49,7 @@ def epoch_seconds(stream, options):
 def test_speed_of_a_stream_beside_opustrainer(aligned, tmp_path):
     rows = []
     for what, memory in (("as long as they fit into memory", 1024), ("one shard in memory", 0)):
-        options = StreamCommandOptions(runs=(str(aligned),), epochs=EPOCHS, memory=memory)
+        options = StreamCommandOptions(runs=(str(aligned),), epochs=EPOCHS, cache_mib=memory)
         epoch_seconds(open_stream(options), options)  # compiles
         stream = open_stream(options)
         pairs = sum(stream.shares)

@@ -108,8 +108,8 @@ def test_every_epoch_has_all_pairs_with_other_tags_in_another_order(made):
 
 def test_rows_do_not_depend_on_memory(made):
     all_at_once, one_shard = (
-        list(pairweave.stream(made / "kept", epochs=2, window=50, memory=memory))
-        for memory in (64, 0)
+        list(pairweave.stream(made / "kept", epochs=2, window=50, cache_mib=size))
+        for size in (64, 0)
     )
     assert all_at_once == one_shard
 

@@ -24,7 +24,7 @@ class StreamOptions(StepOptions):
         description="each run's share of the mix is its weight ** (1 / temperature): over 1, small "
         "runs get more than their weight",
     )
-    memory: int = Field(
+    cache_mib: int = Field(
         1024,
         ge=0,
         description="MiB of pairs that stay in memory, ready for the next epoch; one shard of each "

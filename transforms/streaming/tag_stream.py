@@ -69,7 +69,7 @@ class TagStream:
                 run,
                 derived(config.seed, sampling.STEP_STREAM_SHARDS, number),
                 shuffle=config.shuffle,
-                memory=(config.memory << 20) * run.size // sum(run.size for run in runs),
+                memory=(config.cache_mib << 20) * run.size // sum(run.size for run in runs),
             )
             for number, run in enumerate(runs)
         ]

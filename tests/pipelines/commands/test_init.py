@@ -1,0 +1,79 @@
+"""The options of a first run, from a look at the files."""
+
+import pytest
+import yaml
+
+from pairweave.pipelines import cli
+from pairweave.transforms.filtering import detectors
+from tests.makers import corpora, runs
+
+
+def write(directory, pairs=30):
+    rows = [corpora.sentence(number) for number in range(pairs)]
+    for side, name in enumerate(("corpus.en", "corpus.de")):
+        (directory / name).write_text("".join(f"{row[side]}\n" for row in rows))
+    (directory / "both.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+
+
+def test_two_files_of_text_are_the_sides_of_a_corpus(tmp_path):
+    write(tmp_path)
+    out = runs.run_well_here(
+        "init", "corpus.en", "corpus.de", "--output", "first.yaml", cwd=tmp_path
+    )
+    options = yaml.safe_load((tmp_path / "first.yaml").read_text())
+    assert options["source_input"] == ["corpus.en"]
+    assert options["target_input"] == ["corpus.de"]
+    assert (options["source_lang"], options["target_lang"]) == ("en", "de")
+    assert "# corpus.en: moses, 30 rows" in out
+    assert out.splitlines()[-1] == "pairweave augment --config first.yaml --output tagged/"
+    runs.run_well_here(
+        "augment", "--config", "first.yaml", "--output", "out", "--plan_only", cwd=tmp_path
+    )
+
+
+def test_a_file_with_both_sides_is_named_and_its_tags_are_seen(tmp_path):
+    (tmp_path / "a.tsv").write_text("a <b>red</b> house\tein <b>rotes</b> Haus\n" * 3)
+    out = runs.run_well_here("init", "a.tsv", cwd=tmp_path)
+    options = yaml.safe_load((tmp_path / "pairweave.yaml").read_text())
+    assert options["input"] == ["a.tsv"]
+    assert options["inline_tags"] == "strip"
+    assert "# 6 of the first 6 texts contain tags" in out
+
+
+def test_exchanged_sides_are_seen(tmp_path):
+    pytest.importorskip("py3langid")
+    write(tmp_path)
+    (tmp_path / "corpus.de").rename(tmp_path / "x")
+    (tmp_path / "corpus.en").rename(tmp_path / "corpus.de")
+    (tmp_path / "x").rename(tmp_path / "corpus.en")
+    out = runs.run_well_here("init", "corpus.en", "corpus.de", cwd=tmp_path)
+    assert "source_lang: de  # detected, but the file's name says en" in out
+
+
+def test_without_a_detector_names_of_files_count(tmp_path, monkeypatch):
+    def load(name):
+        raise detectors.ConfigError(name)
+
+    monkeypatch.setattr(detectors, "load", load)
+    write(tmp_path)
+    out = runs.run_well_here("init", "corpus.en", "corpus.de", cwd=tmp_path)
+    assert "source_lang: en  # by the file's name" in out
+    (tmp_path / "pairweave.yaml").unlink()
+    assert "source_lang: und  # not known" in runs.run_well_here("init", "both.tsv", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("words", [["corpus.en"], ["corpus.en", "both.tsv"]])
+def test_files_that_are_no_corpus_are_one_message(tmp_path, monkeypatch, words, capsys):
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["init", *words]) == 2
+    assert "two files of text" in capsys.readouterr().err
+
+
+def test_a_file_is_not_written_over(tmp_path, monkeypatch, capsys):
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairweave.yaml").write_text("seed: 3\n")
+    assert cli.main(["init", "both.tsv"]) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert (tmp_path / "pairweave.yaml").read_text() == "seed: 3\n"
