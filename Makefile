@@ -44,8 +44,8 @@ prism: .tools/prism ## the Prism runner
 
 oracles: .oracles/.installed ## other aligners' own code, for the slow neural tests
 
-$(JAR): deploy/flink/pom.xml
-	mvn --quiet --batch-mode --file deploy/flink/pom.xml package
+$(JAR): pipelines/engines/flink/pom.xml
+	mvn --quiet --batch-mode --file pipelines/engines/flink/pom.xml -Dtarget=$(CURDIR)/deploy/flink/target package
 
 .tools/prism:
 	GOBIN=$(CURDIR)/.tools go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0

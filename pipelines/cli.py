@@ -145,7 +145,13 @@ COMMANDS = {
     "completion": Command(
         "pairweave.pipelines.commands.completion", "print a script that completes words in a shell"
     ),
+    "cluster": Command(
+        "pairweave.pipelines.commands.cluster", "start or end a Flink cluster on this machine"
+    ),
 }
+
+UNSUPERVISED = frozenset({"cluster"})
+"""Commands that start processes which outlive them."""
 
 
 JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
@@ -186,7 +192,7 @@ def _main(words: list[str], *, in_process: bool) -> int:
     if in_process:
         with interrupt.listening():
             return _report(lambda: _run(words))
-    if sys.platform == "linux":
+    if sys.platform == "linux" and words[0] not in UNSUPERVISED:
         return _report(lambda: supervisor.run(lambda: _report(lambda: _program(words))))
     with interrupt.listening():
         return _report(lambda: _program(words))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.flink import job_server
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import DoctorOptions
 from pairweave.transforms.errors import ConfigError
@@ -24,9 +25,15 @@ EXTRAS = {
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Print the report; fail if the local engine cannot run or a given store is unreachable."""
+    """Install what is asked for and print the report.
+
+    Returns:
+        1 if the local engine cannot run or a given store is unreachable, else 0.
+    """
     prog, about = f"pairweave {name}", COMMANDS[name].about
     options, _ = flags.parse(DoctorOptions, prog, about, arguments, beam=False)
+    if options.install == "flink":
+        sys.stdout.write(f"job server of flink: {job_server.install()}\n")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     disk = shutil.disk_usage(".").free / (1 << 30)
     lines = [

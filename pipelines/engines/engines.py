@@ -23,6 +23,7 @@ from pairweave.pipelines.engines import engine_flags, engine_scripts, private_ne
 from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import ended_server, is_lost_server
 from pairweave.pipelines.engines.failures import failure_message as failure_message
+from pairweave.pipelines.engines.flink import job_server, session_cluster
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -35,6 +36,10 @@ JAVA_VERSIONS = range(11, 22)
 
 RESTARTS = 3
 """Restarts of a failed job by the Flink mini cluster; without a strategy it never restarts."""
+
+CACHE_SECONDS = 5
+"""Time for which Flink keeps the worker processes of steps that have ended: longer than until the
+next step opens, shorter than until a failed job is restarted, which must not meet dead ones."""
 
 SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
 """The scripts that start the runners' own programs, and what these are called."""
@@ -101,6 +106,9 @@ def beam_options(
         ConfigError: Something that the engine needs is absent, or the user's options do not fit.
         WorkerError: The runner's own program ended while it was needed; says how it ended.
     """
+    cluster = session_cluster.find(Given(extra).value("flink_master"))
+    if cluster is not None:
+        extra = _at_cluster(cluster, extra)
     given = Given(extra)
     runner = (given.value("runner") or "").rpartition(".")[2].lower()
     if runner in {"directrunner", "direct", "switchingdirectrunner"}:
@@ -124,7 +132,7 @@ def beam_options(
         scratch = held.enter_context(
             tempfile.TemporaryDirectory(prefix="pairweave-", ignore_cleanup_errors=True)
         )
-        place = RunPlace(Path(scratch), held)
+        place = RunPlace(Path(scratch), held, cluster)
         flags = [f"--job_name={job_name}", *makers[engine](workers, given, place)]
         ours = [flag for flag in flags if not given.has(flag[2:].partition("=")[0])]
         try:
@@ -142,10 +150,12 @@ class RunPlace:
     Attributes:
         scratch: Its directory.
         held: What ends with it.
+        cluster: The Flink cluster on this machine that it uses, if any.
     """
 
     scratch: Path
     held: contextlib.ExitStack
+    cluster: session_cluster.ClusterState | None
 
     def worker_processes(self) -> list[str]:
         """Let the runner start our workers, which pass large tables to each other in a file."""
@@ -153,6 +163,26 @@ class RunPlace:
 
         shared = self.held.enter_context(exchange.opened())
         return engine_scripts.worker_processes(self.scratch, shared)
+
+
+def _at_cluster(cluster: session_cluster.ClusterState, extra: Sequence[str]) -> list[str]:
+    """Replace `--flink_master=cluster` by the addresses of the cluster on this machine."""
+    given = Given(extra)
+    ours = {
+        "job_endpoint": f"localhost:{cluster.job_port}",
+        "sdk_worker_parallelism": str(cluster.slots),
+    }
+    name = re.compile(r"--flink[_-]master")
+    kept = [
+        word
+        for before, word in itertools.pairwise(["", *extra])
+        if not name.match(word) and not name.fullmatch(before)
+    ]
+    return [
+        f"--flink_master=localhost:{cluster.rest}",
+        *(f"--{key}={value}" for key, value in ours.items() if not given.has(key)),
+        *kept,
+    ]
 
 
 def _check_runner(name: str | None) -> None:
@@ -216,7 +246,8 @@ def works_here(engine: str, extra: Sequence[str]) -> bool:
         return False
     if engine != "flink":
         return True
-    remote = given.value("flink_master") not in {None, "[local]", "[auto]"}
+    master = given.value("flink_master")
+    remote = master not in {None, "[local]", "[auto]"} and not session_cluster.is_named(master)
     return not remote and not given.has("environment_type")
 
 
@@ -268,7 +299,7 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     if not given.has("environment_type"):
         flags += place.worker_processes()
-    _warn_of_open_ports("prism")
+    warn_of_open_ports("prism")
     if not given.has("prism_location"):
         flags.append(
             "--prism_location="
@@ -280,20 +311,28 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
 def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
     master = given.value("flink_master") or "[local]"
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
-    # A started worker process serves the job's later stages too, and no step changes its input.
-    flags += [
-        f"--flink_version={FLINK_VERSION}",
-        "--environment_cache_millis=60000",
-        "--faster_copy",
-        "--execution_mode_for_batch=BATCH_FORCED",
-    ]
+    # No step changes its input.
+    flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, place.scratch)
-        _warn_of_open_ports("flink")
+        warn_of_open_ports("flink")
+    if place.cluster is not None or master in {"[local]", "[auto]"}:
+        # A started worker process serves the job's later steps too.
+        flags.append(f"--environment_cache_millis={CACHE_SECONDS * 1000}")
+        flags.append("--execution_mode_for_batch=BATCH_FORCED")
     if master in {"[local]", "[auto]"}:
         flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
         if not given.has("environment_type"):
             flags += _flink_workers(workers, place)
+    elif place.cluster is not None:
+        slots = place.cluster.slots * place.cluster.task_managers
+        if workers > slots:
+            raise ConfigError(
+                f"--workers {workers}: the cluster has {slots} slots; give at most as many, or "
+                "start it with more --task_managers or --slots"
+            )
+        if not given.has("environment_type"):
+            flags += place.worker_processes()
     elif not given.has("environment_type"):
         raise ConfigError(
             f"--flink_master={master}: give the place of its workers: "
@@ -320,24 +359,8 @@ def _dataflow(_workers: int, given: Given, _place: RunPlace) -> list[str]:
 
 
 def _job_server(given: Given, scratch: Path) -> list[str]:
-    jar = given.value("flink_job_server_jar") or str(CHECKOUT / JAR)
-    if not re.match(r"\w+://", jar) and not Path(jar).is_file():
-        raise ConfigError(
-            f"engine flink: no job server at {jar}; run `make flink` in a checkout, "
-            "or give --flink_job_server_jar"
-        )
-    java = given.value("job_server_java_launcher") or _find_java()
-    if java is None:
-        raise ConfigError(
-            f"engine flink: no java found; install Java {JAVA_VERSIONS[0]} to "
-            f"{JAVA_VERSIONS[-1]} and put it on PATH or in JAVA_HOME"
-        )
-    version = java_version(java)
-    if version is not None and version not in JAVA_VERSIONS:
-        raise ConfigError(
-            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
-            f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
-        )
+    jar = require_job_server(given.value("flink_job_server_jar"))
+    java = require_java(given.value("job_server_java_launcher"))
     # Java's own default is /tmp whatever TMPDIR says; it would also note its figures there.
     properties = (f"-Djava.io.tmpdir={scratch}", "-XX:-UsePerfData")
     launcher = engine_scripts.write_launcher(scratch / "java", java, *properties)
@@ -351,6 +374,48 @@ def _job_server(given: Given, scratch: Path) -> list[str]:
     ]
 
 
+def require_job_server(given: str | None = None) -> str:
+    """Return the job server's jar: the given path or URI, or the one that was built.
+
+    Raises:
+        ConfigError: It is not there.
+    """
+    jar = given or str(find_job_server())
+    if not re.match(r"\w+://", jar) and not Path(jar).is_file():
+        raise ConfigError(
+            f"engine flink: no job server at {jar}; run `{job_server.INSTALL}` (`make flink` in a "
+            "checkout), or give --flink_job_server_jar"
+        )
+    return jar
+
+
+def require_java(given: str | None = None) -> str:
+    """Return the java program: the given one, or the one in `JAVA_HOME` or on `PATH`.
+
+    Raises:
+        ConfigError: There is none, or Flink does not run on its version.
+    """
+    java = given or _find_java()
+    if java is None:
+        raise ConfigError(
+            f"engine flink: no java found; install Java {JAVA_VERSIONS[0]} to "
+            f"{JAVA_VERSIONS[-1]} and put it on PATH or in JAVA_HOME"
+        )
+    version = java_version(java)
+    if version is not None and version not in JAVA_VERSIONS:
+        raise ConfigError(
+            f"engine flink: {java} is Java {version}; Flink {FLINK_VERSION} needs "
+            f"{JAVA_VERSIONS[0]} to {JAVA_VERSIONS[-1]}"
+        )
+    return java
+
+
+def find_job_server() -> Path:
+    """Return the path of the job server's jar: the checkout's, or else the installed one's."""
+    built = CHECKOUT / JAR
+    return built if built.is_file() else job_server.installed_jar()
+
+
 def _flink_conf(scratch: Path) -> Path:
     """Write the mini cluster's configuration and return its directory."""
     directory = scratch / "flink-conf"
@@ -358,7 +423,7 @@ def _flink_conf(scratch: Path) -> Path:
     settings = {
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": str(RESTARTS),
-        "restart-strategy.fixed-delay.delay": "1 s",
+        "restart-strategy.fixed-delay.delay": f"{session_cluster.RESTART_SECONDS} s",
         # The shuffle's spilled files are removed with the job.
         "io.tmp.dirs": str(scratch),
         # What Flink itself binds, where the run has no network of its own; not what Beam binds.
@@ -382,7 +447,8 @@ def _flink_workers(workers: int, place: RunPlace) -> list[str]:
 
 
 @functools.cache  # said once
-def _warn_of_open_ports(engine: str) -> None:
+def warn_of_open_ports(engine: str) -> None:
+    """Warn that an engine's ports can be reached, unless this process has its own network."""
     if not private_network.entered():
         LOG.warning(
             "engine %s listens on ports through which anyone who can reach this machine can "
@@ -461,11 +527,11 @@ def _flink_state() -> EngineState:
         facts.append(f"Java {version} at {java}")
     else:
         missing.append(f"{java} is Java {version or 'of unknown version'}: install {wanted}")
-    jar = CHECKOUT / JAR
+    jar = find_job_server()
     if jar.is_file():
         facts.append(f"job server {jar} ({jar.stat().st_size / 1e6:.0f} MB)")
     else:
-        missing.append("no job server: run `make flink` in a checkout")
+        missing.append(f"no job server: run `{job_server.INSTALL}` (`make flink` in a checkout)")
     return EngineState("flink", tuple(facts), tuple(missing))
 
 

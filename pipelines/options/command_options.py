@@ -411,6 +411,34 @@ class DoctorOptions(Options):
         "credentials that a run would use",
         json_schema_extra={"metavar": "URI"},
     )
+    install: Literal["flink"] | None = Field(
+        None,
+        description="install what an engine lacks before the report: flink builds the job server "
+        "with Maven, in your cache directory",
+    )
+
+
+class ClusterOptions(Options):
+    """Options of ``cluster``."""
+
+    action: Literal["up", "down", "status"] = Field(
+        description="start a cluster, end it, or show its processes and free slots",
+        json_schema_extra={"at": 0},
+    )
+    directory: str | None = Field(
+        None,
+        min_length=1,
+        description="the cluster's own directory, with its logs (default: in your cache directory)",
+        json_schema_extra={"metavar": "DIR"},
+    )
+    task_managers: int = Field(1, ge=1, le=64, description="with up: task managers to start")
+    slots: int = Field(2, ge=1, le=256, description="with up: slots of each task manager")
+    flink: str | None = Field(
+        None,
+        min_length=1,
+        description="with up: a Flink 1.19 distribution (default: apache-flink-libraries)",
+        json_schema_extra={"metavar": "DIR"},
+    )
 
 
 class DemoOptions(Options):

@@ -45,6 +45,12 @@ def test_a_flink_mini_cluster_retries_what_fails_once(tmp_path, golden):
 
 
 @pytest.mark.usefixtures("flink")
+def test_a_flink_mini_cluster_replaces_a_killed_worker(tmp_path, golden):
+    made = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "kill once")
+    assert made["digest"] == golden
+
+
+@pytest.mark.usefixtures("flink")
 def test_a_flink_mini_cluster_fails_with_the_message_alone(tmp_path):
     failed = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "worker")
     assert failed["error"] == "toy: shard 1: 3 pairs in, 2 out, first pair 00ff"

@@ -1,5 +1,7 @@
 """The toy job on a real Flink cluster: a job manager and two task managers."""
 
+import os
+import signal
 import stat
 import subprocess
 import sys
@@ -10,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.conftest import ROOT, free_port, run_toy
+from pairweave.pipelines.engines.flink.session_cluster import free_port, read_state
+from tests.cluster.conftest import ROOT, run_toy
 
 pytestmark = pytest.mark.flink
 
 
 def flags_for(cluster, *environment: str) -> list[str]:
-    master = f"--flink_master=localhost:{cluster.rest}"
+    master = f"--flink_master=localhost:{cluster.state.rest}"
     return ["--engine", "flink", "--workers", "4", master, *environment]
 
 
@@ -53,10 +56,10 @@ def boot(tmp_path) -> Path:
     return path
 
 
-def test_two_task_managers_can_share_a_worker_pool(session_cluster, worker_pool, tmp_path, golden):
+def test_two_task_managers_can_share_a_worker_pool(running_cluster, worker_pool, tmp_path, golden):
     made = run_toy(
         tmp_path / "out",
-        *flags_for(session_cluster),
+        *flags_for(running_cluster),
         "--environment_type=EXTERNAL",
         f"--environment_config=localhost:{worker_pool}",
     )
@@ -64,7 +67,7 @@ def test_two_task_managers_can_share_a_worker_pool(session_cluster, worker_pool,
     assert len(made["pids"]) == 2  # one for each task manager
 
 
-def test_a_killed_task_manager_costs_time_but_no_byte(session_cluster, boot, tmp_path):
+def test_a_killed_task_manager_costs_time_but_no_byte(running_cluster, boot, tmp_path):
     work = ("--shards", "12")
     golden = run_toy(tmp_path / "golden", "--workers", "1", *work)["digest"]
     output = tmp_path / "out"
@@ -74,7 +77,12 @@ def test_a_killed_task_manager_costs_time_but_no_byte(session_cluster, boot, tmp
         deadline = time.monotonic() + 200
         while time.monotonic() < deadline:
             if len(list(output.glob("part-*"))) >= 3:
-                session_cluster.kill_task_manager(0)
+                manager = next(
+                    member
+                    for member in running_cluster.state.members
+                    if member.name == "taskmanager0"
+                )
+                os.kill(manager.pid, signal.SIGKILL)
                 killed.append(0)
                 return
             time.sleep(0.05)
@@ -83,7 +91,7 @@ def test_a_killed_task_manager_costs_time_but_no_byte(session_cluster, boot, tmp
     watcher.start()
     made = run_toy(
         output,
-        *flags_for(session_cluster),
+        *flags_for(running_cluster),
         *work,
         *("--work", "sleep", "--seconds", "1", "--parallelism=2"),
         "--environment_type=PROCESS",
@@ -92,3 +100,44 @@ def test_a_killed_task_manager_costs_time_but_no_byte(session_cluster, boot, tmp
     watcher.join()
     assert killed
     assert made["digest"] == golden
+
+
+def test_the_command_starts_a_cluster_that_jobs_use_and_leaves_nothing_of_it(
+    flink, flink_libraries, tmp_path, golden
+):
+    del flink
+    place = str(tmp_path / "cluster")
+
+    def cluster(action: str, *more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pairweave.pipelines.cli", "cluster", action]
+        return subprocess.run(
+            [*command, "--directory", place, *more],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+
+    try:
+        up = cluster("up", "--flink", str(flink_libraries))
+        assert up.returncode == 0, up.stderr
+        assert "2 of 2 slots free" in up.stdout
+        members = read_state(Path(place)).members
+        again = cluster("up", "--flink", str(flink_libraries))
+        assert again.returncode == 2
+        assert "a cluster is running there" in again.stderr
+        made = run_toy(
+            *(tmp_path / "out", "--engine", "flink", "--workers", "2"),
+            *(f"--flink_master=cluster:{place}", "--fill", "20"),
+        )
+        assert made["digest"] == golden
+        assert len(made["pids"]) == 2
+    finally:
+        down = cluster("down")
+    assert "3 processes ended" in down.stdout
+    assert not any(member.alive for member in members)
+    for number in made["pids"]:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(number), 0)
+    assert cluster("status").returncode == 1

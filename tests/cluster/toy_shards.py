@@ -97,6 +97,11 @@ def write_shard(
             if not mark.exists():
                 mark.touch()
                 raise WorkerError("toy: this happens once")
+        if fault == "kill once":
+            mark = Path(output, "once")
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
     table = pa.concat_tables(parts).unify_dictionaries().sort_by("id")
     # The order of a dictionary is that of arrival.
     table = table.cast(table.schema.set(1, pa.field("corpus", pa.string()))).combine_chunks()

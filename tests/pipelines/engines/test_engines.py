@@ -32,6 +32,7 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "CHECKOUT", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
 
 
@@ -139,8 +140,8 @@ def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
 
 
 @pytest.mark.usefixtures("with_java")
-def test_flink_without_its_job_server_says_make_flink():
-    with pytest.raises(ConfigError, match="run `make flink`"):
+def test_flink_without_its_job_server_names_the_command_that_builds_it():
+    with pytest.raises(ConfigError, match="run `pairweave doctor --install flink`"):
         flags("flink", 1)
 
 

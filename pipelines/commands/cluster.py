@@ -1,0 +1,66 @@
+"""The command ``cluster``: a Flink session cluster on this machine, for `--engine flink`."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.options import flags
+from pairweave.pipelines.options.command_options import ClusterOptions
+
+MASTER = session_cluster.MASTER
+
+
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Start, end or show a cluster."""
+    prog, about = f"pairweave {name}", COMMANDS[name].about
+    options, _ = flags.parse(ClusterOptions, prog, about, arguments, beam=False)
+    directory = (
+        Path(options.directory).resolve()
+        if options.directory
+        else session_cluster.default_directory()
+    )
+    if options.action == "up":
+        _up(options, directory)
+    if options.action == "down":
+        ended = session_cluster.stop(directory)
+        sys.stdout.write(f"{directory}: {f'{ended} processes ended' if ended else 'not up'}\n")
+        return 0
+    return _show(directory, named=options.directory is not None)
+
+
+def _up(options: ClusterOptions, directory: Path) -> None:
+    libraries = session_cluster.find_libraries(options.flink)
+    jar, java = engines.require_job_server(), engines.require_java()
+    state = session_cluster.ClusterState(
+        rest=session_cluster.free_port(),
+        job_port=session_cluster.free_port(),
+        slots=options.slots,
+        task_managers=options.task_managers,
+    )
+    engines.warn_of_open_ports("flink")
+    session_cluster.SessionCluster(directory, libraries, java, jar, state).start()
+
+
+def _show(directory: Path, *, named: bool) -> int:
+    """Print the state of a cluster; return 1 if it cannot take a job."""
+    state = session_cluster.read_state(directory)
+    if state is None:
+        sys.stdout.write(f"{directory}: not up\n")
+        return 1
+    said = session_cluster.overview(state) or {}
+    lines = [f"{directory}: {'up' if state.ready else 'a process has ended'}"]
+    lines += [
+        f"  {member.name}: process {member.pid}{'' if member.alive else ', ended'}"
+        for member in state.members
+    ]
+    slots, free = said.get("slots-total", 0), said.get("slots-available", 0)
+    lines += [
+        f"  {free} of {slots} slots free; {said.get('jobs-running', 0)} jobs running",
+        f"  web: http://localhost:{state.rest}",
+        f"  use: --engine flink --flink_master={MASTER}{f':{directory}' if named else ''}",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if state.ready else 1

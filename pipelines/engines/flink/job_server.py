@@ -1,0 +1,75 @@
+"""The job server, through which `--engine flink` reaches Flink: where it is, and how it is built.
+
+It is one jar, assembled by Maven from the `pom.xml` beside this file: by `make flink` in a
+checkout, otherwise by `pairweave doctor --install flink` in the user's cache directory, under a
+name that changes with the `pom.xml`.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pairweave.transforms.errors import ConfigError
+
+POM = Path(__file__).with_name("pom.xml")
+NAME = "pairweave-flink-job-server"
+INSTALL = "pairweave doctor --install flink"
+BUILD_SECONDS = 1800
+"""Time that Maven may take; the first time it downloads some 120 MB."""
+
+
+def installed_jar() -> Path:
+    """Return the path of the jar in the cache directory (`XDG_CACHE_HOME`), present or not."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    digest = hashlib.sha256(POM.read_bytes()).hexdigest()
+    return Path(cache, "pairweave", f"{NAME}-{digest[:12]}.jar")
+
+
+def install() -> Path:
+    """Build the jar into the cache directory, unless it is there.
+
+    Returns:
+        Its path.
+
+    Raises:
+        ConfigError: Maven or Java is absent, or the build failed; says what Maven said.
+    """
+    jar = installed_jar()
+    if jar.is_file():
+        return jar
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ConfigError(
+            f"{INSTALL}: no mvn on PATH; install Maven (it needs a JDK, which also runs Flink), or "
+            f"build {POM} on another machine and give --flink_job_server_jar"
+        )
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=jar.parent, prefix="build-") as directory:
+        _build(maven, Path(directory))
+        Path(directory, f"{NAME}.jar").replace(jar)
+    return jar
+
+
+def _build(maven: str, directory: Path) -> None:
+    command = [maven, "--quiet", "--batch-mode", "--file", str(POM), f"-Dtarget={directory}"]
+    try:
+        done = subprocess.run(
+            [*command, "package"],
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ConfigError(
+            f"{INSTALL}: Maven did not finish in {BUILD_SECONDS} seconds; is Maven Central "
+            "reachable from here?"
+        ) from error
+    if done.returncode or not Path(directory, f"{NAME}.jar").is_file():
+        said = (done.stdout + done.stderr).strip().splitlines()[:8]
+        raise ConfigError(
+            f"{INSTALL}: Maven ended with exit status {done.returncode}: " + "\n".join(said)
+        )

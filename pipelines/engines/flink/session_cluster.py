@@ -1,0 +1,385 @@
+"""A Flink session cluster on this machine: job manager, task managers, a job server that is kept.
+
+Every process listens on the loopback where Flink allows it to be set, has its log in the cluster's
+directory, and is recorded there with the time at which it started, so that `down` never ends
+another process that got its number.
+"""
+
+import contextlib
+import dataclasses
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pairweave.pipelines.process import descendants
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+START_SECONDS = 120.0
+"""Time in which all processes of a cluster must be ready."""
+
+STOP_SECONDS = 10.0
+"""Time that they have to end when asked, before they are killed."""
+
+POLL_SECONDS = 0.2
+RESTART_SECONDS = 8
+"""Time until a failed job is restarted."""
+
+STATE = "cluster.json"
+
+MASTER = "cluster"
+"""The value of `--flink_master` for such a cluster; `cluster:DIR` for one in another directory."""
+
+PACKAGES = (
+    *("util", "lang", "lang.invoke", "lang.reflect", "net", "io", "nio", "text", "time"),
+    "util.concurrent",
+)
+OPENS = [
+    *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in PACKAGES),
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+]
+"""What Flink reaches by reflection, as its own start scripts open it on Java 17."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Member:
+    """A process of a cluster.
+
+    Attributes:
+        name: Its role, which also names its log.
+        pid: Its number.
+        started: The time of its start, in clock ticks since the machine's start.
+    """
+
+    name: str
+    pid: int
+    started: int
+
+    @property
+    def alive(self) -> bool:
+        """Tell whether it runs."""
+        return _start_of(self.pid) == self.started
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClusterState:
+    """What a cluster's directory records.
+
+    Attributes:
+        rest: Port of the job manager's REST interface.
+        job_port: Port of the job server.
+        slots: Slots of each task manager.
+        task_managers: Their number.
+        members: The processes, in the order of their start.
+    """
+
+    rest: int
+    job_port: int
+    slots: int
+    task_managers: int
+    members: tuple[Member, ...] = ()
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether every process runs."""
+        return len(self.members) == 2 + self.task_managers and all(
+            member.alive for member in self.members
+        )
+
+
+def default_directory() -> Path:
+    """Return the directory of the user's one cluster that needs no name."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache, "pairweave", "cluster")
+
+
+def find_libraries(given: str | None = None) -> Path:
+    """Return the directory that holds `lib` and `bin` of Flink.
+
+    Args:
+        given: A Flink distribution; by default the jars of `apache-flink-libraries`.
+
+    Raises:
+        ConfigError: It is not there.
+    """
+    places = [given] if given else []
+    if not given and (found := importlib.util.find_spec("pyflink")):
+        places += found.submodule_search_locations or []
+    for place in places:
+        if Path(place, "bin", "bash-java-utils.jar").is_file():
+            return Path(place).resolve()
+    if given:
+        raise ConfigError(f"{given}: is no Flink distribution: it has no bin/bash-java-utils.jar")
+    raise ConfigError(
+        "no Flink here: run pip install 'pairweave[flink]', or give the directory of a Flink 1.19 "
+        "distribution with --flink"
+    )
+
+
+def read_state(directory: Path) -> ClusterState | None:
+    """Return what the directory of a cluster records; None if there is none."""
+    try:
+        said = json.loads(Path(directory, STATE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    members = tuple(Member(**member) for member in said.pop("members"))
+    return ClusterState(**said, members=members)
+
+
+def is_named(master: str | None) -> bool:
+    """Tell whether a value of `--flink_master` names a cluster of `pairweave cluster`.
+
+    >>> is_named("cluster"), is_named("cluster:my/cluster"), is_named("cluster:8081")
+    (True, True, False)
+    """
+    name, _, place = (master or "").partition(":")
+    return name == MASTER and not place.isdigit()
+
+
+def find(master: str | None) -> ClusterState | None:
+    """Return the running cluster that a value of `--flink_master` names; None if it names none.
+
+    Raises:
+        ConfigError: It names one that is not up.
+    """
+    if master is None or not is_named(master):
+        return None
+    _, _, place = master.partition(":")
+    directory = Path(place).resolve() if place else default_directory()
+    state = read_state(directory)
+    if state is None or not state.ready:
+        raise ConfigError(
+            f"--flink_master={master}: no cluster is up in {directory}; run pairweave cluster up"
+        )
+    return state
+
+
+@dataclasses.dataclass(slots=True)
+class SessionCluster:
+    """A cluster that starts, in a directory of its own.
+
+    Attributes:
+        directory: Holds its configuration, logs, temporary files and state.
+        libraries: See `find_libraries`.
+        java: The java program.
+        job_server: The job server's jar.
+        state: Ports, sizes, and the processes started so far.
+    """
+
+    directory: Path
+    libraries: Path
+    java: str
+    job_server: str
+    state: ClusterState
+
+    def start(self) -> None:
+        """Start all processes and wait until they are ready; if one fails, end them all.
+
+        Raises:
+            ConfigError: A cluster of this directory is running.
+            WorkerError: A process ended, or was not ready in time; with the end of its log.
+        """
+        before = read_state(self.directory)
+        if before is not None and any(member.alive for member in before.members):
+            raise ConfigError(
+                f"{self.directory}: a cluster is running there; end it with pairweave cluster down"
+            )
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(self.directory / "tmp", ignore_errors=True)
+        for name in ("conf", "tmp"):
+            (self.directory / name).mkdir(exist_ok=True)
+        try:
+            self._start_all()
+        except BaseException:
+            stop(self.directory)
+            raise
+
+    def _start_all(self) -> None:
+        self._write_configuration()
+        main = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
+        self._flink("jobmanager", ["-Xmx512m"], main, [])
+        self._run("jobserver", self._job_server_command())
+        machine, dynamic = self._task_manager_parameters()
+        main = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+        for number in range(self.state.task_managers):
+            self._flink(f"taskmanager{number}", machine, main, dynamic)
+        self._wait(self._has_all_slots)
+        self._wait(lambda: _answers(self.state.job_port))
+
+    def _write_configuration(self) -> None:
+        settings = {
+            "jobmanager.rpc.address": "localhost",
+            "jobmanager.rpc.port": free_port(),
+            "jobmanager.bind-host": "localhost",
+            "jobmanager.memory.process.size": "1024m",
+            "rest.address": "localhost",
+            "rest.bind-address": "localhost",
+            "rest.port": self.state.rest,
+            "blob.server.port": free_port(),
+            "taskmanager.host": "localhost",
+            "taskmanager.bind-host": "localhost",
+            "taskmanager.numberOfTaskSlots": self.state.slots,
+            "taskmanager.memory.process.size": "1280m",
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": 5,
+            "restart-strategy.fixed-delay.delay": f"{RESTART_SECONDS} s",
+            # The runner's classes are those of the job server's jar on the class path, loaded once.
+            # From a job's own jar, they would end its worker processes after each step.
+            "classloader.resolve-order": "parent-first",
+            "heartbeat.timeout": 10000,
+            "heartbeat.interval": 2000,
+            "io.tmp.dirs": self.directory / "tmp",
+        }
+        lines = [f"{key}: {value}\n" for key, value in settings.items()]
+        (self.directory / "conf" / "flink-conf.yaml").write_text("".join(lines), encoding="utf-8")
+
+    def _task_manager_parameters(self) -> tuple[list[str], list[str]]:
+        """Return the options of Java and of Flink that follow from the memory of the whole."""
+        told = subprocess.run(
+            [
+                *(self.java, "-cp", self._classes),
+                "org.apache.flink.runtime.util.bash.BashJavaUtils",
+                *("GET_TM_RESOURCE_PARAMS", "--configDir", str(self.directory / "conf")),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        # Log lines come on the same stream.
+        found = re.findall(r"^BASH_JAVA_UTILS_EXEC_RESULT:(-[XD].*)$", told.stdout, re.MULTILINE)
+        if not found:
+            raise WorkerError(f"Flink does not tell its memory: {told.stderr[-1000:]}")
+        machine, *dynamic = found
+        return machine.split(), " ".join(dynamic).split()
+
+    @property
+    def _classes(self) -> str:
+        # What Flink and the job server both contain is taken from Flink, which comes first.
+        flink = f"{self.libraries}/lib/*:{self.libraries}/bin/bash-java-utils.jar"
+        return f"{flink}:{self.job_server}"
+
+    def _job_server_command(self) -> list[str]:
+        return [
+            *(self.java, "-Xmx512m", f"-Djava.io.tmpdir={self.directory / 'tmp'}"),
+            *("-XX:-UsePerfData", "-jar", self.job_server),
+            *("--flink-master", f"localhost:{self.state.rest}", "--job-host", "localhost"),
+            *("--job-port", str(self.state.job_port), "--artifact-port", "0"),
+            *("--expansion-port", "0", "--artifacts-dir", str(self.directory / "tmp")),
+        ]
+
+    def _flink(self, name: str, machine: Sequence[str], main: str, extra: Sequence[str]) -> None:
+        options = [*machine, *OPENS, "-XX:-UsePerfData", "-cp", self._classes]
+        conf = ["--configDir", str(self.directory / "conf")]
+        self._run(name, [self.java, *options, main, *conf, *extra])
+
+    def _run(self, name: str, command: Sequence[str]) -> None:
+        """Start a process that outlives this one, and record it at once."""
+        with (self.directory / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.directory,
+                start_new_session=True,
+            )
+        process.returncode = 0  # it outlives this process, which does not wait for it
+        member = Member(name, process.pid, _start_of(process.pid) or 0)
+        self.state = dataclasses.replace(self.state, members=(*self.state.members, member))
+        _write_state(self.directory, self.state)
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not ready():
+            for member in self.state.members:
+                if not member.alive:
+                    raise WorkerError(f"{member.name} ended: {self._log(member)}")
+            if time.monotonic() > deadline:
+                logs = "\n".join(self._log(member) for member in self.state.members)
+                raise WorkerError(f"the cluster was not ready in {START_SECONDS:.0f} s: {logs}")
+            time.sleep(POLL_SECONDS)
+
+    def _log(self, member: Member) -> str:
+        path = self.directory / f"{member.name}.log"
+        return f"{path}: {path.read_text(encoding='utf-8', errors='replace')[-1500:]}"
+
+    def _has_all_slots(self) -> bool:
+        said = overview(self.state)
+        wanted = self.state.slots * self.state.task_managers
+        return said is not None and said["slots-available"] >= wanted
+
+
+def overview(state: ClusterState) -> dict[str, int] | None:
+    """Return what the job manager says of slots and jobs; None if it does not answer."""
+    try:
+        with urllib.request.urlopen(f"http://localhost:{state.rest}/overview", timeout=5) as answer:
+            return dict(json.load(answer))
+    except (OSError, ValueError):
+        return None
+
+
+def stop(directory: Path) -> int:
+    """End all processes of a cluster, and what they started; return how many of its own ran."""
+    state = read_state(directory)
+    if state is None:
+        return 0
+    running = [member for member in state.members if member.alive]
+    below = [pid for member in running for pid in descendants.of(member.pid)]
+    ends = [*running, *(Member("worker", pid, _start_of(pid) or 0) for pid in below)]
+    _signal(running, signal.SIGTERM)
+    _await_end(ends, STOP_SECONDS)
+    _signal(ends, signal.SIGKILL)
+    _await_end(ends, STOP_SECONDS)
+    (directory / STATE).unlink(missing_ok=True)
+    shutil.rmtree(directory / "tmp", ignore_errors=True)
+    return len(running)
+
+
+def _signal(members: Sequence[Member], number: signal.Signals) -> None:
+    for member in members:
+        if member.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(member.pid, number)
+
+
+def _await_end(members: Sequence[Member], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while any(member.alive for member in members) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+
+
+def _write_state(directory: Path, state: ClusterState) -> None:
+    new = directory / f"{STATE}.new"
+    new.write_text(json.dumps(dataclasses.asdict(state), indent=1), encoding="utf-8")
+    new.replace(directory / STATE)
+
+
+def _start_of(pid: int) -> int | None:
+    """Return the start time of a process in clock ticks; None if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] == "Z" else int(fields[19])  # proc(5): state, starttime
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
+        return True
+    return False
+
+
+def free_port() -> int:
+    """Return a port of the loopback that nothing listens on."""
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        return int(listener.getsockname()[1])

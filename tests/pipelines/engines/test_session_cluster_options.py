@@ -1,0 +1,62 @@
+"""How a job finds the Flink cluster on this machine; clusters that are not up."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
+from pairweave.transforms.errors import ConfigError
+
+
+def this_process() -> Member:
+    pid = os.getpid()
+    return Member("jobmanager", pid, session_cluster._start_of(pid))
+
+
+@pytest.fixture
+def cluster(tmp_path) -> Path:
+    """A cluster's directory whose three members are all this process."""
+    members = (this_process(),) * 3
+    state = ClusterState(rest=8081, job_port=8099, slots=2, task_managers=1, members=members)
+    session_cluster._write_state(tmp_path, state)
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [("--flink_master={}",), ("--flink_master", "{}")])
+def test_a_job_goes_to_the_warm_job_server_with_workers_of_this_machine(cluster, words):
+    extra = [word.format(f"cluster:{cluster}") for word in words]
+    with engines.beam_options("flink", 2, "a-job", extra) as given:
+        assert "--flink_master=localhost:8081" in given
+        assert "--job_endpoint=localhost:8099" in given
+        assert "--sdk_worker_parallelism=2" in given
+        assert "--environment_type=PROCESS" in given
+        assert not any("cluster:" in word or "jar" in word for word in given)
+    assert engines.works_here("flink", extra)
+
+
+def test_more_workers_than_slots_are_refused(cluster):
+    with (
+        pytest.raises(ConfigError, match="--workers 3: the cluster has 2 slots"),
+        engines.beam_options("flink", 3, "a-job", [f"--flink_master=cluster:{cluster}"]),
+    ):
+        pass
+
+
+def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp_path):
+    with pytest.raises(ConfigError, match=r"no cluster is up in .*; run pairweave cluster up"):
+        session_cluster.find(f"cluster:{tmp_path}")
+
+
+def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):
+    other = Member("jobmanager", os.getpid(), 1)
+    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, (other,)))
+    assert not session_cluster.read_state(tmp_path).ready
+    assert session_cluster.stop(tmp_path) == 0
+    assert session_cluster.read_state(tmp_path) is None
+
+
+def test_a_host_named_cluster_is_no_directory():
+    assert session_cluster.find("cluster:8081") is None
