@@ -62,12 +62,17 @@ def serve(address: str) -> tuple[grpc.Server, int]:
     return server, port
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to end."""
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
     parser = argparse.ArgumentParser(description="Start Beam workers for a Flink task manager.")
     parser.add_argument("--host", default="localhost", help="where to listen")
     parser.add_argument("--port", type=int, default=50000)
-    flags = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to end."""
+    flags = parser().parse_args(arguments)
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
