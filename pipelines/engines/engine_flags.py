@@ -5,6 +5,7 @@ import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
 
+from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage.reachable import reach
 
@@ -50,6 +51,8 @@ def _check_count(name: str, value: str | None) -> None:
 
 def _check_endpoint(name: str, value: str | None) -> None:
     if value is None or (name == "flink_master" and value in ("[local]", "[auto]")):
+        return
+    if name == "flink_master" and session_cluster.find(value) is not None:
         return
     found = _PLACE.fullmatch(value)
     if found is None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
 from pairweave.transforms.errors import ConfigError
@@ -35,6 +35,7 @@ def test_a_job_goes_to_the_warm_job_server_with_workers_of_this_machine(cluster,
         assert "--environment_type=PROCESS" in given
         assert not any("cluster:" in word or "jar" in word for word in given)
     assert engines.works_here("flink", extra)
+    engine_flags.check("flink", engines.Given(extra).values)
 
 
 def test_more_workers_than_slots_are_refused(cluster):
@@ -47,7 +48,7 @@ def test_more_workers_than_slots_are_refused(cluster):
 
 def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp_path):
     with pytest.raises(ConfigError, match=r"no cluster is up in .*; run pairweave cluster up"):
-        session_cluster.find(f"cluster:{tmp_path}")
+        engine_flags.check("flink", {"flink_master": f"cluster:{tmp_path}"})
 
 
 def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):
