@@ -57,6 +57,18 @@ def document_pairs(directory, count):
     )
 
 
+def documents_alone(directory, count):
+    """Write two documents of so many sentences in all; name them."""
+    return document_pairs(directory, 2 * count)[:4]
+
+
+def pairs_and_earlier(directory, count):
+    """Write a corpus and an earlier one with half of its pairs; name them."""
+    lines = ["\t".join(corpora.sentence(number)) for number in range(0, count, 2)]
+    (directory / "earlier.tsv").write_text("".join(f"{line}\n" for line in lines))
+    return *pairs(directory, count), "--earlier", directory / "earlier.tsv"
+
+
 def encoded_pairs(directory, count):
     """Write a corpus and a small encoder with a language model head; name them."""
     pytest.importorskip("torch", reason="needs the extra `neural`")
@@ -84,8 +96,10 @@ JOBS = {
     "filter_near": (("filter", *LARGE[:4], *NEAR), pairs, 600),
     "yisi2": (("filter", *NEURAL, "yisi2", "--lm_weight", "0.1"), encoded_pairs, 120),
     "margin": (("filter", *NEURAL, "margin"), encoded_pairs, 120),
+    "earlier": (("filter", *LARGE[:4], "--select_share", "0.5"), pairs_and_earlier, 600),
     "fragments": (("augment", "--method", "fragment", "--mix", "0.5", *LARGE[:4]), pairs, 600),
     "bitext": (("bitext", "--shard_pairs", "30"), document_pairs, 160),
+    "bitext_alone": (("bitext", "--shard_pairs", "30"), documents_alone, 160),
     "given_align": (("align", *GIVEN), linked_pairs, 240),
     "given_augment": (("augment", *GIVEN), linked_pairs, 240),
 }
@@ -167,6 +181,26 @@ def test_a_killed_run_that_is_repeated_writes_the_same_bytes(
     runs.run_well(*command)
     assert runs.tree_digest(output) == expected
     assert json.loads((output / "_run.json").read_text())["shards_reused"] >= min(done, count)
+
+
+@pytest.mark.parametrize(
+    ("job", "pattern"),
+    [
+        ("yisi2", "_scored/receipt-*.json"),
+        ("margin", "_scored/vectors-*.npz"),
+        ("earlier", "_scored/receipt-*.json"),
+        ("bitext_alone", "models/hmm-half-0/about.json"),
+    ],
+)
+def test_a_run_killed_between_files_of_its_own_writes_the_same_bytes(
+    pattern, arguments, expected, tmp_path
+):
+    output = tmp_path / "out"
+    command = (*arguments, "--output", output, "--workers", "1")
+    assert runs.kill_when(pattern, output, *command)
+    assert not (output / "_manifest.json").exists()
+    runs.run_well(*command)
+    assert runs.tree_digest(output) == expected
 
 
 @pytest.mark.parametrize("job", PUBLISHED)
