@@ -120,6 +120,11 @@ def check(options: BitextOptions) -> None:
     unused = sorted((of_fit | {"model", "fit_pairs", "decode"}) & options.model_fields_set)
     if not options.aligns and unused:
         raise ConfigError(f"--{unused[0]}: --scorer encoder does not use an hmm; leave it out")
+    if "min_document_gain" in options.model_fields_set and not options.fits_alone:
+        raise ConfigError(
+            "--min_document_gain: applies to an aligner fitted on the documents alone; leave it "
+            "out, or leave out the parallel text or the --model"
+        )
     if bool(options.parallel_source_input) != bool(options.parallel_target_input):
         raise ConfigError("give both parallel_source_input and parallel_target_input, or neither")
 

@@ -144,6 +144,11 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         return self.scorer != "encoder"
 
     @property
+    def fits_alone(self) -> bool:
+        """Return True if the aligner is fitted on the documents alone."""
+        return self.aligns and self.model is None and not self.parallel_source_input
+
+    @property
     def given_model(self) -> str | None:
         """Return the location of the fitted aligner, if one is given."""
         return self.model
@@ -160,6 +165,8 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
         settings = dict(_PLAN_CONSTANTS)
         if self.split != "none":
             settings["splitter"] = splitting_of(self.split).splitter
+        if self.fits_alone:
+            settings["min_document_gain"] = self.min_document_gain
         encoder = self.sentence_encoder()
         if encoder is not None:
             settings |= {"encoder": encoder.digest, "layer": encoder.config.layer}
@@ -179,7 +186,7 @@ class BitextOptions(SentenceOptions, PairInputOptions, RowJobOptions, DocumentCo
 
     def notices(self) -> Iterator[Notice]:
         """Yield a notice if the aligner is fitted on the documents alone."""
-        if self.model is not None or self.parallel_source_input or not self.aligns:
+        if not self.fits_alone:
             return
         message = (
             "the aligner is fitted on the documents alone and learns the very pairs that it then "
