@@ -61,8 +61,11 @@ def shared_data() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flag without which no golden file changes, and those of the tests of `refresh`."""
+    """Add the flags without which no golden file and no table changes, and those of `refresh`."""
     parser.addoption("--update_golden", action="store_true", help="write golden files anew")
+    parser.addoption(
+        "--write_reliability", action="store_true", help="write rows of deploy/RELIABILITY.md anew"
+    )
     parser.addoption("--kills", type=int, default=2, help="nights of refresh to kill, by seed")
     parser.addoption("--fortnight", help="file for the table of a fortnight of refresh")
 

@@ -17,6 +17,10 @@ LOG = logging.getLogger("pairweave")
 LOCAL_SECONDS = 0.5
 REMOTE_SECONDS = 15.0
 LOG_SECONDS = 10.0
+STANDSTILL_SECONDS = 900.0
+"""Time without a finished unit or shard after which a warning says so: an engine that waits for a
+worker may wait forever, and only the user knows how long a shard may take."""
+
 SPEED_SECONDS = 1.0
 """Minimum time for showing a speed, which would be unreliable before."""
 
@@ -47,7 +51,8 @@ class Progress:
         self._pairs = pairs
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
-        self._since = time.monotonic()
+        self._since = self._changed = time.monotonic()
+        self._finished = -1
         self._shards_before = self._count()[1]
 
     def __enter__(self) -> "Progress":
@@ -70,7 +75,21 @@ class Progress:
         """Return how many units were read and shards written."""
         names = files.list_names(self._directory)
         units = sum(name.startswith("unit-") for name in names)
-        return units, sum(name.startswith("shard-") for name in names)
+        shards = sum(name.startswith("shard-") for name in names)
+        return units, shards
+
+    def _warn_of_standstill(self, finished: int) -> None:
+        """Warn if no unit and no shard has been finished for a long time."""
+        now = time.monotonic()
+        if finished != self._finished:
+            self._finished, self._changed = finished, now
+        elif now - self._changed >= STANDSTILL_SECONDS:
+            self._changed = now
+            LOG.warning(
+                "no unit was read and no shard written for %s; if the workers are idle, press "
+                "Ctrl-C and run the same command again, which continues",
+                _duration(STANDSTILL_SECONDS),
+            )
 
     def _follow(self) -> None:
         said = verbosity.current()
@@ -93,6 +112,7 @@ class Progress:
             while running:
                 running = not self._stop.wait(self._seconds)
                 units, shards = self._count()
+                self._warn_of_standstill(units + shards)
                 bar.update(read, completed=units, state=f"{units} of {self._units}")
                 bar.update(made, completed=shards, state=self._state(units, shards))
 
@@ -105,6 +125,7 @@ class Progress:
             if running and now < due:
                 continue
             units, shards = self._count()
+            self._warn_of_standstill(units + shards)
             line = f"{units} of {self._units} units read, shards {self._state(units, shards)}"
             if line != last:
                 LOG.info(line)

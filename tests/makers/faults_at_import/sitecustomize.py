@@ -5,6 +5,7 @@
 - ``at``: the function that is replaced, as ``module:name``, where it is looked up,
 - ``of``: a pattern for what it is called with (`_subject`); empty for every call,
 - ``do``: ``kill`` ends the process, ``raise`` raises an error, a name of `errno` an `OSError`,
+  ``jump`` adds ten years to a result after the first hundred,
 - ``after``: whether that comes after the call,
 - ``once``: a file that is made when it happens, so that it happens once; empty for every time.
 """
@@ -13,6 +14,7 @@ import errno
 import functools
 import importlib.abc
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -22,18 +24,26 @@ import sys
 FAULTS = json.loads(os.environ.get("PAIRWEAVE_FAULTS", "[]"))
 
 
+YEARS = 315_360_000.0
+"""Ten of them, in seconds."""
+
+CALLS = 100
+"""So often a clock is right before it jumps."""
+
+
 class InjectedError(Exception):
     """What a function raises that is at fault itself."""
 
 
 def _subject(arguments):
-    """Say what a call is about: a shard, a unit, or the last path among its arguments."""
+    """Say what a call is about: a shard, a unit, or the paths among its arguments."""
     for value in arguments:
         if hasattr(value, "shard"):
             return f"shard {value.shard.number}"
         if hasattr(value, "first_line"):
             return f"unit {value.index}"
-    return str(arguments[-1]) if arguments else ""
+    paths = (str(value) for value in arguments if isinstance(value, str | os.PathLike))
+    return " ".join(paths)
 
 
 def _happens(fault, arguments):
@@ -56,7 +66,20 @@ def _do(fault, arguments):
     raise OSError(number, os.strerror(number), _subject(arguments))
 
 
+def _jumping(function):
+    calls = itertools.count()
+
+    @functools.wraps(function)
+    def called():
+        return function() + YEARS * (next(calls) > CALLS)
+
+    return called
+
+
 def _faulty(function, fault):
+    if fault["do"] == "jump":
+        return _jumping(function)
+
     @functools.wraps(function)
     def called(*arguments, **settings):
         happens = _happens(fault, arguments)

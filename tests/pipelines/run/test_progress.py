@@ -103,3 +103,15 @@ def test_a_log_says_nothing_twice(tmp_path, caplog, monkeypatch):
         files.write_bytes(files.join(output, unit_receipt_name(0)), b"{}")
     lines = [record.getMessage() for record in caplog.records]
     assert lines == ["0 of 1 units read, shards 0 of 2", "1 of 1 units read, shards 0 of 2"]
+
+
+def test_a_run_that_stands_still_is_told_once_in_a_while(tmp_path, monkeypatch, caplog):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    progress = Progress(str(tmp_path), units=1, shards=10, pairs=1000)
+    for seconds, finished in ((1, 0), (899, 0), (1, 1), (899, 1), (1, 1), (899, 1), (1, 1)):
+        now += seconds
+        progress._warn_of_standstill(finished)
+    (first, second) = [record.getMessage() for record in caplog.records]
+    assert first == second
+    assert first.startswith("no unit was read and no shard written for 15 min 00 s; ")
