@@ -18,10 +18,10 @@ from pairweave.pipelines.run.run import GraphT, Run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES
 
-ALONE_BYTES = 440 << 20
+ALONE_BYTES = 500 << 20
 """The process of a run with one worker, before its first row: libraries, kernels, the plan."""
 
-LAUNCHER_BYTES = 460 << 20
+LAUNCHER_BYTES = 500 << 20
 """The launcher of several workers, with the process that forks them."""
 
 WORKER_BYTES = 300 << 20

@@ -2,9 +2,12 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from pairweave.transforms.commit.checking import BATCH
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.receipts import REQUESTS
 from pairweave.transforms.output.run_files import (
     MANIFEST,
     PLAN,
@@ -76,9 +79,11 @@ def read_state(output: str) -> RunState:
     plan = read_json(files.join(output, PLAN))
     digest = plan_digest(plan)
     names = files.list_names(files.join(output, RECEIPTS))
-    receipts = _receipts(output, [name for name in names if name.startswith("shard-")], digest)
     rejected: Counter[str] = Counter()
-    for receipt in receipts:
+    done = kept = 0
+    for receipt in _receipts(output, [name for name in names if name.startswith("shard-")], digest):
+        done += 1
+        kept += int(receipt["kept"])
         for entry in receipt["rejected"]:
             rejected[str(entry["reason"])] += int(entry["rows"])
     return RunState(
@@ -87,8 +92,8 @@ def read_state(output: str) -> RunState:
         units=len(plan["units"]),
         units_read=sum(name.startswith("unit-") for name in names),
         shards=int(plan["shards"]),
-        shards_done=len(receipts),
-        kept=sum(int(receipt["kept"]) for receipt in receipts),
+        shards_done=done,
+        kept=kept,
         rejected=dict(rejected),
         committed=files.exists(files.join(output, MANIFEST)),
         sent=_sent(output),
@@ -102,8 +107,11 @@ def _sent(output: str) -> Json | None:
     return found
 
 
-def _receipts(output: str, names: list[str], digest: str) -> list[Json]:
-    """Return the receipts of one plan; those of other plans are ignored."""
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        found = pool.map(lambda name: read_json(files.join(output, RECEIPTS, name)), names)
-        return [receipt for receipt in found if receipt.get("plan") == digest]
+def _receipts(output: str, names: list[str], digest: str) -> Iterator[Json]:
+    """Yield the receipts of one plan, of which some are in memory at a time."""
+    with ThreadPoolExecutor(max_workers=REQUESTS) as pool:
+        for start in range(0, len(names), BATCH):
+            paths = [files.join(output, RECEIPTS, name) for name in names[start : start + BATCH]]
+            for receipt in pool.map(read_json, paths):
+                if receipt.get("plan") == digest:
+                    yield receipt

@@ -8,7 +8,6 @@ import pytest
 
 from pairweave.pipelines.steps import steps
 from pairweave.transforms import schemas
-from pairweave.transforms.planning.packed_units import NO_UNITS, pack_units, unpack_units
 from pairweave.transforms.shards import shuffle
 from pairweave.transforms.units import Columns, Part, Unit
 from tests.makers.rows import batch, row
@@ -77,11 +76,6 @@ def units(count):
         Unit(n, "c", "en", "de", "moses", (part, other), 1 + n, 1, columns, earlier=(("c", None),))
         for n in range(count)
     )
-
-
-def test_units_are_what_they_were_before_they_were_packed():
-    assert tuple(unpack_units(pack_units(units(5)))) == units(5)
-    assert list(unpack_units(NO_UNITS)) == [None]
 
 
 def test_a_large_plan_reaches_the_workers_whole(monkeypatch, tmp_path):
