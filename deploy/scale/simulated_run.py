@@ -62,10 +62,12 @@ class SlowStore:
         time.sleep(self._seconds)
         return self._root / uri.partition("://")[2]
 
-    def list(self, prefix: str, most: int | None = None) -> Iterator[str]:
-        """Yield the objects of a directory; 1,000 a request."""
+    def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
+        """Yield the objects of a directory, and none below it; 1,000 a request."""
+        del nested
         directory = self._path(prefix)
-        names = sorted(directory.iterdir())[:most] if directory.is_dir() else []
+        inside = directory.iterdir() if directory.is_dir() else ()
+        names = sorted(path for path in inside if path.is_file())[:most]
         for number, path in enumerate(names):
             if number and number % 1_000 == 0:
                 self._path(prefix)

@@ -21,7 +21,7 @@ from pairweave.transforms.shards.shuffle import BUFFER_BYTES
 ALONE_BYTES = 500 << 20
 """The process of a run with one worker, before its first row: libraries, kernels, the plan."""
 
-LAUNCHER_BYTES = 500 << 20
+LAUNCHER_BYTES = 600 << 20
 """The launcher of several workers, with the process that forks them."""
 
 WORKER_BYTES = 300 << 20
