@@ -277,7 +277,7 @@ def test_no_folder_is_made_for_weights(directory):
 
 def test_the_help_shows_a_placeholder_as_it_is_written(capsys):
     with pytest.raises(SystemExit):
-        cli.main(["filter", "--help"])
+        cli.main(["filter", "--help", "all"])
     assert "(%s, {name})" in " ".join(capsys.readouterr().out.split())
 
 
