@@ -393,10 +393,11 @@ class Store:
     def __init__(self, world):
         self._world = world
 
-    def list(self, prefix, most=None):
+    def list(self, prefix, most=None, *, nested=True):
         """Yield the objects that begin with a prefix; the newest may not be listed yet."""
         kind = self._world.meet("list", prefix)
         found = [path for path in self._world.names if path.startswith(prefix)]
+        found = [path for path in found if nested or "/" not in path.removeprefix(prefix)]
         yield from found[:-1] if kind == "absent" else found[:most]
         if kind != "absent":
             self._world.after(kind, prefix)
