@@ -23,6 +23,7 @@ _NEURAL = (
     *(f"pairweave/models/finetune/finetune{name}.py" for name in ("", "_checkpoint", "_losses")),
     *(f"pairweave/models/finetune/finetune_{name}.py" for name in ("model", "objectives", "pairs")),
     "pairweave/models/translators/translator_transformers.py",
+    "pairweave/pipelines/streaming/torch_rows.py",
     "tests/oracles/slow_yisi.py",
     *(
         f"tests/makers/{name}.py"

@@ -132,7 +132,9 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
         earlier=earlier,
     )
     check_score_model(run)
-    return share_cores(within_memory(run))
+    run = share_cores(within_memory(run))
+    _warn_of_unknown_languages(plan)
+    return run
 
 
 def _check_rules(options: PlannedOptions) -> None:
@@ -168,6 +170,7 @@ def prepare_training(job: str, options: PlannedT) -> Planned[PlannedT]:
     screen = screen_of(options, tokens)
     settings = resolved_configuration(options, reference=reference, tokens=tokens)
     document = _document(job, options, plan, settings, shards=1, models=[])
+    _warn_of_unknown_languages(plan)
     return Planned(
         job=job,
         options=options,
@@ -194,7 +197,6 @@ def _plan_input(options: PlannedOptions) -> tuple[Plan, ReadLimits]:
         plan = make_plan(corpora, limits, unit_rows, documents=True)
     else:
         plan = make_plan(corpora, limits, options.unit_rows)
-    _warn_of_unknown_languages(plan)
     return plan, limits
 
 

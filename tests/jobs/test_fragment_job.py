@@ -174,6 +174,8 @@ def test_the_options_of_tags_are_either_refused_or_honoured():
         "max_id",
         "keep_origin",
         "filter",
+        "known_pairs",
+        "taken_down",
     }
     own = AugmentOptions.model_fields.keys() - AlignerOptions.model_fields.keys()
     own -= RowJobOptions.model_fields.keys() | TranslatorOptions.model_fields.keys()

@@ -29,6 +29,7 @@ def test_the_numbers_of_steps_stay_as_they_are():
     ]
     later = [
         *("TRAINING_ORDER", "NEGATIVE", "DROPOUT", "MASK", "MASK_KIND", "MASK_PIECE", "EXPORT"),
+        *("EPOCH", "STREAM_SHARDS", "STREAM_PAIRS", "STREAM_ROWS"),
     ]
     expected = {f"STEP_{name}": number for number, name in enumerate(first, 1)}
     expected |= {f"STEP_{name}": number for number, name in enumerate(later, 32)}
