@@ -45,17 +45,25 @@ def main(words: list[str]) -> int:
     if given.extras != ["build"]:
         sets.add("base")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    pip += ["--no-deps"]
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-        file.writelines(pins_of(given.lock.read_text(encoding="utf-8"), sets))
-        file.flush()
-        status = subprocess.call([*pip, "--require-hashes", "--requirement", file.name])
+    # What builds a source archive is locked too; isolated, pip would fetch it without a hash.
+    pip += ["--no-deps", "--no-build-isolation"]
+    lock = given.lock.read_text(encoding="utf-8")
+    status = _install(pip, pins_of(lock, {"build"} & sets))
+    status = status or _install(pip, pins_of(lock, sets))
     if not status and given.editable:
-        tree = str(LOCK.parent)
-        status = subprocess.call([*pip, "--no-build-isolation", "--editable", tree])
+        status = subprocess.call([*pip, "--editable", str(LOCK.parent)])
     if not status and given.wheel:
         status = subprocess.call([*pip, given.wheel])
     return status
+
+
+def _install(pip: list[str], pins: list[str]) -> int:
+    if not pins:
+        return 0
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.writelines(pins)
+        file.flush()
+        return subprocess.call([*pip, "--require-hashes", "--requirement", file.name])
 
 
 if __name__ == "__main__":

@@ -32,9 +32,7 @@ def shards_of(wanted, tmp_path):
 
     with beam.Pipeline() as pipeline:
         rows = pipeline | beam.Create([0]) | beam.FlatMap(lambda _: batches())
-        rows = (
-            rows.with_output_types(pa.RecordBatch) if hasattr(rows, "with_output_types") else rows
-        )
+        rows = rows.with_output_types(pa.RecordBatch)
         _ = rows | shuffle.MakeShards(SHARDS, wanted) | beam.Map(write)
     return sorted(path.read_text().splitlines())
 
