@@ -32,7 +32,6 @@ def shards_of(wanted, tmp_path):
 
     with beam.Pipeline() as pipeline:
         rows = pipeline | beam.Create([0]) | beam.FlatMap(lambda _: batches())
-        rows = rows.with_output_types(pa.RecordBatch)
         _ = rows | shuffle.MakeShards(SHARDS, wanted) | beam.Map(write)
     return sorted(path.read_text().splitlines())
 
