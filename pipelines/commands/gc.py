@@ -22,7 +22,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         output, grace = files.absolute(place), options.grace_hours * _HOUR
         found = find_leftovers(output, time.time(), grace, unfinished=options.unfinished)
         if not options.dry_run:
-            remove(output, found)
+            found = remove(output, found, grace)
         terminal.say("\n".join([place, *_lines(found, dry=options.dry_run)]))
     return 0
 

@@ -28,7 +28,7 @@ from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
-from pairweave.transforms.output import run_files
+from pairweave.transforms.output import attempt_marks, run_files
 from pairweave.transforms.output.run_files import REJECTS, rejects_name, to_json
 from pairweave.transforms.output.write import encode_parquet, rejects_of
 from pairweave.transforms.reading.damaged_characters import character_notices, count_characters
@@ -64,8 +64,10 @@ def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> in
     output = _claim(run)
     if not _is_finished(output, run.digest):
         started = time.time()
-        finetune(run, config, output, options.fit_pairs)
-        note_run(run, output, started, attempts=1, reused=0)
+        with attempt_marks.launched(output):
+            finetune(run, config, output, options.fit_pairs)
+            note_run(run, output, started, attempts=1, reused=0)
+        files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held the mark alone
     run_summary.say_where(output)
     return 0
 

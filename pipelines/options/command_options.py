@@ -77,8 +77,8 @@ class GcOptions(Options):
     )
     unfinished: bool = Field(
         default=False,
-        description="also remove a run without a manifest if all of its files are older than that; "
-        "it cannot be continued then",
+        description="also remove a run without a manifest if all files below its directory are "
+        "older than that; it cannot be continued then",
     )
 
 

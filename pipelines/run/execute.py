@@ -15,7 +15,7 @@ from pairweave.pipelines.run.run import Graph, GraphT, Planned, Run
 from pairweave.pipelines.run.run_note import note_run
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.commit.commit import commit_run
-from pairweave.transforms.output import receipts
+from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files
 
 
@@ -71,8 +71,9 @@ def execute(
     check_start(run, extra)
     claim(output, run.document)
     started = time.time()
-    outcome = resume(run, extra, missing)
-    note_run(run, output, started, outcome.attempts, reused, outcome.sent)
+    with attempt_marks.launched(output):
+        outcome = resume(run, extra, missing)
+        note_run(run, output, started, outcome.attempts, reused, outcome.sent)
     if outcome.sent is not None:
         terminal.say(outcome.sent.id)
     return outcome.sent is None

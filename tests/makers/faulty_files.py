@@ -380,11 +380,15 @@ class _System:
             self._world.after(kind, directory)
         start = f"{directory}/"
         names = [path.removeprefix(start) for path in self._world.names if path.startswith(start)]
+        folders = sorted({name.partition("/")[0] for name in names if "/" in name})
         return [
-            types.SimpleNamespace(name=name, is_file=lambda: True)
-            for name in names
-            if "/" not in name
+            *(_entry(name, folder=False) for name in names if "/" not in name),
+            *(_entry(name, folder=True) for name in folders),
         ]
+
+
+def _entry(name, *, folder):
+    return types.SimpleNamespace(name=name, is_file=lambda: not folder, is_dir=lambda **_: folder)
 
 
 class Store:

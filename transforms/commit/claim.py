@@ -11,6 +11,7 @@ from pairweave.transforms.output.run_files import (
     DATA,
     FIT,
     MANIFEST,
+    MODELS,
     OLD_SHARD,
     PLAN,
     REJECTS,
@@ -24,7 +25,7 @@ from pairweave.transforms.storage import files, hashed_files
 OTHER_FILES = ("symbols.txt",)
 """Further files that a run writes at the top of its directory."""
 
-_DIRECTORIES = (DATA, REJECTS, "_*", "models", "models/*")
+_DIRECTORIES = (DATA, REJECTS, "_*", MODELS, f"{MODELS}/*")
 """What a run calls the directories in its own."""
 
 
@@ -60,12 +61,20 @@ def _check_links(output: str) -> None:
     Raises:
         ConfigError: One is; names it.
     """
+    name = first_link(output)
+    if name is not None:
+        raise ConfigError(
+            f"{output}: {name} is a symbolic link to a directory, so the run would write "
+            "outside its own; remove the link, or give another --output"
+        )
+
+
+def first_link(output: str) -> str | None:
+    """Return the first link to a directory that has the name of one of a run's; None for none."""
     for name in files.linked_directories(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in _DIRECTORIES):
-            raise ConfigError(
-                f"{output}: {name} is a symbolic link to a directory, so the run would write "
-                "outside its own; remove the link, or give another --output"
-            )
+            return name
+    return None
 
 
 def _check_layout(output: str) -> None:
@@ -112,10 +121,13 @@ def _first_in_the_way(output: str, plan: Mapping[str, object]) -> str | None:
     for name in files.list_names(output):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
             return name
-    for directory in (*directories, *plan.get("models", [])):  # type: ignore[misc]
+    for directory in directories:
         for name in files.list_names(files.join(output, directory)):
             return f"{directory}/{name}"
-    return None
+    # A run takes models that it finds here for its own, also those that its plan does not name:
+    # `bitext` fits several aligners one after another.
+    below = files.list_below(files.join(output, MODELS)) if plan.get("models") else []
+    return f"{MODELS}/{below[0]}" if below else None
 
 
 def _is_json(path: str) -> bool:

@@ -1,16 +1,18 @@
 """Files in a run's directory that nothing needs any more, and their removal.
 
 What a manifest names always stays, and so does what a run without one can still use: its plan,
-receipts and shards. Files of names that no run writes are not looked at.
+receipts and shards. Files of names that no run writes are not looked at, and neither is anything
+outside the run's directory, whatever its plan says.
 """
 
 import dataclasses
 import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pairweave.transforms.commit.claim import OTHER_FILES
+from pairweave.transforms.commit.claim import OTHER_FILES, first_link
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.filtering import scored_shards
 from pairweave.transforms.output import attempt_marks
@@ -18,11 +20,14 @@ from pairweave.transforms.output.run_files import (
     CARD,
     DATA,
     MANIFEST,
+    MODELS,
     PLAN,
     RECEIPTS,
     REJECTS,
     RUN,
     Json,
+    check_names,
+    is_inside,
     read_json,
     shard_name,
     shard_receipt_name,
@@ -41,6 +46,13 @@ UNFINISHED = "unfinished run"
 
 _SHARD = re.compile(r"part-[0-9]{5,}-of-[0-9]{5,}\.parquet")
 _RECEIPT = re.compile(r"(unit-[0-9]{5,}|shard-[0-9]{5,}-of-[0-9]{5,})\.json")
+_BEADS = re.compile(r"beads-[0-9]{5,}\.txt")
+
+MODEL_FILE = re.compile(
+    r"(about|model|settings)\.json|sentencepiece\.model|[a-z_]+\.arrow|(source|target)\.npy"
+    r"|(forward|reverse)\.params"
+)
+"""Names of the files of models that runs fit (`hmm`, `idf` and external aligners)."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,34 +79,86 @@ def find_leftovers(output: str, now: float, grace: float, *, unfinished: bool) -
         output: The directory or URI.
         now: The time, in seconds since 1970.
         grace: Files that were written in so many seconds before are left alone.
-        unfinished: Whether a run without a manifest can go too, if all of its files are that old.
+        unfinished: Whether a run without a manifest can go too, if all files below its directory
+            are that old and none is being written.
 
     Raises:
-        ConfigError: There is no run in this directory.
+        ConfigError: There is no run in this directory, its plan or manifest names something
+            outside it, or one of its directories is a link.
     """
     plan_path = files.join(output, PLAN)
     if not files.exists(plan_path):
         raise ConfigError(f"{output}: there is no run here: {PLAN} is missing")
-    plan = read_json(plan_path)
+    plan = _read_plan(output, plan_path)
     path = files.join(output, MANIFEST)
     manifest = read_json(path) if files.exists(path) else None
-    old = _dated(output, dict(_candidates(output, plan, manifest)), now, grace)
-    if manifest is None and unfinished:
-        rest = dict.fromkeys(_files_of_run(output, plan), UNFINISHED)
-        dated = _dated(output, rest, now, grace)
-        if len(dated) == len(rest):  # the plan goes last: until then the run can be continued
-            known = {leftover.name for leftover in old}
-            old += [leftover for leftover in dated if leftover.name not in known]
+    if manifest is not None:
+        check_names(manifest, path)
+    old = _old(_dated(output, dict(_candidates(output, plan, manifest)), now), grace)
+    if manifest is None and unfinished and _is_quiet(output, now, grace):
+        known = {leftover.name for leftover in old}
+        rest = {name: UNFINISHED for name in _files_of_run(output) if name not in known}
+        old += _old(_dated(output, rest, now), grace)
+    # The plan goes last: until then the run can be continued.
     return sorted(old, key=lambda leftover: (leftover.name == PLAN, leftover.name))
 
 
-def remove(output: str, leftovers: list[Leftover]) -> None:
-    """Delete files in their order, and directories that are empty then."""
+def remove(output: str, leftovers: list[Leftover], grace: float) -> list[Leftover]:
+    """Delete files in their order, and directories that are empty then.
+
+    Args:
+        output: The directory or URI.
+        leftovers: What to delete.
+        grace: As for `find_leftovers`; an unfinished run that goes on meanwhile is left alone.
+
+    Returns:
+        What was deleted.
+    """
+    whole = any(leftover.kind == UNFINISHED for leftover in leftovers)
+    if whole and not _is_quiet(output, time.time(), grace):
+        leftovers = [leftover for leftover in leftovers if leftover.kind != UNFINISHED]
     for leftover in leftovers:
         files.delete(files.join(output, leftover.name))
     directories = {leftover.name.rpartition("/")[0] for leftover in leftovers} - {""}
+    if any(directory.startswith(f"{MODELS}/") for directory in directories):
+        directories.add(MODELS)
     for directory in sorted(directories, reverse=True):
         files.delete_empty(files.join(output, directory))
+    return leftovers
+
+
+def _read_plan(output: str, path: str) -> Json:
+    """Read a plan whose models are in directories of their own, in a directory without links.
+
+    Raises:
+        ConfigError: They are not.
+    """
+    plan = read_json(path)
+    models = plan.get("models")
+    for name in models if isinstance(models, list) else [models]:
+        if not is_inside(name) or name.count("/") != 1 or not name.startswith(f"{MODELS}/"):
+            raise ConfigError(
+                f"{path}: lists {name!r}, which is not the directory of a model of this run "
+                f"({MODELS}/NAME); was it edited? Nothing was removed"
+            )
+    link = first_link(output)
+    if link is not None:
+        raise ConfigError(
+            f"{output}: {link} is a symbolic link to a directory, so what is in it is not only "
+            "this run's; remove the link. Nothing was removed"
+        )
+    return plan
+
+
+def _is_quiet(output: str, now: float, grace: float) -> bool:
+    """Tell whether no file below a directory is new or being written."""
+    found = files.list_below(output)
+    temporary = [name for name in found if name.rpartition("/")[2].startswith(disk_files.PREFIX)]
+    if not all(disk_files.is_dead(Path(files.join(output, name))) for name in temporary):
+        return False
+    dated = _dated(output, dict.fromkeys(found, UNFINISHED), now)
+    # A file that is gone by now has been renamed or deleted, so somebody works here.
+    return len(dated) == len(found) == len(_old(dated, grace))
 
 
 class _Needed:
@@ -125,15 +189,15 @@ class _Needed:
             return None if name in self._receipts else RECEIPT
         if self._finished and directory == scored_shards.DIRECTORY:
             return SCORED
-        if self._finished and directory in self._models and name not in self._named:
-            return MODEL
+        if self._finished and directory in self._models and MODEL_FILE.fullmatch(last):
+            return None if name in self._named else MODEL
         return None
 
 
 def _candidates(output: str, plan: Json, manifest: Json | None) -> Iterator[tuple[str, str]]:
     """Yield names and kinds of files that can go once they are old enough."""
     needed = _Needed(plan, manifest)
-    for directory in _directories(plan):
+    for directory in ("", DATA, REJECTS, RECEIPTS, scored_shards.DIRECTORY, *_models(output)):
         for name in _names(output, directory):
             if name.rpartition("/")[2].startswith(disk_files.PREFIX):
                 if disk_files.is_dead(Path(files.join(output, name))):
@@ -142,8 +206,10 @@ def _candidates(output: str, plan: Json, manifest: Json | None) -> Iterator[tupl
                 yield name, kind
 
 
-def _directories(plan: Json) -> list[str]:
-    return ["", DATA, REJECTS, RECEIPTS, scored_shards.DIRECTORY, *plan["models"]]
+def _models(output: str) -> list[str]:
+    """Return the directories of a run's models, also of those that its plan does not name."""
+    below = files.list_below(files.join(output, MODELS))
+    return sorted({f"{MODELS}/{name.partition('/')[0]}" for name in below if name.count("/") == 1})
 
 
 def _names(output: str, directory: str) -> list[str]:
@@ -152,22 +218,29 @@ def _names(output: str, directory: str) -> list[str]:
     return [f"{directory}/{name}" if directory else name for name in listed]
 
 
-def _files_of_run(output: str, plan: Json) -> list[str]:
+def _files_of_run(output: str) -> list[str]:
     """Return what a run without a manifest has written."""
     shards = [name for place in (DATA, REJECTS) for name in _names(output, place)]
     noted = _names(output, RECEIPTS)
-    whole = [name for place in _directories(plan)[4:] for name in _names(output, place)]
+    models = [name for place in _models(output) for name in _names(output, place)]
     top = (PLAN, RUN, CARD, report_page.REPORT, *OTHER_FILES)
     return [
         *(name for name in shards if _SHARD.fullmatch(name.rpartition("/")[2])),
         *(name for name in noted if _RECEIPT.fullmatch(name.rpartition("/")[2])),
-        *whole,
+        *(name for name in noted if _BEADS.fullmatch(name.rpartition("/")[2])),
+        *_names(output, scored_shards.DIRECTORY),
+        *(name for name in models if MODEL_FILE.fullmatch(name.rpartition("/")[2])),
         *(name for name in _names(output, "") if name in top),
     ]
 
 
-def _dated(output: str, found: dict[str, str], now: float, grace: float) -> list[Leftover]:
+def _old(dated: list[Leftover], grace: float) -> list[Leftover]:
     """Return the files that are old enough; a file dated in the future is not."""
+    return [leftover for leftover in dated if leftover.age >= grace]
+
+
+def _dated(output: str, found: dict[str, str], now: float) -> list[Leftover]:
+    """Return the files that are still there, with their age."""
 
     def describe(item: tuple[str, str]) -> Leftover | None:
         name, kind = item
@@ -180,4 +253,4 @@ def _dated(output: str, found: dict[str, str], now: float, grace: float) -> list
 
     with ThreadPoolExecutor(max_workers=16) as pool:
         described = list(pool.map(describe, found.items()))
-    return [leftover for leftover in described if leftover and leftover.age >= grace]
+    return [leftover for leftover in described if leftover]

@@ -6,15 +6,37 @@ user stopped, or of a second launcher, say nothing about this one. They are only
 look first (`pipelines.run.set_aside`).
 """
 
+import contextlib
 import re
 import uuid
+from collections.abc import Iterator
 
 from pairweave.transforms.output.run_files import RECEIPTS, to_json
 from pairweave.transforms.storage import files
 
 PREFIX = "begun-"
 
+_LAUNCHED = re.compile(rf"{PREFIX}run-[0-9a-f]+\.json")
 _NAME = re.compile(rf"{PREFIX}([0-9]{{5,}})-of-([0-9]{{5,}})-([0-9a-f]+)\.json")
+
+
+@contextlib.contextmanager
+def launched(output: str) -> Iterator[None]:
+    """Keep a mark in a run's directory while it is being worked on by this process.
+
+    A resumed run can have only old files for a long time; the mark is the new one by which
+    `transforms.commit.leftovers` knows that it goes on.
+
+    Raises:
+        OSError: The mark cannot be written.
+    """
+    path = files.join(output, f"{RECEIPTS}/{PREFIX}run-{uuid.uuid4().hex}.json")
+    files.write_bytes(path, to_json({}))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # it is only a hint, and may be gone
+            files.delete(path)
 
 
 def new_attempt() -> str:
@@ -57,5 +79,6 @@ def forget(output: str, attempt: str | None = None) -> None:
     """Delete the marks of one attempt, or of all when every shard is finished."""
     for name in files.list_names(files.join(output, RECEIPTS)):
         match = _NAME.fullmatch(name)
-        if match is not None and attempt in (None, match[3]):
+        launched = attempt is None and _LAUNCHED.fullmatch(name)
+        if launched or (match is not None and attempt in (None, match[3])):
             files.delete(files.join(output, RECEIPTS, name))

@@ -18,6 +18,7 @@ CARD = "README.md"
 RECEIPTS = "_receipts"
 DATA = "data"
 REJECTS = "rejects"
+MODELS = "models"
 
 FIT = "fit"
 """The job that writes a model and rejects, but no rows."""

@@ -222,6 +222,30 @@ def list_names(directory: str) -> list[str]:
         return []
 
 
+def list_below(directory: str) -> list[str]:
+    """Return the names of all files below a directory, relative to it and sorted.
+
+    Links to directories are not followed.
+    """
+    if is_uri(directory):
+        prefix = directory.rstrip("/") + "/"
+        found = (path.removeprefix(prefix) for path in object_stores.store_of(prefix).list(prefix))
+        return sorted(name for name in found if name and not name.endswith("/"))
+    return sorted(_below(directory, ""))
+
+
+def _below(directory: str, prefix: str) -> Iterator[str]:
+    try:
+        entries = list(os.scandir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(f"{directory}/{entry.name}", f"{prefix}{entry.name}/")
+        elif entry.is_file():
+            yield f"{prefix}{entry.name}"
+
+
 def linked_directories(directory: str) -> list[str]:
     """Return the symbolic links to directories in a local directory, and in those below it."""
     if is_uri(directory):

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pairweave.models.external import external_fast_align as fast_align
+from pairweave.models.hmm import hmm_files, hmm_reference, phrase_table, word_order
+from pairweave.models.similarity import idf
 from pairweave.pipelines.cli import main
-from pairweave.transforms.output import run_files
-from pairweave.transforms.storage import disk_files
+from pairweave.transforms.commit import leftovers
+from pairweave.transforms.output import attempt_marks, run_files
+from pairweave.transforms.storage import disk_files, hashed_files
 from tests.makers import stores
 
 DAY = 86_400.0
@@ -18,7 +22,15 @@ SHARDS = [
     f"{place}/{run_files.shard_name(shard, 2)}" for place in ("data", "rejects") for shard in (0, 1)
 ]
 NEEDED = [*SHARDS, "_receipts/unit-00000.json", "_receipts/shard-00000-of-00002.json"]
-NEEDED += ["models/hmm/about.json", "README.md", "_run.json", "notes.txt", "data/notes.txt"]
+NEEDED += [
+    "models/hmm/about.json",
+    "models/hmm/thesis.txt",
+    "README.md",
+    "_run.json",
+    "notes.txt",
+    "data/notes.txt",
+]
+MINE = {"notes.txt", "data/notes.txt", "models/hmm/thesis.txt"}
 DEAD = f"{disk_files.PREFIX}0123.99.1-ab-part-00000-of-00002.parquet"
 GONE = {
     f"data/{DEAD}": "temporary file",
@@ -32,7 +44,7 @@ GONE = {
 }
 FINISHED = {
     "_scored/part-0.bin": "scored shard of a finished run",
-    "models/hmm/old.bin": "file of a model that nothing names",
+    "models/hmm/phrases.arrow": "file of a model that nothing names",
 }
 
 
@@ -114,7 +126,89 @@ def test_an_unfinished_run_goes_only_if_asked_and_only_if_all_of_it_is_old(outpu
     assert {*SHARDS, "_plan.json"} <= tree(output)
     age(output, 3 * DAY)
     assert main(["gc", str(output), "--unfinished"]) == 0
-    assert tree(output) == {"notes.txt", "data/notes.txt"}
+    assert tree(output) == MINE
+
+
+def test_an_unfinished_run_takes_its_intermediate_models_and_beads_with_it(output):
+    stale = ["models/hmm-1/about.json", "models/hmm-half-0/lexicon.arrow"]
+    stale += ["models/hmm-half-1/model.json", "_receipts/beads-00000.txt"]
+    for name in stale:
+        put(output / name, b"x")
+    age(output, 3 * DAY)
+    assert main(["gc", str(output)]) == 0
+    assert set(stale) <= tree(output)
+    assert main(["gc", str(output), "--unfinished"]) == 0
+    assert tree(output) == MINE
+    assert not (output / "models" / "hmm-1").exists()
+
+
+SIGNS = {
+    "a mark of this launch": "_receipts/begun-run-ab.json",
+    "a mark of a shard": "_receipts/begun-00000-of-00002-ab.json",
+    "a model of an iteration": "models/hmm-1/lexicon.arrow",
+    "anything else": "notes/of/mine.txt",
+}
+
+
+@pytest.mark.parametrize("name", SIGNS.values(), ids=SIGNS)
+def test_any_new_file_below_an_unfinished_run_keeps_it(output, name):
+    put(output / name, b"new")
+    assert main(["gc", str(output), "--unfinished"]) == 0
+    assert {*NEEDED, "_plan.json", name} <= tree(output)
+
+
+def test_a_file_that_is_being_written_keeps_an_unfinished_run(output):
+    put(output / "data" / disk_files.name_for("part-00000-of-00002.parquet"), b"half")
+    age(output, 3 * DAY)
+    assert main(["gc", str(output), "--unfinished"]) == 0
+    assert {*NEEDED, "_plan.json"} <= tree(output)
+
+
+def test_a_run_that_goes_on_after_it_was_listed_stays(output):
+    found = leftovers.find_leftovers(str(output), time.time(), DAY, unfinished=True)
+    assert leftovers.UNFINISHED in {leftover.kind for leftover in found}
+    with attempt_marks.launched(str(output)):
+        gone = leftovers.remove(str(output), found, DAY)
+        assert {leftover.name for leftover in gone} == set(GONE)
+        assert {*NEEDED, "_plan.json"} <= tree(output)
+    assert not list((output / "_receipts").glob("begun-*"))
+
+
+OUTSIDE = ["../private", "models/../../private", "/private", "", "data", "models", "models/a/b", 7]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_plan_cannot_make_it_delete_files_that_no_run_writes(output, name, capsys):
+    private = output.parent / "private"
+    put(private / "thesis.txt", b"x")
+    put(output / "_plan.json", json.dumps(PLAN | {"models": [name]}).encode())
+    put(output / "_manifest.json", b'{"files": []}')
+    age(output, 3 * DAY)
+    age(private, 3 * DAY)
+    before = tree(output.parent)
+    assert main(["gc", str(output), "--grace_hours", "0"]) == 2
+    assert tree(output.parent) == before
+    assert f"lists {name!r}, which is not the directory of a model" in capsys.readouterr().err
+
+
+def test_a_link_to_a_directory_is_not_followed(output, tmp_path_factory, capsys):
+    private = tmp_path_factory.mktemp("private")
+    put(private / "lexicon.arrow", b"x")
+    (output / "models" / "linked").symlink_to(private)
+    commit(output)
+    before = tree(output)
+    assert main(["gc", str(output), "--grace_hours", "0"]) == 2
+    assert "models/linked is a symbolic link" in capsys.readouterr().err
+    assert (private / "lexicon.arrow").exists()
+    assert tree(output) == before
+
+
+def test_the_names_of_model_files_are_known():
+    names = {hmm_files.HEADER, hmm_reference.SENTENCEPIECE, hashed_files.ABOUT}
+    names |= {phrase_table.FILE, word_order.FILE, *hmm_files._TABLES}
+    names |= set(idf.pack(idf.nothing_counted(3, "p"), {}))
+    names |= {fast_align.FORWARD, fast_align.REVERSE, fast_align.SETTINGS}
+    assert [name for name in sorted(names) if not leftovers.MODEL_FILE.fullmatch(name)] == []
 
 
 def test_a_finished_run_never_goes(output):

@@ -64,6 +64,22 @@ def test_a_directory_belongs_to_one_plan(tmp_path):
         claim(output, plan(configuration={"seed": 2}))
 
 
+@pytest.mark.parametrize("name", ["hmm", "hmm-1", "hmm-half-0"])
+def test_models_that_no_plan_explains_are_never_taken_over(tmp_path, name):
+    output = str(tmp_path)
+    fitting = plan(models=["models/hmm"])
+    about = f"models/{name}/about.json"
+    files.write_bytes(files.join(output, about), b"{}")
+    with pytest.raises(ConfigError, match=rf"already has {about}"):
+        claim(output, fitting)
+    claim(output, plan())  # it fits nothing, so it takes no model for its own
+    files.delete(files.join(output, "_plan.json"))
+    files.delete(files.join(output, about))
+    claim(output, fitting)
+    files.write_bytes(files.join(output, about), b"{}")
+    claim(output, fitting)  # a resumed run finds its own
+
+
 def test_the_manifest_counts_and_names_every_file(written):
     made = commit_run(written, {"symbols.txt": b"<a_0>\n"})
     assert made["rows"] == {"read": 3, "kept": 2, "rejected": 1}
