@@ -136,7 +136,7 @@ def _read_plan(output: str, path: str) -> Json:
     plan = read_json(path)
     models = plan.get("models")
     for name in models if isinstance(models, list) else [models]:
-        if not is_inside(name) or name.count("/") != 1 or not name.startswith(f"{MODELS}/"):
+        if not is_inside(name) or str(name).split("/")[:-1] != [MODELS]:
             raise ConfigError(
                 f"{path}: lists {name!r}, which is not the directory of a model of this run "
                 f"({MODELS}/NAME); was it edited? Nothing was removed"

@@ -17,6 +17,13 @@ from pairweave.transforms.errors import WorkerError
 PACKED = 1_024
 """Most entries that are written as lists."""
 
+MOST = 1 << 24
+"""Most entries of packed counts, so that a damaged number does not ask for all memory.
+
+There is at most one of each unit for each reason, and a plan lists its units in JSON, so no run has
+so many.
+"""
+
 _CODEC = pa.Codec("zstd", compression_level=3)
 _NUMBER = np.dtype("<i4")
 
@@ -78,7 +85,10 @@ def _unpack(value: object, width: int) -> np.ndarray:
         entries = _entries(value, width)
         if not all(type(number) is int for entry in entries for number in entry):
             raise WorkerError("counts of units are not all whole numbers")
-        numbers = np.array(entries, dtype=np.int64).reshape(-1, width)
+        try:
+            numbers = np.array(entries, dtype=np.int64).reshape(-1, width)
+        except OverflowError as error:
+            raise WorkerError(f"a count of a unit needs more than 64 bits: {error}") from error
     if numbers.size and numbers.min() < 0:
         raise WorkerError("a count of a unit is negative")
     return numbers
@@ -87,6 +97,8 @@ def _unpack(value: object, width: int) -> np.ndarray:
 def _decompressed(value: Mapping[str, object], width: int) -> np.ndarray:
     try:
         entries = int(str(value["entries"]))
+        if not 0 <= entries <= MOST:
+            raise ValueError(f"expected 0 to {MOST:,} entries")
         packed = base64.b64decode(str(value["zstd"]), validate=True)
         size = entries * width * _NUMBER.itemsize
         data = _CODEC.decompress(packed, decompressed_size=size, asbytes=True)

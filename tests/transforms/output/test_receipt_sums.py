@@ -95,6 +95,9 @@ DAMAGED = [
     {"entries": 2, "zstd": "AAAA"},
     {"entries": 9, "zstd": unit_counts._pack([[0, 1, 2], [1, 1, 2]])["zstd"]},
     unit_counts._pack([[0, -1, 2]]),
+    *({**unit_counts._pack([[0, 1, 2]]), "entries": entries} for entries in (-1, 1 << 40, 1 << 70)),
+    [[0, 1, 1 << 63]],
+    [[0, 1, -(1 << 70)]],
     None,
 ]
 
