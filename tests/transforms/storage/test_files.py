@@ -144,3 +144,12 @@ def test_a_pattern_matches_files_in_order_and_no_directory(tmp_path):
     (tmp_path / "c.tsv").mkdir()
     assert files.match(str(tmp_path / "*.tsv")) == [str(tmp_path / n) for n in ("a.tsv", "b.tsv")]
     assert files.match(str(tmp_path / "none*")) == []
+
+
+def test_what_is_below_a_directory_is_listed_without_what_links_lead_to(tmp_path):
+    for name in ("out/top", "out/a/b/deep", "out/a/middle", "elsewhere/private"):
+        files.make_directory(str((tmp_path / name).parent))
+        files.write_bytes(str(tmp_path / name), b"x")
+    (tmp_path / "out" / "linked").symlink_to(tmp_path / "elsewhere")
+    assert files.list_below(str(tmp_path / "out")) == ["a/b/deep", "a/middle", "top"]
+    assert files.list_below(str(tmp_path / "nothing")) == []

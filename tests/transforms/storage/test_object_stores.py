@@ -41,6 +41,7 @@ def test_what_is_written_is_read_listed_and_deleted(store):
     files.write_bytes(uri(store, "a/below/part-1"), b"x")
     assert files.read_bytes(uri(store, "a/empty")) == b""
     assert files.list_names(uri(store, "a")) == ["empty", "part-0"]
+    assert files.list_below(uri(store, "a")) == ["below/part-1", "empty", "part-0"]
     files.delete(path)
     files.delete(path)
     assert not files.exists(path)
