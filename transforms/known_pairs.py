@@ -21,7 +21,8 @@ from pairweave.transforms.rejects import Reason, Reject, Stage
 from pairweave.transforms.screen import sentence_keys, with_reasons
 from pairweave.transforms.storage import files
 
-_TEXTS = ("source", "target", "translation", "detail", "raw", "markup")
+TEXTS = ("source", "target", "translation", "detail", "raw", "markup")
+"""The columns of a row that hold text of the input, or may quote it."""
 
 
 class IdSet:
@@ -235,7 +236,7 @@ def without_texts(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
     mask = np.zeros(batch.num_rows, np.bool_)
     mask[list(rows)] = True
     columns = batch.columns
-    for name in _TEXTS:
+    for name in TEXTS:
         place = batch.schema.get_field_index(name)
         empty = pa.scalar(None, columns[place].type)
         columns[place] = pc.if_else(pa.array(mask), empty, columns[place])

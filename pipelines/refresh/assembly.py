@@ -22,9 +22,9 @@ from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.ids import SEPARATOR
-from pairweave.transforms.known_pairs import IdSet
+from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.output import run_files
-from pairweave.transforms.rejects import Reject
+from pairweave.transforms.rejects import Reject, Stage
 from pairweave.transforms.storage import files
 
 FILE_ROWS = 131_072
@@ -270,7 +270,7 @@ class _Making:
         for reason in rows.column("reason").to_pylist():
             self._reasons[reason] += 1
         self._sample(rows)
-        rows = self._at_night(rows, REJECTED_ROWS)
+        rows = self._at_night(_without_unread_texts(rows), REJECTED_ROWS)
         self._spills[REJECTS].add(rows, self._bucket(rows))
 
     def _count_read(self, rows: pa.Table) -> None:
@@ -401,6 +401,22 @@ def _with_owners(rows: pa.Table, owners: Mapping[str, tuple[str, str]]) -> pa.Ta
         place = rows.schema.get_field_index(name)
         field = rows.schema.field(place)
         rows = rows.set_column(place, field, pa.array(values, pa.string()))
+    return rows
+
+
+def _without_unread_texts(rows: pa.Table) -> pa.Table:
+    """Return rejects of which those that no takedown could find have no texts.
+
+    A takedown finds a row by its id, and tombstones are compared with pairs that were read. A row
+    without an id, or rejected while it was read, is found by neither; it keeps its place.
+    """
+    is_read = pc.equal(rows.column("stage").cast(pa.string()), Stage.READ.value)
+    hidden = pc.or_(is_read, rows.column("id").is_null())
+    for name in (each for each in TEXTS if each in rows.column_names):
+        place = rows.schema.get_field_index(name)
+        field = rows.schema.field(place)
+        shown = pc.if_else(hidden, pa.scalar(None, field.type), rows.column(name))
+        rows = rows.set_column(place, field, shown)
     return rows
 
 

@@ -127,7 +127,9 @@ class Night:
         known = _NOTHING if self._anew else self._before
         runs: list[InnerRun] = []
         made: list[Assembled] = []
-        with tempfile.TemporaryDirectory(prefix="pairweave-refresh-") as scratch:
+        place = Path(self._table, inner_runs.RUNS)  # where `vacuum` finds what a killed night left
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="spill-", dir=place) as scratch:
             by_languages = inner_runs.by_languages([self._found.entry(k) for k in self._found.new])
             for number, (languages, keys) in enumerate(by_languages.items()):
                 run, one = self._read(languages, tuple(keys), known, Path(scratch, str(number)))
