@@ -1,5 +1,6 @@
 """The quality gates: limits of a night, fixed and against the nights before."""
 
+import difflib
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,8 @@ from pydantic import Field
 
 from pairweave.transforms.config import Share, StepOptions
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.rejects import Reject
+from pairweave.transforms.screen import ScreenReject, reason_of
 
 Json = dict[str, Any]
 
@@ -17,7 +20,7 @@ class Gates(StepOptions):
     """Limits of a night; a night that breaks one commits nothing (key ``gates`` of the file)."""
 
     max_rejected: Share = Field(
-        1.0, description="largest share of rejected pairs, of all pairs read"
+        1.0, description="largest share of rejected pairs, of the new pairs read"
     )
     max_reason: dict[str, Share] = Field(
         default_factory=dict, description="likewise for each reason"
@@ -28,6 +31,12 @@ class Gates(StepOptions):
     min_pairs: int = Field(0, ge=0, description="fewest pairs that the table may have afterwards")
     min_tags: float = Field(0.0, ge=0, description="fewest tags a tagged row on average, augment")
     min_probability: Share = Field(0.0, description="lowest mean probability of links, align")
+    max_count_factor: float | None = Field(
+        None,
+        ge=1,
+        description="largest factor by which the number of new pairs, kept or rejected, may be "
+        "above or below the median of the nights before; none by default",
+    )
     nights: int = Field(7, ge=0, description="number of nights before that a night is compared to")
     min_compared: int = Field(
         1_000, ge=1, description="fewest new pairs of a night that is compared to nights before"
@@ -43,6 +52,18 @@ class Gates(StepOptions):
         description="likewise for the share of each pair of languages; 1 for none, since corpora "
         "may come on different days",
     )
+
+    @pydantic.field_validator("max_reason")
+    @classmethod
+    def _known_reasons(cls, value: dict[str, float]) -> dict[str, float]:
+        for name in value:
+            try:
+                reason_of(name)
+            except ValueError:
+                near = difflib.get_close_matches(name, [*ScreenReject, *Reject], 1)
+                more = f", did you mean {near[0]}" if near else ""
+                raise ValueError(f"unknown reason {name}{more}") from None
+        return value
 
 
 def read_gates(value: object) -> Gates:
@@ -74,10 +95,20 @@ def judge(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
         before: Metrics of the nights before, the last one first.
     """
     found = [*_fixed(gates, metrics)]
-    compared = [one for one in before if one["new"]["read"] >= gates.min_compared][: gates.nights]
-    if compared and metrics["new"]["read"] >= gates.min_compared:
+    compared = [one for one in before if _judged(one) >= gates.min_compared][: gates.nights]
+    if compared and _judged(metrics) >= gates.min_compared:
         found += _drifts(gates, metrics, compared)
+    if compared and gates.max_count_factor and _judged(metrics):
+        usual = statistics.median(_judged(one) for one in compared)
+        factor = max(_judged(metrics) / usual, usual / _judged(metrics))
+        limit = gates.max_count_factor
+        found.append(_gate("max_count_factor", factor, limit, passed=factor <= limit))
     return found
+
+
+def _judged(metrics: Json) -> int:
+    """Return the new pairs of a night: kept and rejected ones."""
+    return int(metrics["new"]["pairs"] + metrics["new"]["rejected"])
 
 
 def failed(found: Sequence[Json]) -> list[Json]:
@@ -108,8 +139,9 @@ def _fixed(gates: Gates, metrics: Json) -> list[Json]:
         share = new["reasons"].get(reason, 0.0)
         found.append(_gate(f"max_reason.{reason}", share, limit, passed=share <= limit))
     for name, limit in (("tags", gates.min_tags), ("probability", gates.min_probability)):
-        if name in new:
-            found.append(_gate(f"min_{name}", new[name], limit, passed=new[name] >= limit))
+        if name in new or (limit and new["pairs"]):  # without a tagged row, the mean is 0
+            value = new.get(name, 0.0)
+            found.append(_gate(f"min_{name}", value, limit, passed=value >= limit))
     return found
 
 
@@ -125,9 +157,9 @@ def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
     new = metrics["new"]
     for name in ("tags", "probability"):
         values = [one["new"][name] for one in before if name in one["new"]]
-        if name in new and values and statistics.median(values):
+        if new["pairs"] and values and statistics.median(values):
             usual = statistics.median(values)
-            drift = abs(new[name] - usual) / usual
+            drift = abs(new.get(name, 0.0) - usual) / usual
             found.append(
                 _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
             )

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pairweave.pipelines.options.refresh_options import RefreshOptions
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import gates, inner_runs, night_metrics, records, tables
 from pairweave.pipelines.refresh.assembly import (
     OCCURRENCES,
@@ -24,7 +26,7 @@ from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS, Entry
-from pairweave.pipelines.refresh.takedown import read_list, stones_of
+from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down
 from pairweave.pipelines.refresh.withdrawal import Change, Places, withdraw, withdrawn
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import WorkerError
@@ -115,12 +117,24 @@ class Night:
             return stones, []
         config = self._config
         options = config.kind.model_validate({**config.values, "output": "."})
+        arriving = {self._found.entry(key).corpus for key in self._found.new}
         limits = pick(ReadLimits, options)
-        given = read_list(self._options.takedown)
-        new, taken = stones_of(
-            given, self._places, config.inputs, limits, everywhere=self._options.everywhere
-        )
-        return stones.joined(new), taken
+        held = Holdings(self._with_ids(), stones, config.inputs, arriving, limits)
+        path = self._options.takedown
+        found = take_down(read_list(path), held, everywhere=self._options.everywhere)
+        if found.missing:
+            _warn_of_missing(path, found.missing)
+        return stones.joined(found.stones), found.ids
+
+    def _with_ids(self) -> pa.Table:
+        """Return ids and corpora of all places and rejects that have an id."""
+        columns = ["id", "corpus"]
+        parts = [self._places.rows.select(columns)]
+        for entry in self._current[REJECTS]:
+            rows = tables.read_rows(self._table, REJECTS, entry, columns)
+            rows = rows.filter(rows.column("id").is_valid())
+            parts.append(rows.replace_schema_metadata().cast(parts[0].schema))
+        return pa.concat_tables(parts)
 
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
@@ -143,8 +157,8 @@ class Night:
             counts,
             before=len(self._before),
             removed=removed,
+            lost=self._lost(made) if self._anew else removed,
             seconds=time.time() - self._started,
-            anew=self._anew,
         )
         record = self._record(made, changes, metrics)
         samples = {reason: rows for one in made for reason, rows in one.samples.items()}
@@ -192,6 +206,13 @@ class Night:
                 changes[name].add.extend(entries)
         changes[FILES] = self._files_table(made)
         return changes, removed
+
+    def _lost(self, made: Sequence[Assembled]) -> int:
+        """Return how many pairs of the table do not come back when all are made anew."""
+        before = pc.unique(self._places.rows.column("id"))
+        came = [one.occurrences.column("id") for one in made]
+        back = IdSet.of(pa.chunked_array([c for one in came for c in one.chunks], pa.string()))
+        return len(before) - int(back.has(before).sum())
 
     def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> int:
         gone = {entry.key for entry in self._found.gone}
@@ -282,6 +303,14 @@ class Night:
         return name
 
 
+def _warn_of_missing(path: str, lines: Sequence[int]) -> None:
+    shown = ", ".join(str(line) for line in lines[:20]) + (", ..." if len(lines) > 20 else "")
+    terminal.warn(
+        f"{path}: {len(lines)} ids or texts are in no pair of the table or its files (lines "
+        f"{shown}); check their spelling. They are kept out of all corpora from now on"
+    )
+
+
 def _id_set(ids: Sequence[str]) -> IdSet:
     return IdSet.of(pa.array(ids, pa.string())) if ids else _NOTHING
 
@@ -301,11 +330,11 @@ def _plain(entry: Entry) -> Entry:
 
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
-    """Return the metrics of the nights before that made rows with the same settings."""
+    """Return the metrics of the nights before that made rows with the settings of tonight."""
     found: list[Json] = []
     for night in reversed(records.numbers(table)):
         record = base if night == base.night else records.read(table, night)
-        if record.settings != base.settings or len(found) >= 3 * config.gates.nights:
+        if record.settings != config.settings or len(found) >= 3 * config.gates.nights:
             break
         found.append(record.metrics)
     return found

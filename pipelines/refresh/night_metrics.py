@@ -20,8 +20,8 @@ def measure(
     *,
     before: int,
     removed: int,
+    lost: int,
     seconds: float,
-    anew: bool = False,
 ) -> Json:
     """Return the metrics of a night.
 
@@ -31,7 +31,7 @@ def measure(
         counts: The counts in the manifest of each run.
         before: Pairs of the table before the night.
         removed: Pairs that the night removes.
-        anew: Whether all pairs are made anew, so that only those that do not come back are lost.
+        lost: Those of them that do not come back tonight; fewer if all pairs are made anew.
         seconds: Seconds since it began.
     """
     pairs = sum(one.pairs for one in made)
@@ -45,13 +45,14 @@ def measure(
         totals.update(each)
     rejected = sum(reasons.values())
     read = sum(sum(one.read.values()) for one in made)
+    judged = pairs + rejected  # pairs that the table has are not judged again
     new: Json = {
         "read": read,
         "pairs": pairs,
         "rejected": rejected,
         "places": read - pairs - rejected,
-        "share": round(rejected / read, 6) if read else 0.0,
-        "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
+        "share": round(rejected / judged, 6) if judged else 0.0,
+        "reasons": {name: round(reasons[name] / judged, 6) for name in sorted(reasons)},
     }
     languages = Counter({name: count for one in made for name, count in one.languages.items()})
     new["languages"] = {
@@ -73,7 +74,7 @@ def measure(
         },
         "new": new,
         "removed": removed,
-        "lost": max(0, removed - pairs) if anew else removed,
+        "lost": lost,
         "table": {"before": before, "pairs": before - removed + pairs},
     }
 
@@ -101,7 +102,7 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
         "new_pairs": ("pairs that the last run added", {"": new["pairs"]}),
         "removed_pairs": ("pairs that the last run removed", {"": metrics["removed"]}),
         "rejected_share": (
-            "share of the pairs that the last run read",
+            "share of the new pairs that the last run read",
             {
                 '{reason="all"}': new["share"],
                 **{f'{{reason="{name}"}}': share for name, share in new["reasons"].items()},

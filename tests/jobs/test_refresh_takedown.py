@@ -65,3 +65,52 @@ def test_temporary_files_are_in_the_table_where_vacuum_finds_them(directory, mon
     nightly.write_help(directory, "two", range(30, 33))
     with pytest.raises(KeyboardInterrupt):
         nightly.night(directory)
+
+
+def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
+    taken = id_of(directory, 3)
+    (directory / "list.txt").write_text(f"{taken.upper()}\n\n{'0' * 32}\nno such text\n")
+    status, out, errors = nightly.night(directory, "--takedown", "list.txt")
+    assert status == 0, errors
+    assert "removed 1 pairs" in out
+    assert (
+        "list.txt: 2 ids or texts are in no pair of the table or its files (lines 3, 4)" in errors
+    )
+    before = stones(directory)
+    assert before.ids == {taken: ("help",), "0" * 32: None}
+    status, out, errors = nightly.night(directory, "--takedown", "list.txt")
+    assert status == 0, errors
+    assert "nothing has changed since night 2" in out
+    assert "in no pair" not in errors
+    assert stones(directory) == before
+
+
+def stones(directory):
+    """Return the tombstones of the last night."""
+    from pairweave.pipelines.refresh import night, records
+
+    table = str(directory / "table")
+    return night.stones_at(table, records.latest(table))
+
+
+def test_a_corpus_that_comes_in_the_night_of_a_takedown_is_in_its_scope(directory):
+    taken = id_of(directory, 3)
+    (directory / "list.txt").write_text(f"{taken}\n")
+    (directory / "more").mkdir()
+    (directory / "more/a.tsv").write_text("\t".join(corpora.sentence(3)) + "\n")
+    nightly.write_config(directory, of=f'{OF_HELP}- {{corpus: more, input: "more/*.tsv"}}\n')
+    nightly.good_night(directory, "--takedown", "list.txt")
+    assert stones(directory).ids == {taken: ("help", "more")}
+    nightly.good_night(directory, "--migrate")
+    assert corpora.sentence(3)[0] not in all_sources(directory)
+
+
+def all_sources(directory):
+    return nightly.sources(directory / "table")
+
+
+def test_a_migration_that_loses_pairs_is_stopped_by_its_gate(directory):
+    nightly.write_help(directory, "one", range(100, 120))
+    status, _, errors = nightly.night(directory, "--migrate")
+    assert status == 4
+    assert "max_removed: 1, limit 0.5" in errors

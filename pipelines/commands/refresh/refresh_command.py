@@ -137,6 +137,10 @@ def _work(
         if records.latest(options.output) != base:  # whose commit deleted the run of both
             raise overtaken(options.output) from error
         raise
+    if base is not None and _changes_nothing(found, base, made.record):
+        _write_metrics(options, made.record, committed=False)
+        terminal.say(f"nothing has changed since night {base.night}: no new version")
+        return 0
     terminal.say("\n".join(_lines(made.record)))
     if made.failed and options.accept is None:
         _report_failure(made.failed, made.samples)
@@ -146,6 +150,12 @@ def _work(
     _write_metrics(options, made.record, committed=True)
     terminal.say(f"committed night {made.record.night}: {_versions(made.record)}")
     return 0
+
+
+def _changes_nothing(found: Found, base: Record, record: Record) -> bool:
+    """Tell whether a night has nothing to commit: what it takes down was taken down before."""
+    same_files = not (found.changes_rows or found.moved or found.touched)
+    return same_files and not record.tables and record.tombstones == base.tombstones
 
 
 def _quiet(
@@ -163,7 +173,7 @@ def _quiet(
         return 0
     seconds = time.time() - started
     pairs = base.metrics["table"]["pairs"]
-    metrics = night_metrics.measure(found, (), (), before=pairs, removed=0, seconds=seconds)
+    metrics = night_metrics.measure(found, (), (), before=pairs, removed=0, lost=0, seconds=seconds)
     _write_text(options, metrics, base.night, committed=False)
     terminal.say(f"nothing has changed since night {base.night}: no new version")
     return 0
