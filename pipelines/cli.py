@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen, words = verbosity.take(given)
     except ConfigError as error:
-        terminal.warn(f"pairweave: {error}")
+        terminal.fail(f"pairweave: {error}")
         return MEND
     with verbosity.speaking(chosen):
         return _main(words, in_process=arguments is not None)
@@ -245,8 +245,8 @@ def _report(work: Callable[[], int]) -> int:
 def _tell(text: str) -> None:
     """Say in one line what stops the program, after its traceback if that is wanted."""
     if verbosity.current().debug:
-        terminal.warn(traceback.format_exc().rstrip())
-    terminal.warn(f"pairweave: {text}")
+        terminal.fail(traceback.format_exc().rstrip())
+    terminal.fail(f"pairweave: {text}")
 
 
 def _run(words: list[str]) -> int:

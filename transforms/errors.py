@@ -45,5 +45,21 @@ class WorkerError(PairweaveError):
     """A fault of the environment on a worker; the runner retries it (exit 1)."""
 
 
+class MachineError(WorkerError):
+    """A fault of the machine, such as a full disk: any shard would fail (exit 1)."""
+
+
 class SetAsideError(PairweaveError):
     """Shards that failed on every attempt, while all others were finished (exit 3)."""
+
+
+def unreadable(place: str, error: OSError, advice: str = "") -> WorkerError:
+    """Return the error for a file of a run or a model that cannot be read.
+
+    Args:
+        place: The file.
+        error: Why it cannot be read. Only a missing file is not a fault of the machine.
+        advice: What follows the reason.
+    """
+    kind = WorkerError if isinstance(error, FileNotFoundError) else MachineError
+    return kind(f"{place}: cannot be read: {error}{advice}")

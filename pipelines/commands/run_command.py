@@ -15,7 +15,13 @@ from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import summary
 from pairweave.pipelines.recipes.recipe import read_recipe
 from pairweave.pipelines.recipes.step import Step
-from pairweave.transforms.errors import ClaimedError, ConfigError, PairweaveError, WorkerError
+from pairweave.transforms.errors import (
+    ClaimedError,
+    ConfigError,
+    PairweaveError,
+    SetAsideError,
+    WorkerError,
+)
 from pairweave.transforms.output import run_files
 from pairweave.transforms.storage import files
 
@@ -108,6 +114,8 @@ def _named(path: str, step: Step, steps: Sequence[Step]) -> Iterator[None]:
         ) from error
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
+    except SetAsideError as error:
+        raise SetAsideError(f"{place}: {error}") from error
     except PairweaveError as error:
         raise WorkerError(f"{place}: {error}") from error
 

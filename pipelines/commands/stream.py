@@ -48,7 +48,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
         )
         return 0
     out = f"; {done.left_out:,} pairs or rows left out" if done.left_out else ""
-    terminal.warn(f"{done.rows:,} rows in {options.epochs} epochs{out}")
+    terminal.note(f"{done.rows:,} rows in {options.epochs} epochs{out}")
     return 0
 
 

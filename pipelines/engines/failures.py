@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pairweave.pipelines.engines.dataflow.service import failed_job
 from pairweave.pipelines.process import memory
 from pairweave.transforms import errors
-from pairweave.transforms.errors import ConfigError, PairweaveError
+from pairweave.transforms.errors import ConfigError, MachineError, PairweaveError
 
 _STEP = re.compile(r" \[while running '([^']*)'\]\s*$")
 _RAISED = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$")
@@ -26,18 +26,12 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
     Returns:
         The message, and whether the user must fix something (`ConfigError`) before another run.
     """
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, PairweaveError):
-            return _STEP.sub("", str(seen)), isinstance(seen, ConfigError)
-        seen = seen.__cause__
     text = str(error)
     found = list(_raised(text))
-    names = {kind.__name__: kind for kind in _kinds(PairweaveError)}
-    for name, message, _ in found:
-        kind = names.get(name.rpartition(".")[2])
-        if kind is not None and name in {kind.__name__, f"{errors.__name__}.{kind.__name__}"}:
-            return message, issubclass(kind, ConfigError)
+    ours = _ours(error, found)
+    if ours is not None:
+        kind, message = ours
+        return message, issubclass(kind, ConfigError)
     for explain in (_lost_server, _lost_worker, _failed_job):
         explained = explain(text)
         if explained is not None:
@@ -46,6 +40,23 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
     if memory.ran_out(message):
         return f"there is not enough memory ({message.rstrip(': ')}); {memory.REMEDY}", True
     return message, False
+
+
+def _ours(
+    error: BaseException, found: Sequence[tuple[str, str, str]]
+) -> tuple[type[PairweaveError], str] | None:
+    """Return kind and message of the first error of this package, raised or in the text."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, PairweaveError):
+            return type(seen), _STEP.sub("", str(seen))
+        seen = seen.__cause__
+    names = {kind.__name__: kind for kind in _kinds(PairweaveError)}
+    for name, message, _ in found:
+        kind = names.get(name.rpartition(".")[2])
+        if kind is not None and name in {kind.__name__, f"{errors.__name__}.{kind.__name__}"}:
+            return kind, message
+    return None
 
 
 def _failed_job(text: str) -> str | None:
@@ -95,6 +106,9 @@ def is_of_machine(error: BaseException, message: str) -> bool:
         if is_lost_server(seen):
             return True
         seen = seen.__cause__ or seen.__context__
+    ours = _ours(error, list(_raised(str(error))))
+    if ours is not None:
+        return issubclass(ours[0], MachineError)
     kind = getattr(builtins, message.partition(":")[0].rpartition(".")[2], None)
     return isinstance(kind, type) and issubclass(kind, OSError)
 

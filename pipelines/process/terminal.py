@@ -23,10 +23,23 @@ def report(text: str) -> None:
 
 def warn(text: str) -> None:
     """Write text and a line end to standard error."""
-    if verbosity.current().log_format == "json":
-        _write(sys.stderr, _json(time.time(), "WARNING", text))
-    else:
-        _write(sys.stderr, text)
+    _write_record("WARNING", text)
+
+
+def fail(text: str) -> None:
+    """Write the error that ends the command to standard error, also if it shall be quiet."""
+    _write_record("ERROR", text)
+
+
+def note(text: str) -> None:
+    """Write the end of a command's work to standard error, unless it shall be quiet."""
+    if not verbosity.current().quiet:
+        _write_record("INFO", text)
+
+
+def _write_record(level: str, text: str) -> None:
+    is_json = verbosity.current().log_format == "json"
+    _write(sys.stderr, _json(time.time(), level, text) if is_json else text)
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -16,7 +16,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import MachineError
 
 MARK = b"in file\0"
 """First bytes of a place; an Arrow stream begins with four bytes of ones."""
@@ -43,7 +43,7 @@ class Exchange:
         """Write a stream to the file and return its place.
 
         Raises:
-            WorkerError: There is no room for it.
+            MachineError: There is no room for it.
         """
         left = stream.cast("B")
         size = len(left)
@@ -86,9 +86,9 @@ class Exchange:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def unwritable(error: OSError, size: int) -> WorkerError:
+def unwritable(error: OSError, size: int) -> MachineError:
     """Return the error for temporary files that have no space for more bytes of a shuffle."""
-    return WorkerError(
+    return MachineError(
         f"{tempfile.gettempdir()}: cannot hold {size:,} more bytes of the shuffle: "
         f"{error.strerror}; free some space there, or set TMPDIR to another directory"
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import ConfigError, WorkerError, unreadable
 from pairweave.transforms.export.export_formats import Alignment, RowExport, flat_names
 from pairweave.transforms.export.export_links import add_links, find_cut, tag_finder
 from pairweave.transforms.export.export_rows import Selection, select, wanted_rows
@@ -181,7 +181,7 @@ def shard_batches(directory: str, manifest: Json) -> Iterator[Rows]:
         try:
             data = files.read_bytes(files.join(directory, name))
         except OSError as error:
-            raise WorkerError(f"{name}: cannot be read: {error}") from error
+            raise unreadable(name, error) from error
         found = hashlib.sha256(data).hexdigest()
         if found != entries[name]["sha256"]:
             raise WorkerError(f"{name}: expected sha256 {entries[name]['sha256']}, found {found}")

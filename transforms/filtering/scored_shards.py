@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 
 from pairweave.transforms.arrow.exchange import from_stream
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError, unreadable
 from pairweave.transforms.filtering.deduplication.near_duplicates import signatures
 from pairweave.transforms.filtering.filtered import (
     evidence_names,
@@ -220,7 +220,7 @@ def _read(place: Place, name: str) -> bytes:
     try:
         return files.read_bytes(place.path(name))
     except OSError as error:
-        raise WorkerError(f"{DIRECTORY}/{name}: cannot be read: {error}") from error
+        raise unreadable(f"{DIRECTORY}/{name}", error) from error
 
 
 def _shard(number: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError, unreadable
 from pairweave.transforms.storage import files
 
 ABOUT = "about.json"
@@ -73,4 +73,4 @@ def _read(directory: str, name: str) -> bytes:
     try:
         return files.read_bytes(path)
     except OSError as error:
-        raise WorkerError(f"{path}: cannot be read: {error}") from error
+        raise unreadable(path, error) from error

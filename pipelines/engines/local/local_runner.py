@@ -96,7 +96,7 @@ class SpilledGroups:
         """Add encoded (key, value) elements.
 
         Raises:
-            WorkerError: There is no room for them.
+            MachineError: There is no room for them.
         """
         stream = create_InputStream(elements)
         with self._lock:

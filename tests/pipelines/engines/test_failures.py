@@ -4,8 +4,15 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.pipelines.engines.failures import failure_message
-from pairweave.transforms.errors import ConfigError, InputError, WorkerError
+from pairweave.pipelines.engines.failures import failure_message, is_of_machine
+from pairweave.transforms.arrow import exchange
+from pairweave.transforms.errors import (
+    ConfigError,
+    InputError,
+    MachineError,
+    WorkerError,
+    unreadable,
+)
 
 TRACE = """Traceback (most recent call last):
   File "apache_beam/runners/common.py", line 1512, in apache_beam.runners.common.DoFnRunner.process
@@ -82,6 +89,31 @@ def test_the_cause_of_an_error_is_searched():
     error = RuntimeError("outside")
     error.__cause__ = InputError("gzip_truncated", "a.gz", "ends early")
     assert failure_message(error) == ("a.gz: ends early [gzip_truncated]", True)
+
+
+@engines
+@pytest.mark.parametrize(
+    ("cause", "is_machine"),
+    [
+        (exchange.unwritable(OSError(28, "No space left on device"), 9), True),
+        (unreadable("shard 3", OSError(5, "Input/output error")), True),
+        (unreadable("shard 3", FileNotFoundError(2, "No such file")), False),
+        (WorkerError("3 in, 2 out"), False),
+    ],
+    ids=["full disk", "broken disk", "missing file", "fault of a shard"],
+)
+def test_a_fault_of_the_machine_is_known_in_the_text_of_a_runner(shape, cause, is_machine):
+    kind = f"{type(cause).__module__}.{type(cause).__name__}"
+    error = RuntimeError(shape.format(error=f"{kind}: {cause}"))
+    message, user_error = failure_message(error)
+    assert (message, user_error) == (str(cause), False)
+    assert is_of_machine(error, message) is is_machine
+
+
+def test_a_fault_of_the_machine_is_known_as_a_cause():
+    error = RuntimeError("outside")
+    error.__cause__ = MachineError("full")
+    assert is_of_machine(error, "full")
 
 
 def test_text_without_a_traceback_is_its_first_line():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pairweave.pipelines import cli
-from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.process import terminal, verbosity
 from pairweave.pipelines.process.verbosity import Verbosity
 from tests.makers import corpora, runs
 
@@ -43,6 +43,24 @@ def test_an_error_has_a_traceback_only_if_wanted(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("Traceback")
     assert lines[-1].startswith("pairweave: nowhere")
+
+
+def test_the_error_that_ends_a_command_has_its_level_in_json(capsys):
+    assert cli.main(["report", "nowhere", "--log_format", "json"]) == 2
+    said = json.loads(capsys.readouterr().err)
+    assert said["level"] == "ERROR"
+    assert said["message"].startswith("pairweave: nowhere")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"), [(Verbosity(), "2 rows\n"), (Verbosity(quiet=True), "")]
+)
+def test_a_note_is_silenced_and_an_error_is_not(chosen, expected, capsys):
+    with verbosity.speaking(chosen):
+        terminal.note("2 rows")
+        assert capsys.readouterr().err == expected
+        terminal.fail("no")
+        assert capsys.readouterr().err == "no\n"
 
 
 def test_a_quiet_run_says_nothing_and_a_run_in_json_one_object_a_line(tmp_path):

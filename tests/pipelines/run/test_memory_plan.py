@@ -24,7 +24,9 @@ def planned(tmp_path):
     return plan
 
 
-def test_fewer_workers_run_with_less_memory_and_the_plan_is_the_same(planned):
+def test_fewer_workers_run_with_less_memory_and_the_plan_is_the_same(planned, monkeypatch):
+    monkeypatch.setattr(memory, "container_bytes", lambda: None)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 64 << 30)
     runs = {size: planned(memory=size) for size in (None, "8GiB", "1.5GiB", "1.2GiB", "600MiB")}
     assert [run.options.workers for run in runs.values()] == [4, 4, 3, 2, 1]
     assert len({run.digest for run in runs.values()}) == 1

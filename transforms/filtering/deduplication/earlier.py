@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import xxhash
 
-from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.errors import WorkerError, unreadable
 from pairweave.transforms.filtering.deduplication.duplicates import (
     masked_forms,
     masked_shard_numbers,
@@ -133,7 +133,9 @@ def reject(rows: pa.Table, shard: int, division: Division, written: frozenset[in
 def _read(path: str) -> np.ndarray:
     try:
         return np.load(io.BytesIO(files.read_bytes(path)), allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except ValueError as error:
         raise WorkerError(f"{path}: cannot be read: {error}") from error
 
 
