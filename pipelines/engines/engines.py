@@ -229,6 +229,11 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
             f"--memory {options.memory}: is for --engine local; the workers of {options.engine} "
             "have the memory that their machines or its own options give them"
         )
+    if options.memory is not None and Given(extra).has("direct_num_workers"):
+        raise ConfigError(
+            f"--memory {options.memory}: chooses the number of workers; leave out "
+            "--direct_num_workers, and give --workers for the most that may run"
+        )
     engine_flags.check(options.engine, Given(extra).values)
     if options.engine == "dataflow":
         dataflow_checks.check(options, extra, Given(extra).values)

@@ -1,12 +1,25 @@
 """The number of workers that fit into the memory of a run; nothing else depends on it."""
 
+import dataclasses
+
 import pytest
 
+from pairweave.models.encoder.encoder_config import EncoderConfig
+from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
+from pairweave.models.external.external_config import ExternalConfig
+from pairweave.models.external.external_reference import ExternalReference
+from pairweave.models.similarity.scorer_reference import SimilarityReference
+from pairweave.models.similarity.similarity_config import SimilarityConfig
+from pairweave.models.translators.translator import TranslatorConfig
+from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines import cli
+from pairweave.pipelines.model_choice.scorer_choice import PairScorer
+from pairweave.pipelines.model_choice.similarity_choice import Similarity
+from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.process import memory
 from pairweave.pipelines.run import memory_plan
-from pairweave.pipelines.run.memory_plan import Need, need_of
+from pairweave.pipelines.run.memory_plan import Need, need_of, within_memory
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 
@@ -73,12 +86,55 @@ def test_a_fit_needs_memory_for_its_sample_and_a_larger_shard_for_its_rows(plann
     assert need_of(planned(mix=0.0)).fit == 0
 
 
+@pytest.fixture
+def weights(tmp_path):
+    """Return a directory whose weights have 3 GiB and take no space on the disk."""
+    directory = tmp_path / "encoder"
+    directory.mkdir()
+    with (directory / "model.safetensors").open("wb") as file:
+        file.truncate(3 << 30)
+    return str(directory)
+
+
+ENCODER = "encoder reference", "translator", "scorer", "similarity", "program with an encoder"
+
+
+@pytest.mark.parametrize("model", ENCODER)
+def test_the_files_of_a_neural_model_count_for_every_worker(planned, weights, model):
+    run = planned(memory="16GiB")
+    before = need_of(run).models
+    config = EncoderConfig(weights)
+    translator = TranslatorReference(TranslatorConfig(model=weights, backend="ctranslate2"), "0")
+    similar = SimilarityReference(config, "0", SimilarityConfig())
+    with_model = {
+        "encoder reference": {"model": EncoderReference(config, "0")},
+        "translator": {"translator": translator},
+        "scorer": {"scorer": PairScorer(translator, translator)},
+        "similarity": {"similarity": Similarity(similar, None, 100)},
+        "program with an encoder": {
+            "second": ExternalReference(ExternalConfig("awesome-align", model=weights), "0")
+        },
+    }
+    run = dataclasses.replace(run, **with_model[model])
+    assert need_of(run).models == before + 2 * (3 << 30)
+    assert within_memory(run).options.workers == 2
+
+
+def test_the_encoder_of_sentences_counts_too(planned, weights):
+    given = {"memory": "16GiB", "workers": 4, "encoder": weights}
+    run = planned(memory="16GiB")
+    for scorer, size in (("words", 0), ("encoder", 6 << 30)):
+        options = BitextOptions.model_construct(**given, scorer=scorer)
+        assert memory_plan.model_bytes(dataclasses.replace(run, options=options)) * 2 == size
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--memory", "2"), "memory: must be a size with its unit, such as 2GiB"),
         (("--memory", "two"), "memory: must be a size with its unit, such as 2GiB"),
         (("--memory", "2GiB", "--engine", "prism"), "--memory 2GiB: is for --engine local"),
+        (("--memory", "2GiB", "--direct_num_workers", "4"), "leave out --direct_num_workers"),
     ],
 )
 def test_other_uses_are_refused(tmp_path, capsys, words, message):
