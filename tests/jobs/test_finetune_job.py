@@ -101,7 +101,7 @@ def test_the_same_command_again_finds_all_done(directory, tuned, capsys):
     before = {path: path.stat().st_mtime_ns for path in tuned.iterdir() if path.name[0] != "_"}
     manifest = (tuned / "_manifest.json").read_bytes()
     assert command(directory, tuned) == 0
-    assert "trained 30" in capsys.readouterr().out
+    assert "trained   30" in capsys.readouterr().out
     assert (tuned / "_manifest.json").read_bytes() == manifest
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
