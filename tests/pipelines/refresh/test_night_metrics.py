@@ -1,0 +1,41 @@
+"""The metrics of a night, of what was assembled by hand."""
+
+from pairweave.pipelines.refresh import night_metrics
+from pairweave.pipelines.refresh.assembly import OCCURRENCES, Assembled
+from pairweave.pipelines.refresh.file_ledger import Found
+
+NOTHING = Found((), {}, (), (), (), (), (), ())
+
+
+def assembled(read, pairs, reasons):
+    """Return a run that read so many rows, of which the table had those that are left."""
+    return Assembled(
+        added={},
+        schemas={},
+        occurrences=OCCURRENCES.empty_table(),
+        pairs=pairs,
+        quality={},
+        reasons=reasons,
+        samples={},
+        read={"key": read},
+        languages={"en-de": read},
+    )
+
+
+def measured(made):
+    counts = {"before": 1_000, "removed": 0, "lost": 0}
+    return night_metrics.measure(NOTHING, [made], [], seconds=1.0, **counts)
+
+
+def test_pairs_that_the_table_has_do_not_hide_rejected_ones():
+    made = assembled(1_000, 5, {"too_long": 12, "empty_source": 3})
+    new = measured(made)["new"]
+    assert (new["read"], new["places"]) == (1_000, 980)
+    assert new["share"] == 0.75
+    assert new["reasons"] == {"empty_source": 0.15, "too_long": 0.6}
+    assert new["languages"] == {"en-de": 1.0}
+
+
+def test_a_night_without_new_pairs_has_no_share():
+    new = measured(assembled(1_000, 0, {}))["new"]
+    assert (new["share"], new["reasons"]) == (0.0, {})
