@@ -33,8 +33,8 @@ ABOUT = "about.json"
 ORDER = "order.json"
 KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
 
-FITTED = {"models/hmm": "model", "models/idf": "idf"}
-"""What a run can fit, and the option that gives it to the next run."""
+_IDF = "idf"
+"""What a run can fit besides an aligner's model, and the option that gives it to the next run."""
 
 _OF_FITTING = ("fit_pairs", "decode", "vocabulary")
 """Options that only apply while a model is fitted."""
@@ -150,9 +150,25 @@ def _finished(table: str, request: Request) -> InnerRun | None:
         found = read_json(str(about))
         inner = InnerRun(str(directory), tuple(found.pop("keys")))
         same = to_json(found) == to_json(request.facts)
-        if same and set(request.keys) <= set(inner.keys) and inner.is_finished:
+        if same and _reads(inner, request) and inner.is_finished:
             return inner
     return None
+
+
+def _reads(inner: InnerRun, request: Request) -> bool:
+    """Tell whether a run read all that is needed, and fitted no model to anything else.
+
+    A run with other files too may be one that a gate refused: a model that learned from these files
+    must not be kept.
+    """
+    wanted, read = set(request.keys), set(inner.keys)
+    return wanted == read or (wanted < read and not _fitted_in(inner))
+
+
+def _fitted_in(inner: InnerRun) -> list[str]:
+    """Return the directories of the models that a run fitted."""
+    base = Path(inner.run, "models")
+    return sorted(str(about.parent) for about in base.glob(f"*/{hashed_files.ABOUT}"))
 
 
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
@@ -213,6 +229,9 @@ def source_of(inner: InnerRun, request: Request) -> Source:
     """Return a finished run as the source of a night's files.
 
     Its plan names each file as it was given then, in the order of the keys in ``order.json``.
+
+    Raises:
+        WorkerError: The run read another content than the ledger has.
     """
     plan = read_json(files.join(inner.run, run_files.PLAN))
     leads = [one for one in plan["inputs"] if one["role"] in ("pairs", "source")]
@@ -220,8 +239,35 @@ def source_of(inner: InnerRun, request: Request) -> Source:
     contents = {
         (str(lead["corpus"]), str(lead["name"])): key for lead, key in zip(leads, keys, strict=True)
     }
+    _check_contents(inner, plan["inputs"], keys, request)
     rows = {key: int(lead["rows"]) for lead, key in zip(leads, keys, strict=True)}
     return Source(inner.run, contents, {key: rows[key] for key in keys if key in request.keys})
+
+
+def _check_contents(
+    inner: InnerRun, inputs: Sequence[Mapping[str, Any]], keys: Sequence[str], request: Request
+) -> None:
+    """Check that a run read the files of a night as the ledger has them, by their hashes.
+
+    Raises:
+        WorkerError: A file changed between the two, as while it is uploaded. The run is deleted.
+    """
+    groups: list[list[Mapping[str, Any]]] = []
+    for one in inputs:
+        if one["role"] in ("pairs", "source"):
+            groups.append([])
+        groups[-1].append(one)
+    for key, group in zip(keys, groups, strict=True):
+        if key not in request.keys:
+            continue
+        expected = [file["sha256"] for file in request.found.entry(key).files]
+        if [one["sha256"] for one in group] != expected:
+            delete(inner)
+            raise WorkerError(
+                f"{' '.join(str(one['name']) for one in group)}: changed while the night was made, "
+                "so nothing was committed. Is it still being written? Run the same command again "
+                "when it is complete"
+            )
 
 
 def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
@@ -237,17 +283,25 @@ def _in_plan_order(inner: InnerRun, request: Request) -> list[str]:
 
 
 def keep_model(table: str, inner: InnerRun, languages: tuple[str, str]) -> str | None:
-    """Copy what a run fitted to the table; return its place, relative to the table."""
-    for below in FITTED:
-        fitted = files.join(inner.run, below)
-        if not files.exists(files.join(fitted, hashed_files.ABOUT)):
-            continue
-        packed = hashed_files.read(fitted)
-        digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:16]
-        place = f"{MODELS}/{'-'.join(languages)}/{below.rpartition('/')[2]}-{digest}"
-        hashed_files.write(files.join(table, place), packed)
-        return place
-    return None
+    """Copy what a run fitted to the table; return its place, relative to the table.
+
+    Raises:
+        WorkerError: It fitted more than one model.
+    """
+    fitted = _fitted_in(inner)
+    if not fitted:
+        return None
+    if len(fitted) > 1:
+        names = ", ".join(Path(one).name for one in fitted)
+        raise WorkerError(
+            f"{inner.run}: the job fitted several models ({names}), of which a table keeps one; "
+            "fit them beforehand and give their directories in the configuration"
+        )
+    packed = hashed_files.read(fitted[0])
+    digest = hashlib.sha256(packed[hashed_files.ABOUT]).hexdigest()[:16]
+    place = f"{MODELS}/{'-'.join(languages)}/{Path(fitted[0]).name}-{digest}"
+    hashed_files.write(files.join(table, place), packed)
+    return place
 
 
 def model_option(place: str) -> str:
@@ -255,9 +309,11 @@ def model_option(place: str) -> str:
 
     >>> model_option("_models/en-de/hmm-0123456789abcdef")
     'model'
+    >>> model_option("_models/en-de/fast_align-0123456789abcdef")
+    'model'
     """
-    kind = place.rpartition("/")[2].partition("-")[0]
-    return next(option for below, option in FITTED.items() if below.endswith(f"/{kind}"))
+    kind = place.rpartition("/")[2].rpartition("-")[0]
+    return _IDF if kind == _IDF else "model"
 
 
 def delete(inner: InnerRun) -> None:

@@ -253,13 +253,22 @@ class Night:
             return Change()
         return Change([new], old)
 
+    def _is_changed(self, name: str, change: Change) -> bool:
+        """Tell whether a table gets a new version.
+
+        Only `FILES` can keep its file when a table is made anew: rows of the others have a night.
+        """
+        if self._base is None:
+            return True
+        return bool(change.add or change.remove) or (self._anew and name != FILES)
+
     def _record(
         self, made: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
     ) -> Record:
         versions = {} if self._base is None else dict(self._base.versions)
         changed: dict[str, Json] = {}
         for name, change in changes.items():
-            if self._anew or change.add or change.remove:
+            if self._is_changed(name, change):
                 changed[name] = _without_repeats(change)
                 versions[name] = versions.get(name, -1) + 1
                 if self._anew:
@@ -361,7 +370,14 @@ def commit(table: str, made: Made) -> None:
 
     Raises:
         ConflictError: Another night was committed in the meantime.
+        WorkerError: The record could not be applied, so it is not created.
     """
+    try:
+        tables.check(table, made.record)
+    except WorkerError as error:
+        if made.record.night in records.numbers(table):
+            raise overtaken(table) from error
+        raise
     if not records.create(table, made.record):
         raise overtaken(table)
     tables.apply(table, made.record)

@@ -35,6 +35,7 @@ _REFUSED = {
     "preview": "run filter itself for a preview",
     "select_words": "it compares a pair with all others, of which a night reads a part",
     "select_share": "it compares a pair with all others, of which a night reads a part",
+    "watch_model": "rows would depend on the model of the hour; give a model that stays",
     "annotate_only": "a table has kept pairs only",
 }
 
@@ -51,6 +52,7 @@ _NO_SETTING = frozenset(
 _PATHS = frozenset(
     {
         *("model", "encoder", "idf", "projection", "earlier", "score_weights"),
+        "score_model",
         *("glossary", "tag_profile", "program_path"),
     }
 )

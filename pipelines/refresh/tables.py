@@ -172,6 +172,29 @@ def read_rows(
         return pq.read_table(file, columns=None if columns is None else list(columns))
 
 
+def check(table: str, record: Record) -> None:
+    """Check that a record can be applied: once it exists, every later run must apply it first.
+
+    Raises:
+        WorkerError: A table has another version than the record follows, or a file to add is gone.
+    """
+    for name, change in record.tables.items():
+        opened = open_table(table, name)
+        version = -1 if opened is None else opened.version()
+        if version != record.versions[name] - 1:
+            raise WorkerError(
+                f"{files.join(table, name)} is at version {version}, and night {record.night} "
+                f"expected {record.versions[name] - 1}: nothing was committed; run the same "
+                "command again"
+            )
+        for entry in change["add"]:
+            if not files.exists(files.join(table, name, entry["path"])):
+                raise WorkerError(
+                    f"{files.join(table, name, entry['path'])} was deleted while night "
+                    f"{record.night} was made: nothing was committed; run the same command again"
+                )
+
+
 def apply(table: str, record: Record) -> None:
     """Commit a night to every table that it changes; what is committed already is left alone.
 

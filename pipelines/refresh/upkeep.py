@@ -1,5 +1,6 @@
 """Looking after a table: checking its files, deleting old ones, joining small ones."""
 
+import contextlib
 import dataclasses
 import hashlib
 import time
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import inner_runs, records, tables
+from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -82,12 +83,8 @@ def _live_paths(nights: list[Record], name: str) -> set[str]:
     live: set[str] = set()
     for record in nights:
         change = record.tables.get(name)
-        if change is None:
-            continue
-        if change.get("schema"):
-            live = set()
-        live -= {entry["path"] for entry in change["remove"]}
-        live |= {entry["path"] for entry in change["add"]}
+        if change is not None:
+            live = _live_after(live, change)
     return live
 
 
@@ -116,8 +113,15 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
         The files, relative to the table.
 
     Raises:
-        ConfigError: There is no table, or its last night is not committed to all tables yet.
+        ConfigError: There is no table, its last night is not committed to all tables yet, or a
+            night is being made.
     """
+    records.existing(table)
+    with contextlib.nullcontext() if dry else table_lock.held(table, alone=True):
+        return _vacuum(table, retention_hours, dry=dry)
+
+
+def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     last = records.existing(table)
     if not tables.is_applied(table, last):
         raise ConfigError(f"{table}: its last night is not committed yet; run refresh first")
@@ -150,14 +154,23 @@ def _old_files(table: str, last: Record, before: float) -> Iterator[Path]:
 
 def _removal_times(table: str) -> dict[tuple[str, str], float]:
     """Return when each file was removed from its table, in seconds since 1970."""
-    found = {}
+    found: dict[tuple[str, str], float] = {}
+    live: dict[str, set[str]] = {}
     for night in records.numbers(table):
         record = records.read(table, night)
-        when = _seconds(record.when)
         for name, change in record.tables.items():
-            for entry in change["remove"]:
-                found[(name, entry["path"])] = when
+            before = live.get(name, set())
+            live[name] = _live_after(before, change)
+            for path in before - live[name]:
+                found[(name, path)] = _seconds(record.when)
     return found
+
+
+def _live_after(before: set[str], change: Json) -> set[str]:
+    """Return the files that a table has after a change; one with a schema replaces all of them."""
+    left = set() if change.get("schema") else before
+    gone = {entry["path"] for entry in change["remove"]}
+    return (left - gone) | {entry["path"] for entry in change["add"]}
 
 
 def _seconds(when: str) -> float:
@@ -204,6 +217,12 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
         ConfigError: There is no table.
         WorkerError: Another night was committed in the meantime.
     """
+    records.existing(table)
+    with table_lock.held(table, alone=False):
+        return _compact(table, most_rows)
+
+
+def _compact(table: str, most_rows: int) -> tuple[int, int]:
     last = records.existing(table)
     tables.apply(table, last)
     changes: dict[str, Json] = {}
@@ -238,6 +257,7 @@ def compact(table: str, most_rows: int) -> tuple[int, int]:
         gates=[],
         accepted=None,
     )
+    tables.check(table, record)
     if not records.create(table, record):
         raise WorkerError(f"{table}: another night was committed meanwhile; run compact again")
     tables.apply(table, record)

@@ -47,6 +47,8 @@ def check_as_anew(directory):
     expected = anew(directory)
     for name, rows in expected.items():
         assert nightly.rows(directory / "table", name) == rows, name
+    files = [nightly.rows(directory / place, "files") for place in ("table", "at_once")]
+    assert files[0] == files[1]
 
 
 def test_the_first_night_makes_a_table_with_every_pair_once(first):
@@ -373,7 +375,9 @@ def test_a_migration_replaces_all_rows_in_one_version(directory):
     assert "--migrate would make all rows anew: 163 pairs to read" in out
     nightly.good_night(directory, "--migrate", "--accept", "fewer tokens")
     assert len(nightly.rows(table, version=0)) == 140
-    assert nightly.versions(table) == dict.fromkeys(("tagged", "provenance", "rejects", "files"), 1)
+    versions = dict.fromkeys(("tagged", "provenance", "rejects"), 1)
+    assert nightly.versions(table) == {**versions, "files": 0}
+    assert len(nightly.rows(table, "files", left_out=())) == 2
     check_as_anew(directory)
     assert "nothing has changed since night 2" in nightly.good_night(directory)
 

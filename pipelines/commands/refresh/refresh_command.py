@@ -1,6 +1,7 @@
 """The command ``refresh``: brings versioned tables up to date, or looks after them."""
 
 import argparse
+import contextlib
 import importlib
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
 from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.pipelines.refresh.table_lock import held
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files
 
@@ -65,6 +67,11 @@ def _config_of(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> int:
     """Bring a table up to date; return the exit status."""
+    with contextlib.nullcontext() if options.plan_only else held(options.output, alone=False):
+        return _run(config, options, extra)
+
+
+def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> int:
     started = time.time()
     base = records.latest(options.output)
     if base is not None and not options.plan_only:

@@ -1,0 +1,47 @@
+"""The lock of a table: what writes files shares it, and ``vacuum``, which deletes them, is alone.
+
+Nights need no lock against each other (`records`). A vacuum does: a file that a night has written
+and not yet committed is in no version, just like one that may be deleted.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pairweave.pipelines.refresh import records
+from pairweave.transforms.errors import ConfigError
+
+LOCK = "lock"
+
+
+@contextlib.contextmanager
+def held(table: str, *, alone: bool) -> Iterator[None]:
+    """Hold the lock of a table; it ends with the process, however that ends.
+
+    Args:
+        table: Directory of all tables.
+        alone: Whether nobody else may hold it.
+
+    Raises:
+        ConfigError: It is held in a way that excludes this one.
+    """
+    path = Path(table, records.STATE, LOCK)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        _lock(lock, table, alone=alone)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(lock: int, table: str, *, alone: bool) -> None:
+    try:
+        fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        other = "a refresh or its compact writes" if alone else "its vacuum deletes"
+        raise ConfigError(
+            f"{table}: {other} files of it now; run the same command again when that has ended"
+        ) from error

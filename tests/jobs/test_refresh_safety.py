@@ -1,0 +1,109 @@
+"""What keeps a refreshed table whole: its lock, checks before a record, and files that changed."""
+
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("deltalake", reason="needs the extra refresh")
+
+from pairweave.pipelines.refresh import (
+    inner_runs,
+    night_config,
+    records,
+    table_lock,
+    tables,
+    upkeep,
+)
+from pairweave.pipelines.refresh.inner_runs import InnerRun
+from pairweave.transforms.errors import ConfigError, WorkerError
+
+NIGHT = records.Record(
+    1, "refresh", "2026-01-01T00:00:00Z", "augment", {}, {}, [], None, {}, {}, {}
+)
+
+
+def with_tables(night, when, **changes):
+    """Return the record of a night that changes some tables."""
+    versions = dict.fromkeys(changes, night - 1)
+    return dataclasses.replace(NIGHT, night=night, when=when, tables=changes, versions=versions)
+
+
+def test_a_night_and_a_vacuum_exclude_each_other_but_not_two_nights(tmp_path):
+    records.create(str(tmp_path), NIGHT)
+    with table_lock.held(str(tmp_path), alone=False), table_lock.held(str(tmp_path), alone=False):
+        with pytest.raises(ConfigError, match="a refresh or its compact writes files of it now"):
+            upkeep.vacuum(str(tmp_path), 0, dry=False)
+        assert upkeep.vacuum(str(tmp_path), 0, dry=True) == []
+    assert upkeep.vacuum(str(tmp_path), 0, dry=False) == []
+    with (
+        table_lock.held(str(tmp_path), alone=True),
+        pytest.raises(ConfigError, match="its vacuum deletes files of it now"),
+        table_lock.held(str(tmp_path), alone=False),
+    ):
+        pytest.fail("both were let in")
+
+
+def test_a_record_whose_file_is_gone_or_whose_table_is_missing_is_not_created(tmp_path):
+    added = {"add": [{"path": "part-1.parquet"}], "remove": []}
+    record = with_tables(1, NIGHT.when, files=added)
+    with pytest.raises(WorkerError, match=r"part-1\.parquet was deleted while night 1 was made"):
+        tables.check(str(tmp_path), record)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/part-1.parquet").write_bytes(b"")
+    tables.check(str(tmp_path), record)
+    with pytest.raises(WorkerError, match="is at version -1, and night 2 expected 0"):
+        tables.check(str(tmp_path), with_tables(2, NIGHT.when, files=added))
+
+
+def test_files_that_a_migration_replaced_are_removed_at_its_time(tmp_path):
+    def change(path, **more):
+        return {"add": [{"path": path}], "remove": [], **more}
+
+    for night, path in enumerate("ab", 1):
+        made = change(path, schema="00")
+        record = with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=made)
+        records.create(str(tmp_path), record)
+    expected = {("tagged", "a"): upkeep._seconds("2026-01-02T00:00:00Z")}
+    assert upkeep._removal_times(str(tmp_path)) == expected
+
+
+@pytest.mark.parametrize("fitted", ["hmm", "fast_align", None])
+def test_a_run_with_other_files_is_used_again_only_if_it_fitted_no_model(tmp_path, fitted):
+    inner = InnerRun(str(tmp_path), ("bad", "good"))
+    if fitted:
+        (tmp_path / f"run/models/{fitted}").mkdir(parents=True)
+        (tmp_path / f"run/models/{fitted}/about.json").write_text("{}")
+    assert inner_runs._reads(inner, SimpleNamespace(keys=("good",))) is (fitted is None)
+    assert inner_runs._reads(inner, SimpleNamespace(keys=("good", "bad")))
+
+
+def test_a_run_that_read_another_content_than_the_ledger_has_is_refused(tmp_path):
+    inner = InnerRun(str(tmp_path / "inner"), ("key",))
+    entry = SimpleNamespace(files=({"sha256": "old"},))
+    request = SimpleNamespace(keys=("key",), found=SimpleNamespace(entry=lambda _: entry))
+    read = [{"role": "pairs", "name": "a.tsv", "sha256": "old"}]
+    inner_runs._check_contents(inner, read, ["key"], request)
+    read = [{**read[0], "sha256": "new"}]
+    with pytest.raises(WorkerError, match=r"a\.tsv: changed while the night was made"):
+        inner_runs._check_contents(inner, read, ["key"], request)
+
+
+def test_the_model_of_a_trained_program_is_kept_for_the_next_night(tmp_path):
+    from pairweave.transforms.storage import hashed_files
+
+    inner = InnerRun(str(tmp_path / "inner"), ())
+    packed = hashed_files.with_hashes({"weights": b"1"}, {"aligner": "external"})
+    hashed_files.write(str(tmp_path / "inner/run/models/fast_align"), packed)
+    place = inner_runs.keep_model(str(tmp_path), inner, ("en", "de"))
+    assert place.startswith("_models/en-de/fast_align-")
+    assert inner_runs.model_option(place) == "model"
+    assert hashed_files.read(str(tmp_path / place)) == dict(sorted(packed.items()))
+
+
+def test_a_score_model_counts_by_its_content(tmp_path):
+    (tmp_path / "about.json").write_text(json.dumps({}))
+    before = night_config._with_digests("filter", {"score_model": str(tmp_path)})
+    (tmp_path / "about.json").write_text(json.dumps({"a": 1}))
+    assert night_config._with_digests("filter", {"score_model": str(tmp_path)}) != before
