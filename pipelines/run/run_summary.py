@@ -44,7 +44,8 @@ def _table(found: Json) -> list[str]:
     reasons = sorted(found.get("rejected", {}).items(), key=lambda item: (-item[1], item[0]))
     said = ", ".join(f"{reason} {number:,}" for reason, number in reasons[:REASONS])
     if len(reasons) > REASONS:
-        said += f", {len(reasons) - REASONS} other reasons"
+        more = len(reasons) - REASONS
+        said += f", {more} other reason{'s' if more > 1 else ''}"
     cells = [(name, f"{number:,}") for name, number in ordered.items()]
     widths = [max(len(cell[column]) for cell in cells) for column in (0, 1)]
     return [
