@@ -130,12 +130,15 @@ class MissingShards:
     def __init__(self, run: Run, extra: Sequence[str], missing: Missing) -> None:
         """Take the run, with a mark for its shards, and what makes its graphs."""
         self._run, self._extra, self._graph = run, extra, missing
+        self._whole: frozenset[int] = frozenset()
 
     def missing(self) -> frozenset[int]:
-        """Return the shards that are not finished."""
-        output = files.absolute(self._run.options.output)
-        whole = receipts.finished_shards(output, self._run.digest, self._run.shards)
-        return frozenset(range(self._run.shards)) - whole
+        """Return the shards that are not finished; files of a finished one are read once."""
+        run = self._run
+        self._whole = receipts.finished_shards(
+            files.absolute(run.options.output), run.digest, run.shards, known=self._whole
+        )
+        return frozenset(range(run.shards)) - self._whole
 
     def begun(self) -> frozenset[int]:
         """Return the shards that the last graph worked on and did not finish."""

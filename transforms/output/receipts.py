@@ -35,7 +35,12 @@ CHECKS = 8
 
 
 def finished_shards(
-    output: str, plan: str, shards: int, *, rejects_only: bool = False
+    output: str,
+    plan: str,
+    shards: int,
+    *,
+    rejects_only: bool = False,
+    known: frozenset[int] = frozenset(),
 ) -> frozenset[int]:
     """Return the finished shards: those with a valid receipt and complete files.
 
@@ -44,6 +49,7 @@ def finished_shards(
         plan: Digest of its plan.
         shards: Number of its shards.
         rejects_only: Whether the job writes only rejects.
+        known: Shards found finished before, whose files are not read again.
     """
     present = set(files.list_names(files.join(output, RECEIPTS)))
     names = [
@@ -52,7 +58,10 @@ def finished_shards(
         if shard_receipt_name(shard, shards).rpartition("/")[2] in present
     ]
     with ThreadPoolExecutor(max_workers=CHECKS) as pool:
-        whole = pool.map(lambda shard: _is_whole(output, plan, shard, shards, rejects_only), names)
+        whole = pool.map(
+            lambda shard: shard in known or _is_whole(output, plan, shard, shards, rejects_only),
+            names,
+        )
         return frozenset(shard for shard, good in zip(names, whole, strict=True) if good)
 
 

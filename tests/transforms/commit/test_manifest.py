@@ -94,6 +94,20 @@ def test_the_manifest_counts_and_names_every_file(written):
     assert json.loads(files.read_bytes(files.join(written, "_manifest.json"))) == made
 
 
+def test_a_shard_that_was_found_whole_is_not_read_again_but_needs_its_receipt(written, monkeypatch):
+    digest = run_files.plan_digest(plan())
+    checked = []
+    monkeypatch.setattr(receipts, "check_file", lambda _, entry: checked.append(entry["name"]))
+    whole = receipts.finished_shards(written, digest, 1)
+    assert whole == {0}
+    assert checked
+    checked.clear()
+    assert receipts.finished_shards(written, digest, 1, known=whole) == {0}
+    assert not checked
+    files.delete(files.join(written, run_files.shard_receipt_name(0, 1)))
+    assert receipts.finished_shards(written, digest, 1, known=whole) == frozenset()
+
+
 def test_the_manifest_says_where_an_alignment_touches_the_edge_of_its_band(written):
     digest = run_files.plan_digest(plan())
     receipts.write_unit_receipt(written, digest, 0, 3, edge=BandEdge(4, 2_900, 12))
