@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import importlib.metadata
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,7 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     values |= {key: value for key, value in given.items() if key in kind.model_fields}
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
+    _check_models(options)
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
@@ -167,6 +169,36 @@ def _check_pairwise(options: GraphOptions) -> None:
         )
     if getattr(options, "scorer", None) == "margin":
         raise ConfigError("scorer: margin compares a pair with all others; give another scorer")
+
+
+def _check_models(options: GraphOptions) -> None:
+    """Refuse models whose content cannot be compared with that of the nights before.
+
+    Raises:
+        ConfigError: One is in a store, or on the hub without the commit.
+    """
+    for name in ("model", "encoder", "translator", "scorer", "reverse_scorer"):
+        value = getattr(options, name, None)
+        if not isinstance(value, str):
+            continue
+        if "://" in value:
+            raise ConfigError(
+                f"{name}: {value}: it may change between nights without a trace; give a copy of "
+                "it on a disk"
+            )
+        is_encoder = name == "encoder" or getattr(options, "aligner", None) == "encoder"
+        if value.startswith("transformers:"):
+            key, place = "translator_revision", value.partition(":")[2]
+        elif name in ("model", "encoder") and is_encoder:
+            key, place = "revision", value
+        else:
+            continue
+        commit = getattr(options, key, None) or ""
+        if not Path(place).expanduser().exists() and not re.fullmatch("[0-9a-f]{40}", commit):
+            raise ConfigError(
+                f"{name}: {value}: there is no such directory, and a hub model may change between "
+                f"nights; give its commit, {key}: 40 hexadecimal digits"
+            )
 
 
 def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Values, ...]]:

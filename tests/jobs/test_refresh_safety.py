@@ -107,3 +107,21 @@ def test_a_score_model_counts_by_its_content(tmp_path):
     before = night_config._with_digests("filter", {"score_model": str(tmp_path)})
     (tmp_path / "about.json").write_text(json.dumps({"a": 1}))
     assert night_config._with_digests("filter", {"score_model": str(tmp_path)}) != before
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"aligner": "encoder", "model": "owner/name"}, "give its commit, revision:"),
+        ({"aligner": "encoder", "model": "owner/name", "revision": "main"}, "give its commit"),
+        ({"aligner": "encoder", "model": "owner/name", "revision": "0" * 40}, None),
+        ({"aligner": "hmm", "model": "gs://bucket/model"}, "give a copy of it on a disk"),
+        ({"translator": "transformers:owner/name"}, "give its commit, translator_revision:"),
+    ],
+)
+def test_a_model_that_may_change_unseen_is_refused(given, message):
+    if message is None:
+        night_config._check_models(SimpleNamespace(**given))
+        return
+    with pytest.raises(ConfigError, match=message):
+        night_config._check_models(SimpleNamespace(**given))
