@@ -20,7 +20,7 @@ class Gates(StepOptions):
     """Limits of a night; a night that breaks one commits nothing (key ``gates`` of the file)."""
 
     max_rejected: Share = Field(
-        1.0, description="largest share of rejected pairs, of the new pairs read"
+        1.0, description="largest share of rejected pairs, of all pairs read"
     )
     max_reason: dict[str, Share] = Field(
         default_factory=dict, description="likewise for each reason"

@@ -45,14 +45,13 @@ def measure(
         totals.update(each)
     rejected = sum(reasons.values())
     read = sum(sum(one.read.values()) for one in made)
-    judged = pairs + rejected  # pairs that the table has are not judged again
     new: Json = {
         "read": read,
         "pairs": pairs,
         "rejected": rejected,
         "places": read - pairs - rejected,
-        "share": round(rejected / judged, 6) if judged else 0.0,
-        "reasons": {name: round(reasons[name] / judged, 6) for name in sorted(reasons)},
+        "share": round(rejected / read, 6) if read else 0.0,
+        "reasons": {name: round(reasons[name] / read, 6) for name in sorted(reasons)},
     }
     languages = Counter({name: count for one in made for name, count in one.languages.items()})
     new["languages"] = {
@@ -102,7 +101,7 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
         "new_pairs": ("pairs that the last run added", {"": new["pairs"]}),
         "removed_pairs": ("pairs that the last run removed", {"": metrics["removed"]}),
         "rejected_share": (
-            "share of the new pairs that the last run read",
+            "share of the pairs that the last run read",
             {
                 '{reason="all"}': new["share"],
                 **{f'{{reason="{name}"}}': share for name, share in new["reasons"].items()},

@@ -27,12 +27,12 @@ def measured(made):
     return night_metrics.measure(NOTHING, [made], [], seconds=1.0, **counts)
 
 
-def test_pairs_that_the_table_has_do_not_hide_rejected_ones():
+def test_shares_are_of_all_pairs_read():
     made = assembled(1_000, 5, {"too_long": 12, "empty_source": 3})
     new = measured(made)["new"]
     assert (new["read"], new["places"]) == (1_000, 980)
-    assert new["share"] == 0.75
-    assert new["reasons"] == {"empty_source": 0.15, "too_long": 0.6}
+    assert new["share"] == 0.015
+    assert new["reasons"] == {"empty_source": 0.003, "too_long": 0.012}
     assert new["languages"] == {"en-de": 1.0}
 
 
