@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from pairweave.models.hmm.hmm import HmmModel
 from pairweave.models.hmm.hmm_vocabulary import cut
+from pairweave.models.hmm.model_tables import unpack_table
 from pairweave.transforms.arrow.flat_columns import fields_of
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import phrase_table as kernel
@@ -178,13 +179,7 @@ def unpack(data: bytes, model: HmmModel) -> PhraseTable:
     Raises:
         ConfigError: It is damaged, or names no word of the model.
     """
-    try:
-        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
-        raise ConfigError(f"{FILE} is damaged: {error}; fit the model again") from error
-    if not table.schema.equals(_SCHEMA) or any(column.null_count for column in table.columns):
-        raise ConfigError(f"{FILE}: expected columns {_SCHEMA.names}, found {table.schema}")
+    table = unpack_table(FILE, data, _SCHEMA)
     for side, vocabulary in (("source", model.parts.source), ("target", model.parts.target)):
         offsets, words = _flat(table, side)
         inside = len(words) == 0 or (words.min() >= 0 and words.max() < len(vocabulary))

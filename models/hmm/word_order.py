@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pairweave.models.hmm.hmm_vocabulary import Vocabulary, cut
+from pairweave.models.hmm.model_tables import unpack_table
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.hmm import word_order as kernel
 from pairweave.transforms.kernels.hmm.sides import Side
@@ -122,13 +123,7 @@ def unpack(data: bytes) -> WordOrder:
     Raises:
         ConfigError: It is damaged.
     """
-    try:
-        table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
-        raise ConfigError(f"{FILE} is damaged: {error}; fit the model again") from error
-    if not table.schema.equals(_SCHEMA) or any(column.null_count for column in table.columns):
-        raise ConfigError(f"{FILE}: expected columns {_SCHEMA.names}, found {table.schema}")
+    table = unpack_table(FILE, data, _SCHEMA)
     keys, values = (table.column(name).to_numpy() for name in _SCHEMA.names)
     if not np.all(keys[1:] > keys[:-1]) or kernel.unseen_key() not in keys:
         raise ConfigError(f"{FILE}: its keys are not whole and in order; fit the model again")
