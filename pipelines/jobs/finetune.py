@@ -67,7 +67,8 @@ def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> in
         with attempt_marks.launched(output):
             finetune(run, config, output, options.fit_pairs)
             note_run(run, output, started, attempts=1, reused=0)
-        files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held the mark alone
+        attempt_marks.forget(output)  # those of launches that were killed
+        files.delete_empty(files.join(output, run_files.RECEIPTS))  # it held marks alone
     run_summary.say_where(output)
     return 0
 

@@ -86,6 +86,8 @@ def shortened(sent):
     found["environment"]["sdkPipelineOptions"]["options"] = {
         name: options[name] for name in ("pipelineProtoHash", "pipelineUrl")
     }
+    for pool in found["environment"]["workerPools"]:  # Beam takes environments from a set
+        pool["sdkHarnessContainerImages"].sort(key=lambda image: image["environmentId"])
     return found
 
 

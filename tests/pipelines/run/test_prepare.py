@@ -6,7 +6,7 @@ import pytest
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.options.job_options import AlignOptions, AugmentOptions
-from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.prepare import prepare, prepare_training
 
 
 class CountOptions(GraphOptions, PairCorpus):
@@ -19,9 +19,10 @@ class CountOptions(GraphOptions, PairCorpus):
 def planned(tmp_path):
     (tmp_path / "a.tsv").write_text("a b\tc d\n")
 
-    def plan(kind, job, **options):
+    def plan(kind, job, make=prepare, **options):
         given = {"input": (str(tmp_path / "a.tsv"),), "source_lang": "en", "target_lang": "de"}
-        return prepare(job, kind(output=str(tmp_path / "out"), workers=1, **given, **options))
+        given |= {"output": str(tmp_path / "out"), "workers": 1}
+        return make(job, kind(**given | options))
 
     return plan
 
@@ -54,3 +55,24 @@ def test_a_plan_names_the_model_that_its_run_fits(planned, tmp_path, kind, job, 
     run = planned(kind, job, **options)
     assert run.document["models"] == models
     assert run.fits == bool(models)
+
+
+@pytest.mark.parametrize(
+    ("unknown", "told"),
+    [
+        ((), None),
+        (("source",), "the source language of some input is not known; give --source_lang,"),
+        (("target",), "the target language of some input is not known; give --target_lang,"),
+        (
+            ("source", "target"),
+            "the source and the target language of some input is not known; give --source_lang "
+            "and --target_lang,",
+        ),
+    ],
+)
+@pytest.mark.parametrize("make", [prepare, prepare_training])
+def test_input_of_an_unknown_language_is_a_warning(planned, capsys, make, unknown, told):
+    planned(AlignOptions, "align", make, **{f"{side}_lang": "und" for side in unknown})
+    errors = capsys.readouterr().err
+    assert errors.count("warning: ") == bool(unknown)
+    assert told is None or f"warning: {told} such as en." in errors
