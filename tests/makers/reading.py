@@ -32,7 +32,11 @@ def pair_id(source_lang: str, target_lang: str, *texts: str) -> str:
 
 
 def corpus(**fields) -> CorpusInput:
-    own = {name: fields.pop(name) for name in ("po_take", "xliff_take") if name in fields}
+    own = {
+        name: fields.pop(name)
+        for name in ("csv_delimiter", "po_take", "xliff_take")
+        if name in fields
+    }
     languages = {"source_lang": "en", "target_lang": "de"}
     return CorpusInput(**{**languages, **fields}, format_options=own)
 

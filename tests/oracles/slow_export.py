@@ -26,7 +26,7 @@ def unescaped(text):
 
 def fits(row, form):
     """Tell whether a format can carry a row as it is."""
-    signs = {"wets": "\n\r", "moses": "\n\r", "mt5": "\t\n\r", "tsv": "\t\n\r", "jsonl": ""}[form]
+    signs = {"wets": "\n\r", "moses": "\n\r", "mt5": "\t\n\r", "tsv": "\t\n\r"}.get(form, "")
     names = ["source", "masked", "suggestion"] if form in ("wets", "mt5") else ["source", "target"]
     if form == "tsv":
         names = [name for name, value in row.items() if isinstance(value, str)]
@@ -42,6 +42,11 @@ def collides(row, form):
     return form == "mt5" and ("<sep>" in row["source"] or "<sep>" in row["masked"])
 
 
+def quoted(field):
+    """Return a field of CSV, in quotes if it needs them."""
+    return '"' + field.replace('"', '""') + '"' if set(field) & set('",\r\n') else field
+
+
 def files_of(rows, form):
     """Return the text of each file of a format, by ending; all rows fit."""
     if form == "jsonl":
@@ -54,6 +59,13 @@ def files_of(rows, form):
         names = [name for name, value in rows[0].items() if not isinstance(value, list)]
         lines = ["\t".join("" if row[n] is None else str(row[n]) for n in names) for row in rows]
         return {".tsv": "".join(f"{line}\n" for line in ["\t".join(names), *lines])}
+    if form == "csv":
+        names = [name for name, value in rows[0].items() if not isinstance(value, list)]
+        text = ",".join(names) + "\r\n"
+        for row in rows:
+            fields = ["" if row[name] is None else str(row[name]) for name in names]
+            text += ",".join(map(quoted, fields)) + "\r\n"
+        return {".csv": text}
     suggestions = [row["suggestion"] or "<NULL_REP>" for row in rows]
     if form == "mt5":
         lines = [

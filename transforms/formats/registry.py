@@ -30,6 +30,14 @@ Writes = Literal["rows", "elements", "characters"]
 texts. Options name formats in this order."""
 
 
+class CsvOptions(StepOptions):
+    """How a CSV file is divided into fields."""
+
+    csv_delimiter: Literal["comma", "semicolon", "tab"] = Field(
+        "comma", description="what parts the fields of CSV: comma, semicolon, tab"
+    )
+
+
 class PoOptions(StepOptions):
     """PO entries to read."""
 
@@ -69,6 +77,7 @@ ENTRIES = (
     Entry("moses", reads=True, writes="rows"),
     Entry("opustrainer", writes="rows"),
     Entry("tsv", reads=True, writes="rows"),
+    Entry("csv", reads=True, writes="rows", options=CsvOptions),
     Entry("jsonl", reads=True, writes="rows"),
     Entry("parquet", reads=True),
     Entry("po", reads=True, writes="characters", options=PoOptions),

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.errors import InputError
 from pairweave.transforms.export.export_formats import IN_FIELD, RowExport, flat_names, joined_lines
 from pairweave.transforms.reading.column_lines import Lines, Stretch, decode, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
+from pairweave.transforms.reading.named_fields import are_numbers, find_fields, wanted_fields
 from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, too_long
 from pairweave.transforms.reading.scan import Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import scan_lines
@@ -117,58 +118,17 @@ def _find_columns(first_line: bytes, file: ScanRequest) -> tuple[Columns, int]:
         InputError: ``missing_column``, with the wanted and the existing columns.
         ConfigError: Some fields are numbers and some are names.
     """
-    name, corpus, limits = file.name, file.corpus, file.limits
-    optional = {
-        "translation": corpus.third_field,
-        "score": corpus.score_field,
-        "links": corpus.links_field,
-    }
-    given = {side: field for side, field in optional.items() if field is not None}
-    wanted = [corpus.source_field or "1", corpus.target_field or "2", *given.values()]
-    numbered = [field.isascii() and field.isdigit() for field in wanted]
-    fields = first_line.split(b"\t")
-    if len(first_line) > limits.max_line_bytes and (
-        corpus.field_count is None or not all(numbered)
-    ):
+    corpus, limit = file.corpus, file.limits.max_line_bytes
+    wanted, _ = wanted_fields(corpus)
+    if len(first_line) > limit and (corpus.field_count is None or not are_numbers(wanted)):
         raise InputError(
             "missing_column",
-            name,
-            f"the first line is longer than max_line_bytes {limits.max_line_bytes}, so its fields "
-            "cannot be counted; give field_count",
+            file.name,
+            f"the first line is longer than max_line_bytes {limit}, so its fields cannot be "
+            "counted; give field_count",
         )
-    header = 0
-    if not all(numbered):
-        if any(numbered):
-            raise ConfigError(f"{name}: give all fields by number or all by name in the header")
-        header = 1
-        names = [field.decode(errors="backslashreplace") for field in fields]
-        for field in wanted:
-            if names.count(field) != 1:
-                raise InputError(
-                    "missing_column",
-                    name,
-                    f"wanted {', '.join(wanted)} in the header; found {', '.join(names)}",
-                )
-        wanted = [str(names.index(field) + 1) for field in wanted]
-    count = corpus.field_count or len(fields)
-    if not all(1 <= int(field) <= count for field in wanted):
-        raise InputError(
-            "missing_column",
-            name,
-            f"wanted columns {', '.join(wanted)}; the first line has {count} "
-            f"{'field' if count == 1 else 'fields'}; see source_field and field_count",
-        )
-    source, target, *found = wanted
-    columns = Columns(
-        source,
-        target,
-        translation_required=corpus.third_required,
-        field_count=count,
-        paragraphs=False,
-        origin=False,
-        **dict(zip(given, found, strict=True)),
-    )
-    return columns, header
+    fields = [field.decode(errors="backslashreplace") for field in first_line.split(b"\t")]
+    return find_fields(fields, file)
 
 
 def _write(rows: pa.RecordBatch) -> list[bytes]:

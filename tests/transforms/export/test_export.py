@@ -18,7 +18,7 @@ from pairweave.transforms.storage import files
 from tests.makers import finished_runs, runs
 from tests.oracles import slow_export
 
-FORMS = ("wets", "mt5", "tsv", "jsonl")
+FORMS = ("wets", "mt5", "tsv", "csv", "jsonl")
 
 
 def example(number, **changes):
@@ -174,7 +174,9 @@ def test_nothing_is_changed_in_silence(form, rows):
         assert (done.rows, done.left_out) == (len(kept), len(made) - len(kept))
         if kept:
             assert read(f"{directory}/less") == slow_export.files_of(kept, form)
-        if form != "jsonl" and not any(slow_export.collides(row, form) for row in made):
+        if form not in ("csv", "jsonl") and not any(
+            slow_export.collides(row, form) for row in made
+        ):
             export(*arguments, f"{directory}/escaped", "escape")
             written = [
                 {name: slow_export.escaped(v) if isinstance(v, str) else v for name, v in r.items()}
@@ -193,7 +195,7 @@ def test_a_run_is_exported_in_the_forms_of_its_rows(run, tmp_path):
     for form in ("moses",):
         status, _, errors = runs.run_here("export", run, "--format", form, "--output", tmp_path)
         assert status == 2
-        assert "cannot be exported as moses; it can as wets, mt5, tsv, jsonl" in errors
+        assert "cannot be exported as moses; it can as wets, mt5, tsv, csv, jsonl" in errors
 
 
 def test_files_in_the_way_are_not_overwritten(run, tmp_path):

@@ -110,7 +110,7 @@ def test_the_option_of_a_format_reaches_its_reader_and_the_plan(tmp_path):
 
 def test_the_options_of_formats_are_flags_of_jobs_on_pairs():
     own = {name for entry in registry.ENTRIES for name in registry.options_of(entry.name)}
-    assert own == {"po_take", "xliff_take"}
+    assert own == {"csv_delimiter", "po_take", "xliff_take"}
     assert own == FormatOptions.model_fields.keys()
     assert own < PairCorpus.model_fields.keys()
     assert own < AlignOptions.model_fields.keys()

@@ -84,7 +84,7 @@ def test_unequal_numbers_of_files_are_an_error_with_both_numbers(tmp_path):
     assert "matches 1" in error.message
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a", "a.gz", "a.tsv.bz2", "a.tsv.xz", "a.parquet.zst"])
+@pytest.mark.parametrize("name", ["a.ods", "a", "a.gz", "a.tsv.bz2", "a.tsv.xz", "a.parquet.zst"])
 def test_other_extensions_are_refused_with_a_list_of_those_that_are_read(tmp_path, name):
     error = refused(single(write(tmp_path, name)))
     assert (error.code, error.path) == ("unsupported_format", name)
@@ -362,7 +362,7 @@ def test_corpora_that_contradict_themselves_are_refused(fields, message):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"input": ("a",), "format": "csv"}, "format must be one of moses, tsv"),
+        ({"input": ("a",), "format": "odt"}, "format must be one of moses, tsv"),
         (
             {"input": ("a",), "po_take": ("untranslated",)},
             "input: po_take: input should be 'fuzzy' or 'obsolete', got 'untranslated'",

@@ -1,0 +1,123 @@
+import csv
+import gzip
+import io
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairweave.transforms.errors import ConfigError, InputError
+from pairweave.transforms.planning.plan import make_plan
+from pairweave.transforms.units import ReadLimits
+from tests.makers.reading import pairs, read_all, read_plan, reasons, single
+
+
+def write(directory, data, name="a.csv"):
+    path = directory / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def rows_of(directory, data, **options):
+    return read_all(single(write(directory, data), **options))
+
+
+def test_quoted_fields_may_have_delimiters_quotes_and_line_ends(tmp_path):
+    rows = rows_of(
+        tmp_path,
+        '"One, two","Eins, zwei"\r\n"a ""b""","c\r\nd\n\ne"\r\nf,"g"\r\nno "quote",5" ist kurz\r\n',
+    )
+    assert pairs(rows) == [
+        ("One, two", "Eins, zwei"),
+        ('a "b"', "c\nd\n\ne"),
+        ("f", "g"),
+        ('no "quote"', '5" ist kurz'),
+    ]
+    assert [row["line"] for row in rows] == [1, 2, 6, 7]
+
+
+def test_columns_are_chosen_by_the_names_of_the_header(tmp_path):
+    data = '\ufeffid,"the\nde",en,score\n1,Eins,One,0.5\n2,Zwei,Two,x\n'
+    names = {"source_field": "en", "target_field": "the\nde", "score_field": "score"}
+    rows = rows_of(tmp_path, data, **names)
+    assert [(row["source"], row["target"], row["score"]) for row in rows] == [
+        ("One", "Eins", 0.5),
+        ("Two", "Zwei", None),
+    ]
+    assert reasons(rows) == [None, "wrong_type"]
+    assert [row["line"] for row in rows] == [3, 4]
+    with pytest.raises(InputError, match=r"wanted en, x in the header; found id, the\nde, en, sc"):
+        rows_of(tmp_path, data, source_field="en", target_field="x")
+    with pytest.raises(ConfigError, match="all fields by number or all by name"):
+        rows_of(tmp_path, data, source_field="en", target_field="2")
+
+
+@pytest.mark.parametrize(("name", "sign"), [("semicolon", ";"), ("tab", "\t")])
+def test_the_delimiter_can_be_chosen(tmp_path, name, sign):
+    rows = rows_of(tmp_path, f'"a{sign}b"{sign}c,d\n', csv_delimiter=name)
+    assert pairs(rows) == [(f"a{sign}b", "c,d")]
+
+
+def test_rows_with_problems_are_rejected_and_the_others_are_read(tmp_path):
+    rows = rows_of(tmp_path, b'a,b\n\nc\nd,e,f\n"\xff\n",g\n"\x00",h\ni\rj,"\r"\n')
+    assert reasons(rows) == [
+        None,
+        *["field_count"] * 3,
+        "invalid_utf8",
+        "control_char",
+        None,
+    ]
+    assert [row["line"] for row in rows] == [1, 2, 3, 4, 5, 7, 8]
+    assert rows[3]["detail"] == "3 fields, expected 2"
+    assert rows[3]["raw"] == b"d,e,f"
+    assert (rows[6]["source"], rows[6]["target"]) == ("i\rj", "\r")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('a,b\nc,"d\ne,f\n', "a.csv:2: the record that begins here: unexpected end of data"),
+        ('a,b\n"c"d,e\n', "a.csv:2: the record that begins here: ',' expected after '\"'"),
+        (
+            f'a,b\n"{"c" * 30}\n{"d" * 30}",e\n',
+            "a.csv:2: the record that begins here: field larger than",
+        ),
+        (f"a,b\n{'c' * 60},d\n", "a.csv:2: 62 bytes, max_line_bytes is 50"),
+    ],
+)
+def test_a_file_whose_records_cannot_be_told_apart_is_refused(tmp_path, data, message):
+    limit = csv.field_size_limit()
+    with pytest.raises(InputError, match="csv_syntax") as caught:
+        make_plan([single(write(tmp_path, data))], ReadLimits(max_line_bytes=50))
+    assert message in str(caught.value)
+    assert csv.field_size_limit() == limit
+
+
+def test_a_compressed_file_is_read_like_a_plain_one(tmp_path):
+    data = b'en,de\n"a\nb",c\nd,e\n'
+    plain = rows_of(tmp_path, data, source_field="en", target_field="de")
+    path = write(tmp_path, gzip.compress(data), "b.csv.gz")
+    packed = read_all(single(path, source_field="en", target_field="de"))
+    assert pairs(plain) == pairs(packed) == [("a\nb", "c"), ("d", "e")]
+
+
+@pytest.mark.parametrize("data", ["", "\ufeff", "en,de\n"])
+def test_a_file_without_records_has_no_rows(tmp_path, data):
+    plan = make_plan([single(write(tmp_path, data), source_field="en", target_field="de")])
+    assert plan.rows == 0
+
+
+TEXTS = st.text(st.sampled_from(list('ab ,;"\n\té猫')), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=12), st.integers(1, 4), st.booleans())
+def test_what_the_library_writes_is_read_back(rows, batch_rows, quote_all):
+    text = io.StringIO()
+    quoting = csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    csv.writer(text, quoting=quoting).writerows(rows)
+    with tempfile.TemporaryDirectory() as directory:
+        plan = make_plan([single(write(Path(directory), text.getvalue()))])
+        assert pairs(read_plan(plan, batch_rows=batch_rows)) == rows
