@@ -36,8 +36,9 @@ def _words(characters: np.ndarray) -> np.ndarray:
 
 def halves(ids: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     """Return the high and the low 64 bits of pair ids, uint64 ``[pair]`` each."""
-    if isinstance(ids, pa.ChunkedArray):
-        ids = ids.combine_chunks()
+    if isinstance(ids, pa.ChunkedArray):  # together, 67 million ids would be too long for Arrow
+        parts = [halves(chunk) for chunk in ids.chunks] or [halves(pa.array([], pa.string()))]
+        return np.concatenate([high for high, _ in parts]), np.concatenate([lo for _, lo in parts])
     characters = _characters(ids)
     return _words(characters[:, :16]), _words(characters[:, 16:])
 

@@ -48,6 +48,12 @@ class IdSet:
         return cls(np.stack(ids.halves(column), axis=1))
 
     @classmethod
+    def of_all(cls, columns: Iterable[pa.Array | pa.ChunkedArray]) -> "IdSet":
+        """Return the set of several columns, of which one at a time is in memory."""
+        parts = [np.zeros((0, 2), np.uint64), *(cls.of(column).rows for column in columns)]
+        return cls(np.concatenate(parts))
+
+    @classmethod
     def from_bytes(cls, data: bytes) -> "IdSet":
         """Return the set that `to_bytes` has encoded."""
         return cls(np.frombuffer(data, "<u8").astype(np.uint64).reshape(-1, 2))
@@ -61,7 +67,25 @@ class IdSet:
 
     def has(self, column: pa.Array | pa.ChunkedArray) -> np.ndarray:
         """Tell which ids of a column without nulls are in the set, ``[id]``."""
-        high, low = ids.halves(column)
+        return self._has(*ids.halves(column))
+
+    def without(self, other: "IdSet") -> "IdSet":
+        """Return the ids that another set does not have."""
+        return IdSet(self.rows[~other._has(self.rows[:, 0], self.rows[:, 1])])
+
+    def within(self, other: "IdSet") -> "IdSet":
+        """Return the ids that another set has as well."""
+        return IdSet(self.rows[other._has(self.rows[:, 0], self.rows[:, 1])])
+
+    def texts(self, most: int) -> list[str]:
+        """Return the first ids of the set, in order, as they are written.
+
+        >>> IdSet.of(pa.array(["0" * 31 + "f", "f" * 32])).texts(1)
+        ['0000000000000000000000000000000f']
+        """
+        return [f"{high:016x}{low:016x}" for high, low in self.rows[:most].tolist()]
+
+    def _has(self, high: np.ndarray, low: np.ndarray) -> np.ndarray:
         if not len(self.rows) or not len(high):
             return np.zeros(len(high), np.bool_)
         places = np.searchsorted(self.rows[:, 0], high)
@@ -74,6 +98,8 @@ class IdSet:
                 found[row] = low[row] in self.rows[places[row] : stop, 1]
         return found
 
+
+NO_IDS = IdSet(np.zeros((0, 2), np.uint64))
 
 Corpora = tuple[str, ...] | None
 """The corpora that may not bring a pair back; None for all."""

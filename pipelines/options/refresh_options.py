@@ -90,6 +90,20 @@ class VacuumOptions(TableOptions):
     dry: bool = Field(default=False, description="name the files, delete nothing")
 
 
+class ForgetOptions(TableOptions):
+    """Options of ``refresh takedown``."""
+
+    file: str = Field(
+        description="file of ids and texts, one a line, as for --takedown of a night",
+        json_schema_extra={"at": 1},
+    )
+    everywhere: bool = Field(
+        default=False,
+        description="keep what the list names from coming back through any corpus; else through "
+        "those that have it now",
+    )
+
+
 class VerifyOptions(TableOptions):
     """Options of ``refresh verify``."""
 

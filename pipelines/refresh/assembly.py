@@ -33,8 +33,6 @@ FILE_ROWS = 131_072
 _NIGHT = pa.field("night", pa.int32(), nullable=False)
 _CONTENT = pa.field("content", pa.string(), nullable=False)
 
-_OF_OCCURRENCES = ("id", "corpus", "content", "line")
-
 PROVENANCE_ROWS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -46,11 +44,6 @@ PROVENANCE_ROWS = pa.schema(
         pa.field("target_lang", pa.string(), nullable=False),
     ]
 )
-
-OCCURRENCES = pa.schema(
-    [pa.field(field.name, field.type) for field in PROVENANCE_ROWS if field.name in _OF_OCCURRENCES]
-)
-"""Where a pair stands: what withdrawing a file needs of provenance."""
 
 REJECTED_ROWS = pa.schema(
     [*(field for field in schemas.REJECTS if field.name != "file"), _CONTENT, _NIGHT]
@@ -78,7 +71,6 @@ class Assembled:
     Attributes:
         added: New files of each table.
         schemas: The schema of each table.
-        occurrences: Id and corpus of each place in provenance.
         pairs: Number of new pairs.
         quality: Sums for the means of the night: links and their probabilities, pairs and their
             scores.
@@ -90,7 +82,6 @@ class Assembled:
 
     added: Mapping[str, list[Entry]]
     schemas: Mapping[str, pa.Schema]
-    occurrences: pa.Table
     pairs: int
     quality: Mapping[str, float]
     reasons: Mapping[str, int]
@@ -176,7 +167,6 @@ class _Making:
             self._spills[name] = Spill(directory, count)
         self._count = count
         self._schemas = {PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
-        self._occurrences: list[pa.Table] = []
         self._reasons: Counter[str] = Counter()
         self._samples: dict[str, list[dict[str, object]]] = {}
         self._read: Counter[str] = Counter()
@@ -229,7 +219,6 @@ class _Making:
         self._count_read(places)
         rows = self._at_night(places, PROVENANCE_ROWS)
         self._spills[PROVENANCE].add(rows, self._bucket(rows))
-        self._occurrences.append(rows.select(OCCURRENCES.names).cast(OCCURRENCES))
 
     def _add_data(self, data: pa.Table, firsts: pa.Table, places: pa.Table) -> None:
         """Add the rows of pairs that the table does not have."""
@@ -307,7 +296,6 @@ class _Making:
             schemas={
                 name: tables.schema_of(schema, name) for name, schema in self._schemas.items()
             },
-            occurrences=pa.concat_tables([OCCURRENCES.empty_table(), *self._occurrences]),
             pairs=self._pairs,
             quality=dict(self._quality),
             reasons=dict(self._reasons),

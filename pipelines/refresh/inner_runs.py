@@ -26,6 +26,7 @@ from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import read_json, to_json
 from pairweave.transforms.planning.locate import locate
 from pairweave.transforms.storage import files, hashed_files
+from pairweave.transforms.units import CorpusInput
 
 RUNS = "_runs"
 MODELS = "_models"
@@ -222,6 +223,17 @@ def _corpora(request: Request) -> list[Values]:
                     inputs.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
         if inputs:
             made.append({**own, **inputs})
+    return made
+
+
+def arriving(found: Found) -> list[CorpusInput]:
+    """Return the new files of a night as corpora of their own."""
+    made = []
+    for key in found.new:
+        group = found.groups[key]
+        given: dict[str, Any] = {name: () for name in INPUT_KEYS if name != "pair_by"}
+        given |= {_ROLES.get(file.role, file.role): (file.path,) for file in group.files}
+        made.append(dataclasses.replace(group.corpus, **given))
     return made
 
 

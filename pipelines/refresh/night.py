@@ -1,21 +1,23 @@
 """One night: from the input files to one new version of each table that changes."""
 
 import dataclasses
-import hashlib
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pairweave.pipelines.options.refresh_options import RefreshOptions
-from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import gates, inner_runs, night_metrics, records, tables
+from pairweave.pipelines.refresh import (
+    gates,
+    inner_runs,
+    night_metrics,
+    records,
+    tables,
+    tombstone_files,
+)
 from pairweave.pipelines.refresh.assembly import (
-    OCCURRENCES,
     Assembled,
     StaleError,
     Target,
@@ -24,13 +26,15 @@ from pairweave.pipelines.refresh.assembly import (
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.night_config import NightConfig
+from pairweave.pipelines.refresh.places import Places
 from pairweave.pipelines.refresh.records import Json, Record
-from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS, Entry
-from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down
-from pairweave.pipelines.refresh.withdrawal import Change, Places, withdraw, withdrawn
+from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
+from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS
+from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down, warn_of_missing
+from pairweave.pipelines.refresh.withdrawal import Change, withdraw, withdrawn
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import WorkerError
-from pairweave.transforms.known_pairs import NO_TOMBSTONES, IdSet, Tombstones
+from pairweave.transforms.known_pairs import NO_IDS, IdSet, Tombstones
 from pairweave.transforms.storage import files
 from pairweave.transforms.units import ReadLimits
 
@@ -47,9 +51,6 @@ FILE_ROWS = pa.schema(
         pa.field("rows", pa.int64(), nullable=False),
     ]
 )
-
-
-_NOTHING = IdSet(np.zeros((0, 2), np.uint64))
 
 
 class ConflictError(WorkerError):
@@ -104,41 +105,36 @@ class Night:
         self._night = 1 if base is None else base.night + 1
         names = (config.main, PROVENANCE, REJECTS, FILES)
         self._current = {name: tables.current(self._table, name, base) for name in names}
-        self._places = Places.read(self._table, self._current[PROVENANCE])
-        self._before = self._places.known()
+        self._places = Places(self._table, self._current[PROVENANCE])
+        self._before = self._places.ids()
         self._models = {} if base is None or options.migrate else dict(base.models)
         self._stones, self._taken_ids = self._take_down()
         self._taken = _id_set(self._taken_ids)
 
     def _take_down(self) -> tuple[Tombstones, list[str]]:
         """Return all tombstones, and the ids that are taken down tonight."""
-        stones = stones_at(self._table, self._base)
-        if self._options.takedown is None:
+        stones = tombstone_files.read(self._table, self._base)
+        path = self._options.takedown
+        if path is None:
             return stones, []
         config = self._config
-        options = config.kind.model_validate({**config.values, "output": "."})
-        arriving = {self._found.entry(key).corpus for key in self._found.new}
-        limits = pick(ReadLimits, options)
-        held = Holdings(self._with_ids(), stones, config.inputs, arriving, limits)
-        path = self._options.takedown
+        hidden = config.main in HIDDEN_TARGETS
+        held = Holdings(
+            main=config.main,
+            settings=config.settings,
+            current=self._current,
+            places=self._places,
+            stones=stones,
+            inputs=config.inputs if hidden else inner_runs.arriving(self._found),
+            limits=pick(ReadLimits, config.kind.model_validate({**config.values, "output": "."})),
+        )
         found = take_down(read_list(path), held, everywhere=self._options.everywhere)
-        if found.missing:
-            _warn_of_missing(path, found.missing)
+        warn_of_missing(path, found.missing)
         return stones.joined(found.stones), found.ids
-
-    def _with_ids(self) -> pa.Table:
-        """Return ids and corpora of all places and rejects that have an id."""
-        columns = ["id", "corpus"]
-        parts = [self._places.rows.select(columns)]
-        for entry in self._current[REJECTS]:
-            rows = tables.read_rows(self._table, REJECTS, entry, columns)
-            rows = rows.filter(rows.column("id").is_valid())
-            parts.append(rows.replace_schema_metadata().cast(parts[0].schema))
-        return pa.concat_tables(parts)
 
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
-        known = _NOTHING if self._anew else self._before
+        known = NO_IDS if self._anew else self._before
         runs: list[InnerRun] = []
         made: list[Assembled] = []
         place = Path(self._table, inner_runs.RUNS)  # where `vacuum` finds what a killed night left
@@ -209,17 +205,15 @@ class Night:
 
     def _lost(self, made: Sequence[Assembled]) -> int:
         """Return how many pairs of the table do not come back when all are made anew."""
-        before = pc.unique(self._places.rows.column("id"))
-        came = [one.occurrences.column("id") for one in made]
-        back = IdSet.of(pa.chunked_array([c for one in came for c in one.chunks], pa.string()))
-        return len(before) - int(back.has(before).sum())
+        return len(self._before.without(self._added(made).ids()))
+
+    def _added(self, made: Sequence[Assembled]) -> Places:
+        """Return the places that the night adds."""
+        return Places(self._table, [e for one in made for e in one.added[PROVENANCE]])
 
     def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> int:
         gone = {entry.key for entry in self._found.gone}
-        occurrences = pa.concat_tables(
-            [OCCURRENCES.empty_table(), *(one.occurrences for one in made)]
-        )
-        going = withdrawn(self._places, gone, self._taken, occurrences)
+        going = withdrawn(self._places, gone, self._taken, self._added(made))
         done = withdraw(self._table, self._config.main, self._current, going, gone, self._taken)
         changes.update(done)
         return len(going.pairs)
@@ -260,7 +254,7 @@ class Night:
         """
         if self._base is None:
             return True
-        return bool(change.add or change.remove) or (self._anew and name != FILES)
+        return bool(change) or (self._anew and name != FILES)
 
     def _record(
         self, made: Sequence[Assembled], changes: Mapping[str, Change], metrics: Json
@@ -269,7 +263,7 @@ class Night:
         changed: dict[str, Json] = {}
         for name, change in changes.items():
             if self._is_changed(name, change):
-                changed[name] = _without_repeats(change)
+                changed[name] = change.to_json()
                 versions[name] = versions.get(name, -1) + 1
                 if self._anew:
                     schema = self._schemas(made)[name]
@@ -284,7 +278,7 @@ class Night:
             settings=self._config.settings,
             models=self._models,
             files=[entry.to_json() for entry in self._entries(made)],
-            tombstones=self._write_stones(),
+            tombstones=tombstone_files.write(self._table, self._stones),
             tables=changed,
             versions=versions,
             metrics=metrics,
@@ -303,39 +297,9 @@ class Night:
             found.update(one.schemas)
         return found
 
-    def _write_stones(self) -> str | None:
-        if not len(self._stones):
-            return None
-        data = self._stones.to_bytes()
-        name = f"{hashlib.sha256(data).hexdigest()[:24]}.jsonl"
-        files.write_bytes(files.join(self._table, records.STATE, records.TOMBSTONES, name), data)
-        return name
-
-
-def _warn_of_missing(path: str, lines: Sequence[int]) -> None:
-    shown = ", ".join(str(line) for line in lines[:20]) + (", ..." if len(lines) > 20 else "")
-    terminal.warn(
-        f"{path}: {len(lines)} ids or texts are in no pair of the table or its files (lines "
-        f"{shown}); check their spelling. They are kept out of all corpora from now on"
-    )
-
 
 def _id_set(ids: Sequence[str]) -> IdSet:
-    return IdSet.of(pa.array(ids, pa.string())) if ids else _NOTHING
-
-
-def _without_repeats(change: Change) -> Json:
-    """Return a change without files that are both added and removed."""
-    old = {entry["path"] for entry in change.remove}
-    new = {entry["path"] for entry in change.add}
-    return {
-        "add": [entry for entry in change.add if entry["path"] not in old],
-        "remove": [_plain(entry) for entry in change.remove if entry["path"] not in new],
-    }
-
-
-def _plain(entry: Entry) -> Entry:
-    return {name: entry[name] for name in ("path", "bytes", "rows", "partition")}
+    return IdSet.of(pa.array(ids, pa.string())) if ids else NO_IDS
 
 
 def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]:
@@ -347,14 +311,6 @@ def _metrics_before(table: str, base: Record, config: NightConfig) -> list[Json]
             break
         found.append(record.metrics)
     return found
-
-
-def stones_at(table: str, record: Record | None) -> Tombstones:
-    """Return the tombstones of a night."""
-    if record is None or record.tombstones is None:
-        return NO_TOMBSTONES
-    path = files.join(table, records.STATE, records.TOMBSTONES, record.tombstones)
-    return Tombstones.from_bytes(files.read_bytes(path))
 
 
 def overtaken(table: str) -> ConflictError:

@@ -1,4 +1,4 @@
-"""The lock of a table: what writes files shares it, and ``vacuum``, which deletes them, is alone.
+"""The lock of a table: all who use files share it, and ``vacuum``, which deletes them, is alone.
 
 Nights need no lock against each other (`records`). A vacuum does: a file that a night has written
 and not yet committed is in no version, just like one that may be deleted.
@@ -37,11 +37,31 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
         os.close(lock)
 
 
+@contextlib.contextmanager
+def reading(table: str) -> Iterator[None]:
+    """Hold the lock of a table while its files are read; without one where nothing can be written.
+
+    Raises:
+        ConfigError: Its vacuum deletes files now.
+    """
+    path = Path(table, records.STATE, LOCK)
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:  # a copy that is only mounted to be read; `vacuum` cannot delete there either
+        yield
+        return
+    try:
+        _lock(lock, table, alone=False)
+        yield
+    finally:
+        os.close(lock)
+
+
 def _lock(lock: int, table: str, *, alone: bool) -> None:
     try:
         fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        other = "a refresh or its compact writes" if alone else "its vacuum deletes"
+        other = "a refresh or its compact, verify or export uses" if alone else "its vacuum deletes"
         raise ConfigError(
             f"{table}: {other} files of it now; run the same command again when that has ended"
         ) from error

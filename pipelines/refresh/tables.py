@@ -150,6 +150,14 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
             f"{expected}: another program has written to it. Only refresh may; restore that "
             "version, or make a new table with another --output"
         )
+    return at_version(table, name, expected)
+
+
+def at_version(table: str, name: str, version: int) -> list[Entry]:
+    """Return the files of a version of a table: path, bytes, rows and partition."""
+    from deltalake import DeltaTable
+
+    opened = DeltaTable(files.join(files.absolute(table), name), version=version)
     actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
     found = [
         {
@@ -160,7 +168,7 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
         }
         for action in actions
     ]
-    return sorted(found, key=lambda entry: entry["path"])
+    return sorted(found, key=lambda entry: str(entry["path"]))
 
 
 def read_rows(

@@ -2,17 +2,21 @@
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.table_texts import WantedTexts
+from pairweave.pipelines.refresh.tables import REJECTS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.known_pairs import Corpora, Tombstones
 from pairweave.transforms.planning.plan import make_plan
-from pairweave.transforms.screen import sentence_keys
 from pairweave.transforms.storage.text_lines import read_text_lines
 from pairweave.transforms.units import CorpusInput, ReadLimits
 
@@ -67,30 +71,73 @@ def read_list(path: str) -> TakedownList:
     return TakedownList(ids, texts)
 
 
+def warn_of_missing(path: str, lines: Sequence[int]) -> None:
+    """Warn of lines of a list that match nothing, if there are any."""
+    if not lines:
+        return
+    shown = ", ".join(str(line) for line in lines[:20]) + (", ..." if len(lines) > 20 else "")
+    terminal.warn(
+        f"{path}: {len(lines)} ids or texts are in no pair of the table or its files (lines "
+        f"{shown}); check their spelling. They are kept out of all corpora from now on"
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Holdings:
     """What a table has, and what comes to it tonight.
 
     Attributes:
-        rows: Columns ``id`` and ``corpus`` of all pairs and rejects with an id.
+        main: Name of the table of the job's rows.
+        settings: The settings that its rows are made with.
+        current: The files of each table.
+        places: The provenance.
         stones: The tombstones so far.
-        inputs: The corpora that the table is made of.
-        arriving: Names of the corpora that have new files tonight.
+        inputs: Corpora whose files are read as well: those that come tonight, and all of them for a
+            table whose rows hide a text.
         limits: Limits of the readers.
     """
 
-    rows: pa.Table
+    main: str
+    settings: Mapping[str, Any]
+    current: Mapping[str, list[Entry]]
+    places: Places
     stones: Tombstones
     inputs: Sequence[CorpusInput]
-    arriving: Collection[str]
     limits: ReadLimits
+
+
+class _Sightings:
+    """Where ids and texts of a list are found."""
+
+    def __init__(self, given: TakedownList, wanted: WantedTexts) -> None:
+        self.wanted = wanted
+        self.corpora: dict[str, set[str]] = {key: set() for key in given.ids}
+        self.pairs: dict[int, set[str]] = {key: set() for key in wanted.keys}
+        self.taken = set(given.ids)
+
+    def add(self, key: int, pair_id: str) -> None:
+        """Note a pair with a text."""
+        self.pairs[key].add(pair_id)
+        self.corpora.setdefault(pair_id, set())
+        self.taken.add(pair_id)
+
+    def add_places(self, rows: pa.Table) -> None:
+        """Note the corpora of pairs, columns ``id`` and ``corpus``."""
+        wanted = pa.array(list(self.corpora), pa.string())
+        found = rows.filter(pc.is_in(rows.column("id"), wanted))
+        for row in found.select(["id", "corpus"]).to_pylist():
+            self.corpora[row["id"]].add(row["corpus"])
+
+    def of_text(self, key: int) -> set[str]:
+        """Return the corpora that have a text."""
+        return {corpus for pair in self.pairs[key] for corpus in self.corpora[pair]}
 
 
 def take_down(given: TakedownList, held: Holdings, *, everywhere: bool) -> TakenDown:
     """Return the tombstones of a list, and the ids of the pairs to take down.
 
-    The pairs of a text are found in the input files, since a table's rows may show texts with tags
-    or masks.
+    The pairs of a text are found in the rows of the table and in its rejects; its input files need
+    not be there any more.
 
     Args:
         given: The list.
@@ -98,63 +145,48 @@ def take_down(given: TakedownList, held: Holdings, *, everywhere: bool) -> Taken
         everywhere: Whether the tombstones count for all corpora; else for those in which a pair or
             text is now, or those of its earlier tombstone. What is and was in none counts for all.
     """
-    of_ids = _where(held.rows, given.ids)
-    keys = [int(key) for key in sentence_keys(pa.array(list(given.texts), pa.string()))]
-    of_texts: dict[int, set[str]] = {key: set() for key in keys}
-    taken = set(given.ids)
-    for text_key, pair_id, corpus in _in_files(held, keys, given.ids):
-        if text_key is None:
-            of_ids[pair_id].add(corpus)
-        else:
-            of_texts[text_key].add(corpus)
-            taken.add(pair_id)
+    seen = _Sightings(given, WantedTexts(list(given.texts), held.main, held.settings))
+    _look_in_tables(held, seen)
+    _look_in_files(held, seen)
 
     def scope(corpora: set[str], earlier: Corpora) -> Corpora:
         if everywhere:
             return None
         return tuple(sorted(corpora)) if corpora else earlier
 
-    before = held.stones
+    before, keys = held.stones, seen.wanted.keys
     stones = Tombstones(
-        {key: scope(corpora, before.ids.get(key)) for key, corpora in of_ids.items()},
-        {key: scope(corpora, before.texts.get(key)) for key, corpora in of_texts.items()},
+        {key: scope(seen.corpora[key], before.ids.get(key)) for key in given.ids},
+        {key: scope(seen.of_text(key), before.texts.get(key)) for key in keys},
     )
+    lines = zip(keys, given.texts.values(), strict=True)
     missing = [
-        *(line for key, line in given.ids.items() if not of_ids[key] and key not in before.ids),
-        *(
-            line
-            for key, line in zip(keys, given.texts.values(), strict=True)
-            if not of_texts[key] and key not in before.texts
-        ),
+        *(n for key, n in given.ids.items() if not seen.corpora[key] and key not in before.ids),
+        *(n for key, n in lines if not seen.of_text(key) and key not in before.texts),
     ]
-    return TakenDown(stones, sorted(taken), sorted(missing))
+    return TakenDown(stones, sorted(seen.taken), sorted(missing))
 
 
-def _where(rows: pa.Table, ids: Collection[str]) -> dict[str, set[str]]:
-    wanted = rows.filter(pc.is_in(rows.column("id"), pa.array(list(ids), pa.string())))
-    found: dict[str, set[str]] = {key: set() for key in ids}
-    for row in wanted.select(["id", "corpus"]).to_pylist():
-        found[row["id"]].add(row["corpus"])
-    return found
+def _look_in_tables(held: Holdings, seen: _Sightings) -> None:
+    table = held.places.table
+    for name in (held.main, REJECTS):
+        for entry in held.current[name]:
+            for key, pair_id in seen.wanted.in_rows(table, name, entry):
+                seen.add(key, pair_id)
+    for rows in held.places.parts(["id", "corpus"]):
+        seen.add_places(rows)
+    for entry in held.current[REJECTS]:
+        seen.add_places(tables.read_rows(table, REJECTS, entry, ["id", "corpus"]))
 
 
-def _in_files(
-    held: Holdings, keys: Sequence[int], ids: Collection[str]
-) -> Iterator[tuple[int | None, str, str]]:
-    """Yield key, id and corpus of each pair of the input with a text; without a key, of each id.
-
-    Ids are looked up in the rows of the table, so for them only corpora with new files are read.
-    """
-    inputs = held.inputs if keys else [one for one in held.inputs if one.name in held.arriving]
-    wanted = np.array(sorted(keys), np.uint64)
-    wanted_ids = pa.array(list(ids), pa.string())
-    for unit in make_plan(inputs, held.limits).units if inputs else ():
+def _look_in_files(held: Holdings, seen: _Sightings) -> None:
+    """Look for ids and texts in input files."""
+    for unit in make_plan(held.inputs, held.limits).units if held.inputs else ():
         for batch in read_unit(unit, held.limits):
             there = batch.filter(batch.column("id").is_valid())
-            column = there.column("id")
-            for pair_id in column.filter(pc.is_in(column, wanted_ids)).to_pylist():
-                yield None, pair_id, unit.corpus
+            pair_ids = there.column("id")
             for side in ("source", "target"):
-                found = sentence_keys(there.column(side))
-                for row in np.flatnonzero(np.isin(found, wanted)).tolist():
-                    yield int(found[row]), column[row].as_py(), unit.corpus
+                for row, key in seen.wanted.in_texts(there.column(side)):
+                    seen.add(key, pair_ids[row].as_py())
+            corpora = pa.array([unit.corpus] * len(pair_ids), pa.string())
+            seen.add_places(pa.table({"id": pair_ids, "corpus": corpora}))

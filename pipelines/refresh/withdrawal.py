@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.assembly import OCCURRENCES
+from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
-from pairweave.transforms.known_pairs import IdSet
+from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 
 @dataclasses.dataclass
@@ -28,28 +29,21 @@ class Change:
     add: list[Entry] = dataclasses.field(default_factory=list)
     remove: list[Entry] = dataclasses.field(default_factory=list)
 
+    def __bool__(self) -> bool:
+        return bool(self.add or self.remove)
 
-@dataclasses.dataclass(frozen=True)
-class Places:
-    """Where the pairs of a table stand: its provenance, read once.
-
-    Attributes:
-        rows: Columns ``id``, ``corpus``, ``content`` and ``line`` of all its files.
-    """
-
-    rows: pa.Table
-
-    @classmethod
-    def read(cls, table: str, entries: Collection[Entry]) -> "Places":
-        """Read the provenance in some files."""
-        names = OCCURRENCES.names
-        parts = [tables.read_rows(table, PROVENANCE, entry, names) for entry in entries]
-        parts = [part.replace_schema_metadata().cast(OCCURRENCES) for part in parts]
-        return cls(pa.concat_tables([OCCURRENCES.empty_table(), *parts]))
-
-    def known(self) -> IdSet:
-        """Return the ids of all pairs."""
-        return IdSet.of(self.rows.column("id"))
+    def to_json(self) -> Json:
+        """Return the change for a record, without files that are both added and removed."""
+        old = {entry["path"] for entry in self.remove}
+        new = {entry["path"] for entry in self.add}
+        return {
+            "add": [entry for entry in self.add if entry["path"] not in old],
+            "remove": [
+                {name: entry[name] for name in ("path", "bytes", "rows", "partition")}
+                for entry in self.remove
+                if entry["path"] not in new
+            ],
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,35 +60,49 @@ class Withdrawn:
     corpora: Mapping[str, list[str]]
 
 
-def withdrawn(
-    places: Places, gone: Collection[str], taken: IdSet, occurrences: pa.Table
-) -> Withdrawn:
+def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places) -> Withdrawn:
     """Tell which pairs go, and which change their corpus.
 
     Args:
         places: The provenance of the table.
         gone: Keys of input entries that are gone.
         taken: Ids of pairs that are taken down.
-        occurrences: Places that the night adds: ``id``, ``corpus``, ``content``, ``line``.
+        added: Places that the night adds.
     """
-    rows = places.rows
-    is_gone = pc.is_in(rows.column("content"), pa.array(sorted(gone), pa.string()))
-    is_taken = taken.has(rows.column("id"))
-    lost = rows.filter(is_gone)
-    lost_ids = IdSet.of(lost.column("id"))
-    left = rows.filter(pa.array(~is_gone.to_numpy() & lost_ids.has(rows.column("id"))))
-    added = occurrences.filter(pa.array(lost_ids.has(occurrences.column("id"))))
-    left = pa.concat_tables([left, added])
-    left_ids = IdSet.of(left.column("id"))
-    goes = lost.column("id").filter(pa.array(~left_ids.has(lost.column("id"))))
-    down = rows.column("id").filter(pa.array(is_taken))
-    every = pa.chunked_array([*goes.chunks, *down.chunks], pa.string())
-    return Withdrawn(IdSet.of(every), _changed_corpora(lost, left))
+    keys = pa.array(sorted(gone), pa.string())
+
+    def is_gone(rows: pa.Table) -> np.ndarray:
+        return np.asarray(pc.is_in(rows.column("content"), keys).to_numpy())
+
+    lost = places.ids_where(is_gone) if gone else NO_IDS
+    down = places.ids_where(lambda rows: taken.has(rows.column("id"))) if len(taken) else NO_IDS
+    if not len(lost):
+        return Withdrawn(down, {})
+
+    def stays(rows: pa.Table) -> np.ndarray:
+        return ~is_gone(rows) & lost.has(rows.column("id"))
+
+    def is_lost(rows: pa.Table) -> np.ndarray:
+        return lost.has(rows.column("id"))
+
+    left = places.ids_where(stays)
+    left = IdSet(np.concatenate([left.rows, added.ids_where(is_lost).rows]))
+    going = IdSet(np.concatenate([lost.without(left).rows, down.rows]))
+
+    before = places.rows_where(lambda rows: is_gone(rows) & left.has(rows.column("id")))
+    moved = IdSet.of(before.column("id"))
+    after = pa.concat_tables(
+        [
+            places.rows_where(lambda rows: ~is_gone(rows) & moved.has(rows.column("id"))),
+            added.rows_where(lambda rows: moved.has(rows.column("id"))),
+        ]
+    )
+    return Withdrawn(going, _changed_corpora(before, after))
 
 
 def _changed_corpora(lost: pa.Table, left: pa.Table) -> dict[str, list[str]]:
-    staying = lost.filter(pc.is_in(lost.column("id"), left.column("id").combine_chunks()))
-    before = {(r["id"], r["corpus"]) for r in staying.select(["id", "corpus"]).to_pylist()}
+    """Return the corpora in which pairs still stand, of those that lost their last place in one."""
+    before = {(r["id"], r["corpus"]) for r in lost.select(["id", "corpus"]).to_pylist()}
     order = [("corpus", "ascending"), ("content", "ascending"), ("line", "ascending")]
     after: dict[str, list[str]] = {}
     for row in left.sort_by(order).select(["id", "corpus"]).to_pylist():

@@ -6,6 +6,8 @@ Each size is a table of `augment --mix 0`, so that no aligner hides what the nig
 """
 
 import resource
+import subprocess
+import sys
 import time
 from typing import NamedTuple
 
@@ -76,3 +78,42 @@ def test_nights(pairs, tmp_path):
         f"a file of {FILE_PAIRS} changed {changed}"
     )
     assert min(nothing).clock < 10
+
+
+MEMORY = """
+import resource
+import sys
+import numpy as np
+import pyarrow as pa
+from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.withdrawal import withdrawn
+from pairweave.transforms.known_pairs import NO_IDS
+
+table, entries = sys.argv[1], []
+for number in range(int(sys.argv[2]) // 100_000):
+    halves = np.random.default_rng(number).integers(0, 1 << 63, (100_000, 2)).tolist()
+    rows = {"id": sorted(f"{high:016x}{low:016x}" for high, low in halves)}
+    rows |= {"corpus": ["many"] * 100_000, "content": [f"{number:016x}"] * 100_000}
+    rows |= {"line": range(100_000)}
+    partition = {"source_lang": "en", "target_lang": "de"}
+    entries.append(tables.write_file(table, "provenance", pa.table(rows), partition))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+places = Places(table, entries)
+known = places.ids()
+going = withdrawn(places, {f"{0:016x}"}, NO_IDS, Places(table, []))
+assert (len(known), len(going.pairs)) == (int(sys.argv[2]), 100_000)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+"""
+
+
+@pytest.mark.parametrize("places", [1_000_000, 4_000_000])
+def test_memory_of_provenance(places, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path), str(places)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    print(f"\n{places} places: a withdrawal takes {int(done.stdout)} MiB more")
+    assert int(done.stdout) < places * 150 >> 20

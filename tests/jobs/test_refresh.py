@@ -411,6 +411,83 @@ def test_verify_names_what_is_missing_or_differs(directory):
     assert "cannot be read: No such file or directory" in errors
 
 
+def test_verify_compares_rows_with_provenance(directory):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.upkeep import verify
+
+    table = str(directory / "table")
+    last = records.latest(table)
+    live = {name: tables.current(table, name, last) for name in ("tagged", "provenance")}
+    assert verify._row_problems(table, last, live) == []
+
+    def damaged(name, change):
+        """Return the problems of a table with other rows in its first file."""
+        path = directory / "table" / name / live[name][0]["path"]
+        whole = path.read_bytes()
+        pq.write_table(change(pq.read_table(path, partitioning=None)), path)
+        found = verify._row_problems(table, last, live)
+        path.write_bytes(whole)
+        return found
+
+    def renamed(rows, column, value):
+        place = rows.schema.get_field_index(column)
+        return rows.set_column(place, column, pa.array([value] * rows.num_rows, pa.string()))
+
+    (lost,) = damaged("provenance", lambda rows: rows.slice(1))
+    assert re.fullmatch("1 pairs of tagged have no place in provenance: [0-9a-f]{32}", lost)
+    (left,) = damaged("tagged", lambda rows: rows.slice(5))
+    assert re.fullmatch(r"5 pairs of provenance have no row in tagged: (\w{32}, ){3}\.\.\.", left)
+    (moved,) = damaged("tagged", lambda rows: renamed(rows, "corpus", "news"))
+    assert moved.startswith("tagged: 40 pairs are under a corpus in which provenance does not")
+    (unknown,) = damaged("provenance", lambda rows: renamed(rows, "content", "0" * 16))
+    assert unknown == "provenance: content 0000000000000000 is of no input file"
+
+
+def test_a_night_that_is_being_committed_is_not_verified_and_not_exported(directory, monkeypatch):
+    from pairweave.pipelines.refresh import tables
+
+    before = nightly.ids(directory / "table")
+    nightly.write_help(directory, "two", range(150, 160))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables, "_commit", stop)
+    with pytest.raises(KeyboardInterrupt):
+        nightly.night(directory)
+    monkeypatch.undo()
+    status, out, errors = runs.run_here("refresh", "verify", "table", cwd=directory)
+    assert (status, out.startswith("4 files")) == (1, True)
+    assert "night 2 is not committed to all tables" in errors
+    runs.run_well_here("refresh", "export", "table", "--output", "out", cwd=directory)
+    assert {row["id"] for row in runs.rows_of(directory / "out")} == before
+
+
+def test_an_export_keeps_a_vacuum_out_and_names_a_file_that_vanishes(directory, monkeypatch):
+    from pairweave.pipelines.refresh import tables
+
+    whole = tables.read_rows
+    refused = []
+
+    def vacuumed(table, name, entry, columns=None):
+        if columns is None:
+            words = ("refresh", "vacuum", "table", "--retention", 0)
+            refused.append(runs.run_here(*words, cwd=directory))
+            (directory / "table" / name / entry["path"]).unlink(missing_ok=True)
+        return whole(table, name, entry, columns)
+
+    monkeypatch.setattr(tables, "read_rows", vacuumed)
+    words = ("refresh", "export", "table", "--output", "out")
+    status, _, errors = runs.run_here(*words, cwd=directory)
+    assert status == 2
+    assert "was deleted while the version of night 1 was exported" in errors
+    assert refused[0][0] == 2
+    assert "a refresh or its compact, verify or export uses files of it now" in refused[0][2]
+
+
 def test_status_and_history_say_what_happened(directory):
     nightly.write_help(directory, "two", range(150, 160))
     nightly.good_night(directory)

@@ -14,9 +14,9 @@ from pairweave.pipelines.refresh import (
     records,
     table_lock,
     tables,
-    upkeep,
 )
 from pairweave.pipelines.refresh.inner_runs import InnerRun
+from pairweave.pipelines.refresh.upkeep import vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 NIGHT = records.Record(
@@ -33,10 +33,12 @@ def with_tables(night, when, **changes):
 def test_a_night_and_a_vacuum_exclude_each_other_but_not_two_nights(tmp_path):
     records.create(str(tmp_path), NIGHT)
     with table_lock.held(str(tmp_path), alone=False), table_lock.held(str(tmp_path), alone=False):
-        with pytest.raises(ConfigError, match="a refresh or its compact writes files of it now"):
-            upkeep.vacuum(str(tmp_path), 0, dry=False)
-        assert upkeep.vacuum(str(tmp_path), 0, dry=True) == []
-    assert upkeep.vacuum(str(tmp_path), 0, dry=False) == []
+        with pytest.raises(
+            ConfigError, match="a refresh or its compact, verify or export uses files of it now"
+        ):
+            vacuum.vacuum(str(tmp_path), 0, dry=False)
+        assert vacuum.vacuum(str(tmp_path), 0, dry=True) == []
+    assert vacuum.vacuum(str(tmp_path), 0, dry=False) == []
     with (
         table_lock.held(str(tmp_path), alone=True),
         pytest.raises(ConfigError, match="its vacuum deletes files of it now"),
@@ -65,8 +67,8 @@ def test_files_that_a_migration_replaced_are_removed_at_its_time(tmp_path):
         made = change(path, schema="00")
         record = with_tables(night, f"2026-01-0{night}T00:00:00Z", tagged=made)
         records.create(str(tmp_path), record)
-    expected = {("tagged", "a"): upkeep._seconds("2026-01-02T00:00:00Z")}
-    assert upkeep._removal_times(str(tmp_path)) == expected
+    expected = {("tagged", "a"): vacuum._seconds("2026-01-02T00:00:00Z")}
+    assert vacuum._removal_times(str(tmp_path)) == expected
 
 
 @pytest.mark.parametrize("fitted", ["hmm", "fast_align", None])

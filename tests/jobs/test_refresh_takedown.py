@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
-from tests.makers import corpora, nightly
+from tests.makers import corpora, nightly, runs
 
 SECRET = "Nobody may read this sentence"
 OF_HELP = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
@@ -87,10 +87,10 @@ def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
 
 def stones(directory):
     """Return the tombstones of the last night."""
-    from pairweave.pipelines.refresh import night, records
+    from pairweave.pipelines.refresh import records, tombstone_files
 
     table = str(directory / "table")
-    return night.stones_at(table, records.latest(table))
+    return tombstone_files.read(table, records.latest(table))
 
 
 def test_a_corpus_that_comes_in_the_night_of_a_takedown_is_in_its_scope(directory):
@@ -114,3 +114,83 @@ def test_a_migration_that_loses_pairs_is_stopped_by_its_gate(directory):
     status, _, errors = nightly.night(directory, "--migrate")
     assert status == 4
     assert "max_removed: 1, limit 0.5" in errors
+
+
+def test_a_table_takes_texts_down_without_its_input_and_after_a_change_of_options(directory):
+    table = directory / "table"
+    source, target = corpora.sentence(3)[0], corpora.sentence(4)[1]
+    (directory / "list.txt").write_text(f"  {source.upper()} \n{target}\nno such text\n")
+    (directory / "help/one.tsv").rename(directory / "elsewhere.tsv")
+    nightly.write_config(directory, of=OF_HELP, more="max_tokens: 11\n")
+    (directory / "help/new.tsv").write_text("\t".join(corpora.sentence(50)) + "\n")
+    status, _, errors = nightly.night(directory, "--takedown", "list.txt")
+    assert status == 2
+    assert "refresh takedown table list.txt takes the list down without a night" in errors
+    words = ("refresh", "takedown", "table", "list.txt")
+    status, out, errors = runs.run_here(*words, cwd=directory)
+    assert (status, out.strip()) == (0, "removed 2 pairs; committed night 2")
+    assert "list.txt: 1 ids or texts are in no pair of the table or its files (lines 3)" in errors
+    assert len(nightly.ids(table)) == len(nightly.ids(table, "provenance")) == 18
+    assert not {source, corpora.sentence(4)[0]} & all_sources(directory)
+    assert set(stones(directory).texts.values()) == {("help",), None}
+    runs.run_well_here("refresh", "verify", "table", cwd=directory)
+    assert "was taken down before" in runs.run_well_here(*words, cwd=directory)
+    assert nightly.versions(table) == {"tagged": 1, "provenance": 1, "rejects": 0, "files": 0}
+    nightly.write_config(directory, of=OF_HELP)
+    (directory / "help/new.tsv").unlink()
+    (directory / "elsewhere.tsv").rename(directory / "help/one.tsv")
+    nightly.good_night(directory, "--full_check")
+    assert not {source, corpora.sentence(4)[0]} & all_sources(directory)
+
+
+def test_a_takedown_reads_new_files_alone(directory, monkeypatch):
+    from pairweave.pipelines.refresh import takedown
+
+    source = corpora.sentence(3)[0]
+    (directory / "list.txt").write_text(f"{source}\n")
+    read = []
+    whole = takedown.read_unit
+    monkeypatch.setattr(
+        takedown, "read_unit", lambda unit, limits: read.append(unit) or whole(unit, limits)
+    )
+    nightly.write_help(directory, "two", range(30, 33))
+    nightly.good_night(directory, "--takedown", "list.txt")
+    assert [file.name for unit in read for file in unit.parts] == ["help/two.tsv"]
+    assert source not in all_sources(directory)
+
+
+SETTINGS = {"options": {}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "kind", "shown", "is_found"),
+    [
+        (SETTINGS, "tagged", "plain", "a  Red house", True),
+        (SETTINGS, "tagged", "plain", "a <a_1>red</a_1> house", False),
+        (SETTINGS, "tagged", "tagged", "a <a_1>red</a_1> house", True),
+        (SETTINGS, "tagged", "tagged", "a<a_1> red </a_1>house", True),
+        (SETTINGS, "tagged", "tagged", "a <a_1>green</a_1> house", False),
+        ({"options": {"representation": "html"}}, "tagged", "tagged", "a <b>red</b> house", True),
+        ({"options": {"representation": "raw"}}, "tagged", "tagged", "a <x y='1'>red house", True),
+        (SETTINGS, "links", None, "A red house", True),
+        (SETTINGS, "links", None, "a <i>red</i> house", False),
+        (SETTINGS, "rejects", None, "a <i>red</i> house", True),
+    ],
+)
+def test_a_text_is_found_in_rows_whatever_tags_they_show(
+    tmp_path, settings, name, kind, shown, is_found
+):
+    import pyarrow as pa
+
+    from pairweave.pipelines.refresh import tables
+    from pairweave.pipelines.refresh.table_texts import WantedTexts
+
+    partition = dict.fromkeys(tables.PARTITIONS[name], "x") | ({"kind": kind} if kind else {})
+    for side in ("source", "target"):
+        rows = pa.table({"id": ["0" * 32, "1" * 32], "source": ["other", ""], "target": ["", ""]})
+        rows = rows.set_column(1 + (side == "target"), side, pa.array([None, shown], pa.string()))
+        entry = tables.write_file(str(tmp_path), name, rows, partition)
+        main = "tagged" if name == "rejects" else name
+        wanted = WantedTexts(["something", "a red house"], main, settings)
+        found = list(wanted.in_rows(str(tmp_path), name, entry))
+        assert found == ([(wanted.keys[1], "1" * 32)] if is_found else [])

@@ -61,3 +61,18 @@ def test_a_damaged_file_is_named(tmp_path, data):
     (tmp_path / "known").write_bytes(np.zeros(3, np.uint8).tobytes())
     with pytest.raises(ConfigError, match="known: expected 16 bytes for each id, found 3"):
         mark_known(rows, KnownPairs(str(tmp_path / "known"), None))
+
+
+def test_sets_of_ids_are_compared_and_made_of_parts():
+    texts = [f"{number:032x}" for number in range(10)]
+    parts = [
+        pa.array(texts[2:7]),
+        pa.chunked_array([texts[5:6], texts[:3]]),
+        pa.array([], pa.string()),
+    ]
+    one = IdSet.of_all(parts)
+    assert one.texts(20) == texts[:7]
+    other = IdSet.of(pa.chunked_array([texts[5:8], texts[8:]]))
+    assert one.without(other).texts(20) == texts[:5]
+    assert one.within(other).texts(20) == texts[5:7]
+    assert IdSet.of_all([]).texts(1) == other.within(IdSet.of_all([])).texts(1) == []

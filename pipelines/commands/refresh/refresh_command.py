@@ -26,6 +26,7 @@ SUBCOMMANDS = {
     "status": "what the table holds",
     "history": "its nights",
     "verify": "check every file and every record",
+    "takedown": "remove pairs by id or text, without reading any input file",
     "vacuum": "delete files that no current version has",
     "compact": "join small files",
     "export": "write a version as plain shards",
@@ -125,6 +126,12 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
             f"{config.path}: the rows of {options.output} are made in another way: "
             f"{'; '.join(found)}. Give --migrate to make all rows anew (--plan_only says what that "
             "costs), or take the change back"
+            + (
+                f". pairweave refresh takedown {options.output} {options.takedown} takes the list "
+                "down without a night"
+                if options.takedown
+                else ""
+            )
         )
     return found
 

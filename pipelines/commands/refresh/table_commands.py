@@ -1,4 +1,4 @@
-"""The subcommands of ``refresh`` on a table: status, history, verify, vacuum, compact, export."""
+"""The subcommands of ``refresh`` on a table, such as ``status`` and ``vacuum``."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,6 +7,7 @@ import orjson
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.refresh_options import (
     CompactOptions,
+    ForgetOptions,
     HistoryOptions,
     MixOptions,
     StatusOfTableOptions,
@@ -14,8 +15,12 @@ from pairweave.pipelines.options.refresh_options import (
     VerifyOptions,
 )
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import records, tables, upkeep
+from pairweave.pipelines.refresh import records, tables
 from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.upkeep.compact import compact
+from pairweave.pipelines.refresh.upkeep.forget import forget
+from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
+from pairweave.pipelines.refresh.upkeep.verify import verify
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
@@ -92,11 +97,11 @@ def _verify(name: str, arguments: Sequence[str]) -> int:
     options, _ = flags.parse(
         VerifyOptions,
         f"pairweave {name}",
-        "check the files of a table by their hashes, and its nights",
+        "check the files of a table by their hashes, its rows by their provenance, and its nights",
         arguments,
         beam=False,
     )
-    found = upkeep.verify(options.table)
+    found = verify(options.table)
     for problem in found.problems:
         terminal.warn(problem)
     terminal.say(f"{found.files} files, {found.rows:,} rows, {found.nights} nights checked")
@@ -111,10 +116,27 @@ def _vacuum(name: str, arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    found = upkeep.vacuum(options.table, options.retention, dry=options.dry)
+    found = vacuum(options.table, options.retention, dry=options.dry)
     if options.dry and found:
         terminal.say("\n".join(found))
     terminal.say(f"{len(found)} files {'would be ' if options.dry else ''}deleted")
+    return 0
+
+
+def _takedown(name: str, arguments: Sequence[str]) -> int:
+    options, _ = flags.parse(
+        ForgetOptions,
+        f"pairweave {name}",
+        "remove pairs by id or text, without reading any input file",
+        arguments,
+        beam=False,
+    )
+    removed, is_committed = forget(options.table, options.file, everywhere=options.everywhere)
+    if is_committed:
+        night = records.existing(options.table).night
+        terminal.say(f"removed {removed:,} pairs; committed night {night}")
+    else:
+        terminal.say("nothing has changed: all of it was taken down before")
     return 0
 
 
@@ -126,13 +148,13 @@ def _compact(name: str, arguments: Sequence[str]) -> int:
         arguments,
         beam=False,
     )
-    before, after = upkeep.compact(options.table, options.rows)
+    before, after = compact(options.table, options.rows)
     terminal.say(f"{before} files became {after}" if before else "there is nothing to join")
     return 0
 
 
 def _export(name: str, arguments: Sequence[str]) -> int:
-    from pairweave.pipelines.refresh.mixing import Mixture, export, read_weights
+    from pairweave.pipelines.refresh.upkeep.mixing import Mixture, export, read_weights
 
     options, _ = flags.parse(
         MixOptions,
@@ -153,6 +175,7 @@ _RUNS: dict[str, Callable[[str, Sequence[str]], int]] = {
     "history": _history,
     "verify": _verify,
     "vacuum": _vacuum,
+    "takedown": _takedown,
     "compact": _compact,
     "export": _export,
 }

@@ -1,7 +1,7 @@
 """The metrics of a night, of what was assembled by hand."""
 
 from pairweave.pipelines.refresh import night_metrics
-from pairweave.pipelines.refresh.assembly import OCCURRENCES, Assembled
+from pairweave.pipelines.refresh.assembly import Assembled
 from pairweave.pipelines.refresh.file_ledger import Found
 
 NOTHING = Found((), {}, (), (), (), (), (), ())
@@ -12,7 +12,6 @@ def assembled(read, pairs, reasons):
     return Assembled(
         added={},
         schemas={},
-        occurrences=OCCURRENCES.empty_table(),
         pairs=pairs,
         quality={},
         reasons=reasons,

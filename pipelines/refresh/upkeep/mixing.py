@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh import records, table_lock, tables
 from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
@@ -101,11 +101,27 @@ def export(
         For each corpus, the pairs that it has and those that were taken.
 
     Raises:
-        ConfigError: There is no such version, or the directory has shards.
+        ConfigError: There is no such version, the directory has shards, or files of the version
+            were deleted meanwhile.
     """
-    record = records.existing(table) if night is None else _at(table, night)
+    records.existing(table)
     if files.list_names(files.join(output, run_files.DATA)):
         raise ConfigError(f"{output}: has shards already; give another --output")
+    with table_lock.reading(table):
+        record = _last_applied(table) if night is None else _at(table, night)
+        try:
+            return _export(table, output, mixture, shard_rows, record)
+        except FileNotFoundError as error:
+            raise ConfigError(
+                f"{error.filename or error}: was deleted while the version of night "
+                f"{record.night} was exported, perhaps by a vacuum on another machine; what is in "
+                f"{output} is not complete: delete it, and run the same command again"
+            ) from error
+
+
+def _export(
+    table: str, output: str, mixture: Mixture, shard_rows: int, record: records.Record
+) -> dict[str, tuple[int, int]]:
     main = MAIN[record.job]
     entries = _entries(table, main, record.versions[main])
     sizes = _sizes(table, main, entries)
@@ -127,6 +143,16 @@ def export(
     return {name: (sizes[name], taken[name]) for name in shares}
 
 
+def _last_applied(table: str) -> records.Record:
+    """Return the last night that is committed to all tables; another may be on its way."""
+    last = records.existing(table)
+    if tables.is_applied(table, last):
+        return last
+    if last.night == 1:
+        raise ConfigError(f"{table}: its first night is not committed yet; run refresh first")
+    return records.read(table, last.night - 1)
+
+
 def _at(table: str, night: int) -> records.Record:
     if night not in records.numbers(table):
         raise ConfigError(f"--night {night}: {table} has no such night; see refresh history")
@@ -139,16 +165,11 @@ def _entries(table: str, main: str, version: int) -> list[Entry]:
     Raises:
         ConfigError: A file was vacuumed.
     """
-    from deltalake import DeltaTable
-
-    opened = DeltaTable(files.join(files.absolute(table), main), version=version)
-    found = []
-    for action in pa.table(opened.get_add_actions(flatten=True)).to_pylist():
-        partition = {column: action[f"partition.{column}"] for column in PARTITIONS[main]}
-        if not files.exists(files.join(table, main, action["path"])):
+    found = tables.at_version(table, main, version)
+    for entry in found:
+        if not files.exists(files.join(table, main, entry["path"])):
             raise ConfigError(f"{main} version {version}: its files were deleted by vacuum")
-        found.append({"path": action["path"], "partition": partition, "first": True})
-    return sorted(found, key=lambda entry: str(entry["path"]))
+    return [{**entry, "first": True} for entry in found]
 
 
 def _sizes(table: str, main: str, entries: list[Entry]) -> dict[str, int]:

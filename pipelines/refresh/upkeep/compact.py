@@ -1,0 +1,79 @@
+"""Joining small files of a table."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.records import Json
+from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
+from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
+
+
+def compact(table: str, most_rows: int) -> tuple[int, int]:
+    """Join the small files of each partition, in a night of its own that changes no row.
+
+    Args:
+        table: Directory of all tables.
+        most_rows: Files with fewer rows are joined, up to about so many.
+
+    Returns:
+        The number of files before and after; both 0 if there is nothing to join.
+
+    Raises:
+        ConfigError: There is no table.
+        WorkerError: Another night was committed in the meantime.
+    """
+    records.existing(table)
+    with table_lock.held(table, alone=False):
+        return _compact(table, most_rows)
+
+
+def _compact(table: str, most_rows: int) -> tuple[int, int]:
+    last = records.existing(table)
+    tables.apply(table, last)
+    changes: dict[str, Json] = {}
+    for name in sorted(last.versions):
+        if name == FILES:
+            continue
+        added, removed = _join_small(table, name, tables.current(table, name, last), most_rows)
+        if removed:
+            changes[name] = {"add": added, "remove": removed}
+    if not changes:
+        return 0, 0
+    commit_quietly(table, last, "compact", changes)
+    counts = [[len(change[what]) for change in changes.values()] for what in ("remove", "add")]
+    return sum(counts[0]), sum(counts[1])
+
+
+def _join_small(
+    table: str, name: str, entries: list[Entry], most_rows: int
+) -> tuple[list[Entry], list[Entry]]:
+    small: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in entries:
+        if entry["rows"] < most_rows:
+            place = tuple(entry["partition"][column] for column in PARTITIONS[name])
+            small.setdefault(place, []).append(entry)
+    added: list[Entry] = []
+    removed: list[Entry] = []
+    for place in sorted(small):
+        for group in _groups(small[place], most_rows):
+            rows = pa.concat_tables([tables.read_rows(table, name, entry) for entry in group])
+            order = [(c, "ascending") for c in ("id", "variant", "content", "line")]
+            rows = rows.sort_by([key for key in order if key[0] in rows.column_names])
+            added.append(tables.write_file(table, name, rows, group[0]["partition"]))
+            removed += group
+    return added, removed
+
+
+def _groups(entries: list[Entry], most_rows: int) -> Iterator[list[Entry]]:
+    """Yield files to join: at least two, and not many more rows than wanted."""
+    group: list[Entry] = []
+    for entry in entries:
+        if group and tables.rows_in([*group, entry]) > most_rows:
+            if len(group) > 1:
+                yield group
+            group = []
+        group.append(entry)
+    if len(group) > 1:
+        yield group

@@ -1,0 +1,66 @@
+"""Taking pairs down with the table alone: no input file and no configuration is read.
+
+So it works after an upgrade or a change of options as well, which a night would refuse, and when
+the input files are gone.
+"""
+
+import pyarrow as pa
+
+from pairweave.pipelines.process import terminal
+from pairweave.pipelines.refresh import records, table_lock, tables, tombstone_files
+from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
+from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, REJECTS
+from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down, warn_of_missing
+from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
+from pairweave.pipelines.refresh.withdrawal import Withdrawn, withdraw
+from pairweave.transforms.known_pairs import IdSet
+from pairweave.transforms.units import ReadLimits
+
+
+def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
+    """Take down the pairs of a list, in a night of its own.
+
+    Args:
+        table: Directory of all tables.
+        path: The list (`takedown.read_list`).
+        everywhere: As for `takedown.take_down`.
+
+    Returns:
+        The number of pairs that were removed, and whether a night was committed; a list that was
+        given before changes nothing.
+
+    Raises:
+        ConfigError: There is no table, the list is empty, or the table's vacuum deletes files now.
+        WorkerError: Another night was committed in the meantime.
+    """
+    records.existing(table)
+    with table_lock.held(table, alone=False):
+        return _forget(table, path, everywhere=everywhere)
+
+
+def _forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
+    last = records.existing(table)
+    tables.apply(table, last)
+    main = MAIN[last.job]
+    current = {name: tables.current(table, name, last) for name in (main, PROVENANCE, REJECTS)}
+    places = Places(table, current[PROVENANCE])
+    stones = tombstone_files.read(table, last)
+    given = read_list(path)
+    if given.texts and main in HIDDEN_TARGETS:
+        terminal.warn(
+            f"{path}: rows of {main} do not have the target text of their pair, so only source "
+            "texts are looked up; give ids, or a night with --takedown, which reads the input"
+        )
+    held = Holdings(main, last.settings, current, places, stones, (), ReadLimits())
+    found = take_down(given, held, everywhere=everywhere)
+    warn_of_missing(path, found.missing)
+    taken = IdSet.of(pa.array(found.ids, pa.string()))
+    going = places.ids_where(lambda rows: taken.has(rows.column("id")))
+    done = withdraw(table, main, current, Withdrawn(going, {}), (), taken)
+    changes = {name: change.to_json() for name, change in done.items() if change}
+    name = tombstone_files.write(table, stones.joined(found.stones))
+    if not changes and name == last.tombstones:
+        return 0, False
+    commit_quietly(table, last, "takedown", changes, len(going), tombstones=name)
+    return len(going), True

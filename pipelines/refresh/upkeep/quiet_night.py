@@ -1,0 +1,58 @@
+"""A night that reads no input: what `compact` and `takedown` commit."""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.records import Json, Record
+from pairweave.transforms.errors import WorkerError
+
+
+def commit_quietly(
+    table: str,
+    last: Record,
+    operation: str,
+    changes: Mapping[str, Json],
+    removed: int = 0,
+    **others: Any,  # noqa: ANN401 - fields of the record
+) -> None:
+    """Commit a night after the last one.
+
+    Args:
+        table: Directory of all tables.
+        last: The record of the last night.
+        operation: The command.
+        changes: What changes in each table, as records have it.
+        removed: Pairs that it removes.
+        others: Other fields of the record that change.
+
+    Raises:
+        WorkerError: Another night was committed in the meantime.
+    """
+    before = last.metrics["table"]["pairs"]
+    quiet = {"read": 0, "pairs": 0, "rejected": 0, "places": 0, "share": 0.0, "reasons": {}}
+    record = dataclasses.replace(
+        last,
+        night=last.night + 1,
+        operation=operation,
+        when=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        tables=dict(changes),
+        versions={name: v + (name in changes) for name, v in last.versions.items()},
+        metrics={
+            **last.metrics,
+            "seconds": 0.0,
+            "new": quiet,
+            "removed": removed,
+            "lost": removed,
+            "table": {"before": before, "pairs": before - removed},
+        },
+        gates=[],
+        accepted=None,
+        **others,
+    )
+    tables.check(table, record)
+    if not records.create(table, record):
+        raise WorkerError(f"{table}: another night was committed meanwhile; run {operation} again")
+    tables.apply(table, record)

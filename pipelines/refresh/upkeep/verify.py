@@ -1,0 +1,178 @@
+"""Checking a table: its files by their hashes, its rows by their provenance, its nights."""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.records import Record
+from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, Entry
+from pairweave.pipelines.refresh.upkeep.live_files import live_paths
+from pairweave.transforms import ids
+from pairweave.transforms.known_pairs import NO_IDS, IdSet
+from pairweave.transforms.storage import files
+
+_SHOWN = 3
+"""Ids that a problem names."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Verified:
+    """What a check found.
+
+    Attributes:
+        files: Number of files of the current versions.
+        rows: Their rows.
+        nights: Number of nights.
+        problems: What is wrong, one line each.
+    """
+
+    files: int
+    rows: int
+    nights: int
+    problems: list[str]
+
+
+def verify(table: str) -> Verified:
+    """Check the versions of the last night: files, rows and places, and the records of all nights.
+
+    Every file is compared with its size and hash. Every row needs a place in provenance, in its
+    own corpus, and every place a row and an input file.
+
+    Raises:
+        ConfigError: There is no table, or its vacuum deletes files now.
+    """
+    records.existing(table)
+    with table_lock.reading(table):
+        return _verify(table)
+
+
+def _verify(table: str) -> Verified:
+    nights = [records.read(table, number) for number in records.numbers(table)]
+    problems = _night_problems(nights)
+    checked = list(nights)
+    if not tables.is_applied(table, nights[-1]):
+        problems.append(
+            f"night {nights[-1].night} is not committed to all tables: run refresh again, unless "
+            "one runs now"
+        )
+        checked.pop()
+    if not checked:
+        return Verified(0, 0, len(nights), problems)
+    last = checked[-1]
+    written = {
+        (name, entry["path"]): entry
+        for record in checked
+        for name, change in record.tables.items()
+        for entry in change["add"]
+    }
+    count = rows = 0
+    live: dict[str, list[Entry]] = {}
+    damaged: list[str] = []
+    for name in sorted(last.versions):
+        problems += _version_problems(table, name, last)
+        live[name] = tables.at_version(table, name, last.versions[name])
+        expected = live_paths(checked, name)
+        found = {entry["path"] for entry in live[name]}
+        problems += [f"{name}/{path}: is in no night's record" for path in sorted(found - expected)]
+        problems += [f"{name}/{path}: is missing in the table" for path in sorted(expected - found)]
+        for entry in live[name]:
+            count, rows = count + 1, rows + entry["rows"]
+            described = written.get((name, entry["path"]))
+            damaged += _file_problems(table, name, described) if described else []
+    problems += damaged or _row_problems(table, last, live)
+    return Verified(count, rows, len(nights), problems)
+
+
+def _version_problems(table: str, name: str, last: Record) -> list[str]:
+    opened = tables.open_table(table, name)
+    version = -1 if opened is None else opened.version()
+    if version <= last.versions[name] or records.numbers(table)[-1] > last.night:
+        return []
+    return [
+        f"{name} is at version {version}, and refresh left it at {last.versions[name]}: another "
+        "program has written to it"
+    ]
+
+
+def _night_problems(nights: list[Record]) -> list[str]:
+    problems = []
+    for number, record in enumerate(nights, 1):
+        if record.night != number:
+            problems.append(f"the record of night {number} is missing")
+            break
+    for record in nights:
+        new = record.metrics["new"]
+        if new["read"] != new["pairs"] + new["rejected"] + new["places"]:
+            problems.append(f"night {record.night}: {new['read']} pairs read do not add up")
+    return problems
+
+
+def _file_problems(table: str, name: str, entry: Entry) -> list[str]:
+    path = files.join(table, name, entry["path"])
+    try:
+        data = files.read_bytes(path)
+    except OSError as error:
+        return [f"{name}/{entry['path']}: cannot be read: {error.strerror}"]
+    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        return [f"{name}/{entry['path']}: its content differs from what was written"]
+    return []
+
+
+def _row_problems(table: str, last: Record, live: Mapping[str, list[Entry]]) -> list[str]:
+    """Compare the rows of the job's table with provenance."""
+    main = MAIN[last.job]
+    rows, at_rows = _ids_and_corpora(table, main, live[main])
+    places, at_places = _ids_and_corpora(table, PROVENANCE, live[PROVENANCE])
+    pairs = last.metrics["table"]["pairs"]
+    problems = [
+        *_named(rows.without(places), f"pairs of {main} have no place in {PROVENANCE}"),
+        *_named(places.without(rows), f"pairs of {PROVENANCE} have no row in {main}"),
+    ]
+    if not problems and len(rows) != pairs:
+        problems.append(
+            f"{main}: has {len(rows)} pairs, and the record of night {last.night} says {pairs}"
+        )
+    if not problems and len(at_rows.without(at_places)):
+        problems.append(
+            f"{main}: {len(at_rows.without(at_places))} pairs are under a corpus in which "
+            f"{PROVENANCE} does not have them"
+        )
+    return problems + _unknown_contents(table, last, live[PROVENANCE])
+
+
+def _named(found: IdSet, what: str) -> list[str]:
+    if not len(found):
+        return []
+    more = ", ..." if len(found) > _SHOWN else ""
+    return [f"{len(found)} {what}: {', '.join(found.texts(_SHOWN))}{more}"]
+
+
+def _ids_and_corpora(table: str, name: str, entries: list[Entry]) -> tuple[IdSet, IdSet]:
+    """Return the ids of a table, and the set of its ids with the corpora beside them."""
+    own, beside = [NO_IDS.rows], [NO_IDS.rows]
+    for entry in entries:
+        rows = tables.read_rows(table, name, entry, ["id", "corpus"])
+        high, low = ids.halves(rows.column("id"))
+        numbers = rows.column("corpus").combine_chunks().cast(pa.string()).dictionary_encode()
+        names = numbers.dictionary.to_pylist()
+        keys = np.array([xxhash.xxh3_64_intdigest(name.encode()) for name in names], np.uint64)
+        mixed = high ^ keys[numbers.indices.to_numpy()]
+        own.append(IdSet(np.stack([high, low], axis=1)).rows)
+        beside.append(IdSet(np.stack([mixed, low], axis=1)).rows)
+    return IdSet(np.concatenate(own)), IdSet(np.concatenate(beside))
+
+
+def _unknown_contents(table: str, last: Record, entries: list[Entry]) -> list[str]:
+    """Name places in input files that the table does not have."""
+    known = pa.array(sorted(entry["key"] for entry in last.files), pa.string())
+    unknown: set[str] = set()
+    for entry in entries:
+        found = tables.read_rows(table, PROVENANCE, entry, ["content"]).column("content").unique()
+        unknown.update(found.filter(pc.invert(pc.is_in(found, known))).to_pylist())
+    return [f"{PROVENANCE}: content {key} is of no input file" for key in sorted(unknown)]
