@@ -134,37 +134,61 @@ def test_what_is_no_rule_is_refused(directory, block, message):
     assert "must be a map of rules" in errors
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("job", ["augment", "suggest"])
-def test_a_minimum_score_rejects_what_the_job_filter_scores_lower(directory, job):
-    if not (directory / "model").exists():
-        run(directory, "fit", "model", "--filter", "{}")
+HALF = ("--source_input", "half-corpus.en", "--target_input", "half-corpus.de")
+LIMITS = ("--max_tokens", "1000", "--max_token_chars", "1000")
+
+
+@pytest.fixture(scope="module")
+def low_scores(directory):
+    """Fit a model, score a corpus with 20 wrong partners, and return the scores under 0.5 by id."""
+    run(directory, "fit", "model", "--filter", "{}")
     for side, name in enumerate(("corpus.en", "corpus.de")):
         texts = [corpora.sentence(number)[side] for number in range(120)]
         texts[-20:] = texts[-20:][:: 1 - 2 * side]
         (directory / f"half-{name}").write_text("".join(f"{text}\n" for text in texts))
-    sides = ("--source_input", "half-corpus.en", "--target_input", "half-corpus.de")
-    words = ("--model", "model", "--annotate_only", "--output", f"{job}-scored")
-    limits = ("--max_tokens", "1000", "--max_token_chars", "1000")
-    rules = ("--max_number_mismatch", "1")
-    runs.run_well_here("filter", *sides, *LANGS, *words, *limits, *rules, cwd=directory)
-    rows = runs.rows_of(directory / f"{job}-scored", "data/part-*.parquet")
+    words = ("--model", "model", "--annotate_only", "--max_number_mismatch", "1")
+    runs.run_well_here("filter", *HALF, *LANGS, *words, *LIMITS, "--output", "sc", cwd=directory)
+    rows = runs.rows_of(directory / "sc", "data/part-*.parquet")
+    found = {row["id"]: str(np.float32(row["score"])) for row in rows if row["score"] < 0.5}
+    assert 10 < len(found) < 60
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", list(WORDS))
+def test_a_minimum_score_rejects_what_the_job_filter_scores_lower(directory, low_scores, job):
     block = "{min_score: 0.5, score_model: model, max_number_mismatch: 1}"
-    words = (*sides, *LANGS, *WORDS[job], "--filter", block, "--max_ratio", "3", *limits)
+    words = (*HALF, *LANGS, *WORDS[job], "--filter", block, "--max_ratio", "3", *LIMITS)
     runs.run_well_here(job, *words, "--output", f"{job}-least", cwd=directory)
     rejects = {
-        row["id"]: row["detail"]
+        row["id"]: (row["stage"], row["detail"])
         for row in runs.rows_of(directory / f"{job}-least", "rejects/part-*.parquet")
         if row["reason"] == "low_score"
     }
-    scores = {row["id"]: str(np.float32(row["score"])) for row in rows if row["score"] < 0.5}
-    low = {name: f"score {value} < 0.5" for name, value in scores.items()}
-    assert 10 < len(low) < 60
-    assert {name: rejects.get(name) for name in low} == low
-    configuration = json.loads((directory / f"{job}-least/_manifest.json").read_text())
-    found = configuration["configuration"]["filter"]
+    assert rejects == {
+        name: ("filter", f"score {value} < 0.5") for name, value in low_scores.items()
+    }
+    manifest = json.loads((directory / f"{job}-least/_manifest.json").read_text())
+    assert manifest["rejected"]["low_score"] == len(low_scores)
+    found = manifest["configuration"]["filter"]
     assert found["min_score"] == 0.5
     assert len(found["score_model"]) == len(found["score_weights"]) == 64
+
+
+@pytest.mark.slow
+def test_the_model_is_not_fitted_on_pairs_below_a_minimum_score(directory, low_scores, tmp_path):
+    block = "{min_score: 0.5, score_model: model, max_number_mismatch: 1}"
+    limits = ("--max_ratio", "3", *LIMITS)
+    words = (*HALF, *LANGS, "--filter", block, *limits)
+    runs.run_well_here("fit", *words, "--output", "least", cwd=directory)
+    rows = runs.rows_of(directory / "sc", "data/part-*.parquet")
+    kept = sorted((row for row in rows if row["id"] not in low_scores), key=lambda row: row["line"])
+    for side, name in (("source", "half-corpus.en"), ("target", "half-corpus.de")):
+        (tmp_path / name).write_text("".join(f"{row[side]}\n" for row in kept))
+    runs.run_well_here("fit", *HALF, *LANGS, *limits, "--output", "clean", cwd=tmp_path)
+    model = next((tmp_path / "clean").glob("*.arrow")).name
+    fitted = (directory / "least" / model).read_bytes()
+    assert fitted == (tmp_path / "clean" / model).read_bytes()
 
 
 @pytest.mark.parametrize(
