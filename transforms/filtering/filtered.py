@@ -258,6 +258,7 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
         reasons: Reasons of the rules, in the order of the bits of ``hits``.
     """
     hits = rows.column("hits").to_numpy()
+    first = hits & -hits
     kept = rows.column("reason").is_null().to_numpy()
     counts = {
         "pairs kept": int(kept.sum()),
@@ -268,6 +269,7 @@ def counts_of(rows: pa.Table, reasons: tuple[Reject, ...]) -> dict[str, int]:
         if alone:
             counts[f"pairs that {reason} would reject"] = alone
             counts[f"pairs that only {reason} would reject"] = int((hits == 1 << bit).sum())
+            counts[f"pairs that {reason} would reject first"] = int((first == 1 << bit).sum())
     evidence = evidence_names(rows)
     said = pc.is_valid(rows.column(evidence[0])).to_numpy()
     for name in ("score", *COLUMNS, *evidence):

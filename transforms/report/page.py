@@ -17,7 +17,7 @@ from pairweave.transforms.report.report_samples import (
     rejected_samples,
 )
 from pairweave.transforms.report.run_samples import Samples
-from pairweave.transforms.report.shown_counts import split_counts
+from pairweave.transforms.report.shown_counts import split_counts, split_rules
 from pairweave.transforms.report.templating import number, percent, render_html
 
 REPORT = "report.html"
@@ -44,7 +44,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     Returns:
         The page, the same for the same arguments; HTML and well-formed XML.
     """
-    counts, distributions = _counts(manifest["counts"])
+    others, rules = split_rules(manifest["counts"])
+    counts, distributions = _counts(others)
     rows = manifest["rows"]
     shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
     return render_html(
@@ -56,6 +57,7 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         corpora=_corpora(manifest["corpora"]),
         reasons=_reasons(manifest, sums),
         reasons_by_corpus=_reasons_by_corpus(manifest),
+        rules=_rules(rules),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
         counts=counts,
         distributions=distributions,
@@ -134,6 +136,21 @@ def _reasons_by_corpus(manifest: Json) -> Json:
     ]
     columns = [("corpus", "text"), *((reason, "number") for reason in reasons)]
     return {"columns": columns, "rows": rows}
+
+
+def _rules(rules: Mapping[str, Mapping[str, int]]) -> Rows:
+    """Return the pairs that each rule of `filter` would reject, the most frequent rule first."""
+    most = max((found["all"] for found in rules.values()), default=0)
+    return [
+        {
+            "rule": name,
+            "pairs": found["all"],
+            "first rule": found.get("first", ""),
+            "only rule": found["only"],
+            "": _bar(_share(found["all"], most), f"{number(found['all'])} pairs", "rejected"),
+        }
+        for name, found in sorted(rules.items(), key=lambda item: (-item[1]["all"], item[0]))
+    ]
 
 
 def _counts(counts: Mapping[str, int]) -> tuple[Rows, Rows]:

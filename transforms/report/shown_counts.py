@@ -10,6 +10,7 @@ MAX_VALUES = 12
 OF_COLUMN = ("% of ", "times ", "half nats ")
 """How the unit begins where the values of a column are counted."""
 
+_OF_RULE = re.compile(r"pairs that (?P<only>only )?(?P<rule>\w+) would reject(?P<first> first)?")
 _BY_NUMBER = re.compile(r"(?P<what>.+) with (?P<number>[0-9]+) (?P<unit>.+)")
 
 
@@ -33,6 +34,31 @@ def split_counts(
         else:
             single[name] = number
     return single, dict(by_number)
+
+
+def split_rules(
+    counts: Mapping[str, int],
+) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """Separate other counts from those of each rule of `filter`.
+
+    Returns:
+        The others by name; and by rule the pairs that it would reject: in ``all``, as the
+        ``first`` rule, and as the ``only`` one.
+
+    >>> split_rules({"pairs": 3, "pairs that script would reject": 2})
+    ({'pairs': 3}, {'script': {'all': 2}})
+    """
+    others = {}
+    rules: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, number in counts.items():
+        match = _OF_RULE.fullmatch(name)
+        if match:
+            rules[match["rule"]][
+                "only" if match["only"] else "first" if match["first"] else "all"
+            ] = number
+        else:
+            others[name] = number
+    return others, dict(rules)
 
 
 def short_counts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -56,7 +56,7 @@ def test_every_column_has_a_histogram_of_its_values():
     assert not any(" of " in name for name in short_counts(counts))
 
 
-def test_rules_are_counted_alone_and_as_the_only_one():
+def test_rules_are_counted_alone_as_the_first_and_as_the_only_one():
     rows = scored()
     reasons = rules.reasons(RuleConfig())
     counts = filtered.counts_of(rows, reasons)
@@ -65,6 +65,8 @@ def test_rules_are_counted_alone_and_as_the_only_one():
         alone = sum(value >> bit & 1 for value in hits)
         only = sum(value == 1 << bit for value in hits)
         assert counts.get(f"pairs that {reason} would reject", 0) == alone
+        first = sum(value & -value == 1 << bit for value in hits)
         assert counts.get(f"pairs that only {reason} would reject", 0) == only
+        assert counts.get(f"pairs that {reason} would reject first", 0) == first
     kept = [value == 0 for value in hits]
     assert counts["pairs kept"] == sum(kept)

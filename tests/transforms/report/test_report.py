@@ -407,3 +407,25 @@ def test_tags_can_be_read_on_their_colours(run, scheme):
         ]
         light, dark = sorted((luminance(text), luminance(behind)), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, hue
+
+
+def test_rules_are_in_one_table_and_not_among_the_counts(run):
+    counts = {
+        "pairs kept": 9,
+        "pairs that script would reject": 3,
+        "pairs that script would reject first": 2,
+        "pairs that only script would reject": 1,
+        "pairs that copied would reject": 5,
+        "pairs that copied would reject first": 4,
+        "pairs that only copied would reject": 0,
+    }
+    page = report_page.render({**run[1], "counts": counts}, no_sums(0), run_samples.Samples([], {}))
+    rows = [
+        " ".join("".join(cell.itertext()) for cell in row[:4])
+        for row in ET.fromstring(page).iter("tr")
+    ]
+    start = rows.index("rule pairs first rule only rule")
+    assert rows[start + 1 : start + 3] == ["copied 5 4 0", "script 3 2 1"]
+    shown = texts(page)
+    assert "would reject first" not in shown
+    assert "pairs kept 9" in shown
