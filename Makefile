@@ -9,7 +9,7 @@ JAR := deploy/flink/target/pairweave-flink-job-server.jar
 # Tests start Python often; without the compiled modules each start would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test test-all lint bench mutants flink prism oracles lock clean
+.PHONY: setup demo test test-all lint docs docs-links bench mutants flink prism oracles lock clean
 
 setup: $(VENV)/.all prism flink ## every extra, the Prism runner and the Flink job server
 
@@ -29,6 +29,14 @@ lint: $(VENV)/.dev ## format, style, types, import contracts, licences
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python deploy/dependencies/licences.py > $(VENV)/licences.txt
+
+SPHINX := $(BIN)/sphinx-build -W --keep-going -n -c docs -d build/doctrees
+
+docs: $(VENV)/.dev ## the site of the documentation, in build/docs; a warning is an error
+	$(SPHINX) -q . build/docs
+
+docs-links: $(VENV)/.dev ## asks every address of the documentation, over the network
+	$(SPHINX) -b linkcheck . build/docs-links
 
 bench: $(VENV)/.dev $(VENV)/.peers ## speed of each step beside its peers
 	$(BIN)/pytest -m bench -n 0 -s tests/benchmarks

@@ -3,7 +3,6 @@
 import ast
 import dataclasses
 import gzip
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -132,10 +131,3 @@ def test_a_format_with_a_file_and_a_line_is_exported(tmp_path):
     assert written["csvpair"].decode() == "".join(lines) != ""
     assert Path(done.paths[0]).name == "pairs.jsonl"
     assert (tmp_path / "csvpair" / "pairs.csvpair").exists()
-
-
-def test_the_readme_names_what_is_read_and_written():
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    words = set(re.findall(r"\.?\w+", readme.lower()))
-    endings = {ending for found in registry.input_formats() for ending in found.extensions}
-    assert not (endings | set(registry.export_names())) - words

@@ -1,0 +1,233 @@
+"""Write the pages of the reference from the code: options, columns, reasons, formats, API."""
+
+import importlib
+import inspect
+import re
+import typing
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+from pydantic.fields import FieldInfo
+
+import pairweave
+from pairweave.pipelines import cli
+from pairweave.pipelines.commands.evaluate import evaluate_command
+from pairweave.pipelines.commands.refresh import refresh_command
+from pairweave.pipelines.commands.tags import tags_command
+from pairweave.pipelines.options import base, flags
+from pairweave.transforms import rejects, schemas, screen
+from pairweave.transforms.filtering import rules
+from pairweave.transforms.formats import registry
+from pairweave.transforms.output import column_meanings
+
+SCHEMAS = {
+    "augment": schemas.TAGGED,
+    "suggest": schemas.SUGGESTIONS,
+    "align": schemas.ALIGNED,
+    "bitext": schemas.SENTENCES,
+    "rejects of every job": schemas.REJECTS,
+}
+
+
+def write(folder: Path) -> None:
+    """Write all pages; files that would not change are left as they are."""
+    folder.mkdir(exist_ok=True, parents=True)
+    pages = {
+        **{
+            f"options_{name.replace(' ', '_')}": options_page(name, *found)
+            for name, found in option_models().items()
+        },
+        "columns": columns_page(),
+        "formats": formats_page(),
+        "rejects": rejects_page(),
+        "api": api_page(),
+    }
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in folder.glob("*.md"):
+        if path.stem not in pages:
+            path.unlink()
+
+
+def option_models() -> dict[str, tuple[type[base.Options], str]]:
+    """Return the option model of every command and subcommand, and what it does, by its words."""
+    found = {}
+    for name, command in cli.COMMANDS.items():
+        if command.options:
+            module, _, model = command.options.partition(":")
+            found[name] = getattr(importlib.import_module(module), model), command.about
+        elif name not in _KINDS:
+            found[name] = _parsed_model(name)
+    for name, kinds in _KINDS.items():
+        found |= {f"{name} {kind}": _parsed_model(name, kind) for kind in kinds}
+    return found
+
+
+_KINDS = {
+    "tags": tuple(tags_command.SUBCOMMANDS),
+    "evaluate": tuple(
+        dict.fromkeys(re.findall(r"^  (\w+) ", evaluate_command.USAGE, re.MULTILINE))
+    ),
+    "refresh": tuple(refresh_command.SUBCOMMANDS),
+}
+"""The subcommands of commands that have some."""
+
+
+class _ParsedError(Exception):
+    """A command has come to the point where it reads its options."""
+
+
+def _parsed_model(*words: str) -> tuple[type[base.Options], str]:
+    """Return the model by which a command reads its options; they are not read."""
+
+    def stop(
+        model: type[base.Options], _prog: str, about: str, _arguments: object, *, beam: bool
+    ) -> typing.NoReturn:
+        raise _ParsedError(model, about, beam)
+
+    module = importlib.import_module(cli.COMMANDS[words[0]].module)
+    with mock.patch.object(flags, "parse", stop):
+        try:
+            module.main(words[0], list(words[1:]))
+        except _ParsedError as parsed:
+            return parsed.args[0], parsed.args[1]
+    raise AssertionError(f"pairweave {' '.join(words)} reads no options")
+
+
+def options_page(name: str, model: type[base.Options], about: str) -> str:
+    """Return the page with the options of one command."""
+    rows = [
+        (f"`--{option}`", _values(field), _default(field), field.description or "")
+        for option, field in model.model_fields.items()
+    ]
+    keys = " Every option is also a key of the YAML file." * (name in cli.JOBS)
+    return _page(
+        f"Options of {name}",
+        f"`pairweave {name}`: {about}.{keys}",
+        _table(("option", "values", "default", "meaning"), rows),
+    )
+
+
+def _values(field: FieldInfo) -> str:
+    """Return the type of an option, with its limits."""
+    limits = [
+        f"{sign} {getattr(limit, name)}"
+        for limit in field.metadata
+        for name, sign in (("ge", "at least"), ("gt", "over"), ("le", "at most"), ("lt", "under"))
+        if getattr(limit, name, None) is not None
+    ]
+    return ", ".join((_kind(field.annotation), *limits))
+
+
+def _kind(annotation: object) -> str:
+    """Return a type as a reader of the documentation calls it.
+
+    >>> _kind(int | None)
+    'int'
+    >>> _kind(typing.Literal["a", "b"])
+    '`a`, `b`'
+    """
+    if isinstance(annotation, typing.TypeAliasType if hasattr(typing, "TypeAliasType") else ()):
+        return _kind(annotation.__value__)
+    if typing.get_origin(annotation) is typing.Literal:
+        return ", ".join(f"`{value}`" for value in typing.get_args(annotation))
+    parts = [part for part in typing.get_args(annotation) if part not in (type(None), Ellipsis)]
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _kind(parts[0])
+    if typing.get_origin(annotation) is tuple:
+        kinds = list(dict.fromkeys(map(_kind, parts)))
+        return f"{' or '.join(kinds)}, one or more" if kinds else "texts"
+    if parts:
+        return " or ".join(dict.fromkeys(map(_kind, parts)))
+    return {"str": "text", "bool": "`true`, `false`"}.get(
+        getattr(annotation, "__name__", ""), getattr(annotation, "__name__", str(annotation))
+    )
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None or value == () or value == "":
+        return ""
+    if isinstance(value, tuple):
+        return " ".join(f"`{part}`" for part in value)
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def columns_page() -> str:
+    """Return the page with the columns of each job's rows."""
+    parts = [
+        f"## {name}\n\n{_table(('column', 'type', 'meaning'), _columns(schema))}"
+        for name, schema in SCHEMAS.items()
+    ]
+    about = "Columns of the Parquet files of a run, of which every file holds these meanings, too."
+    return _page("Columns", about, *parts)
+
+
+def _columns(schema: pa.Schema) -> Iterator[tuple[str, str, str]]:
+    for field in schema:
+        null = " or null" if field.nullable else ""
+        kind = re.sub(r" not null|element: ", "", str(field.type))
+        meaning = column_meanings.MEANINGS.get(field.name, "")
+        yield f"`{field.name}`", f"`{kind}`{null}", meaning
+
+
+def formats_page() -> str:
+    """Return the page with the formats that are read and written."""
+    rows = []
+    for entry in registry.ENTRIES:
+        read = registry.input_format(entry.name) if entry.reads else None
+        suffixes = ", ".join(f"`{ending}`" for ending in read.extensions) if read else ""
+        rows.append(
+            (
+                f"`{entry.name}`",
+                "yes" if read else "",
+                suffixes,
+                entry.writes or "",
+                ", ".join(f"`--{option}`" for option in sorted(registry.options_of(entry.name))),
+            )
+        )
+    head = ("format", "read by jobs", "suffixes", "written by export, as", "options")
+    return _page("Formats", "Formats of pairs.", _table(head, rows))
+
+
+def rejects_page() -> str:
+    """Return the page with the reasons for which pairs are rejected."""
+    limits = {rule.reason: rule.option for rule in rules.RULES}
+    rows = [
+        (f"`{reason.value}`", f"`--{limits[reason]}`" if reason in limits else "")
+        for reason in (*screen.ScreenReject, *rejects.Reject)
+    ]
+    about = "The column `reason` of rejects; the column `detail` has the value that decided."
+    return _page("Reject reasons", about, _table(("reason", "limit"), rows))
+
+
+def api_page() -> str:
+    """Return the page with the public functions and classes."""
+    parts = []
+    for name in sorted(pairweave.__all__):
+        kind = "autoclass" if inspect.isclass(getattr(pairweave, name)) else "autofunction"
+        members = "\n   :members:" if kind == "autoclass" else ""
+        parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: pairweave.{name}{members}\n```")
+    about = "Everything that is not on this page is private and may change without notice."
+    return _page("Python API", about, *parts)
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join((f"# {title}", *parts)) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a Markdown table."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    return text if "`" in text else re.sub(r"([<>*\[\]])", r"\\\1", text)

@@ -1,0 +1,69 @@
+"""Pages of the documentation, their blocks of code, and the commands in these."""
+
+import dataclasses
+import re
+import shlex
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts),
+]
+FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+CONFIGURED = re.compile(r"# (pairweave \S+ .*?--config (\S+).*?)(?:  .*)?\n")
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A block of code of a page."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        """Return the page and the line, for messages."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def configuration(self) -> str | None:
+        """Return the name that the first line of a YAML block gives it, in its command."""
+        found = CONFIGURED.match(self.text) if self.language == "yaml" else None
+        return found[2] if found else None
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of code of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, text.count("\n", 0, found.start()) + 2, found[2], textwrap.dedent(found[3]))
+        for found in FENCE.finditer(text)
+    ]
+
+
+def commands(block: Block) -> list[str]:
+    """Return the commands of a block: its lines, or the first comment of a YAML file."""
+    if block.configuration:
+        return [CONFIGURED.match(block.text)[1]]
+    if block.language != "sh":
+        return []
+    lines = block.text.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def words(command: str) -> list[str]:
+    """Return the words of the first program of a command, without comment and redirection."""
+    found = shlex.split(command, comments=True)
+    ends = [position for position, word in enumerate(found) if word in ("|", ">", "<", "&&")]
+    return found[: ends[0]] if ends else found
+
+
+def own_commands(page: Path) -> list[tuple[Block, str]]:
+    """Return the commands of pairweave on a page, with their blocks."""
+    found = [(block, command) for block in blocks(page) for command in commands(block)]
+    return [(block, command) for block, command in found if command.startswith("pairweave ")]

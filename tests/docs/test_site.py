@@ -1,0 +1,65 @@
+"""The site of the documentation is built without a warning, and its reference is the code's."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pairweave.pipelines import cli
+from pairweave.transforms.output import column_meanings
+from tests.docs import pages
+
+DOCS = pages.ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Return the module that writes the reference."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        import reference_pages
+    finally:
+        sys.path.remove(str(DOCS))
+    return reference_pages
+
+
+def test_every_command_and_option_has_a_line(reference):
+    found = reference.option_models()
+    assert cli.COMMANDS.keys() == {words.split()[0] for words in found}
+    for words, (model, about) in found.items():
+        page = reference.options_page(words, model, about)
+        rows = [line for line in page.splitlines() if line.startswith("| `--")]
+        assert len(rows) == len(model.model_fields), words
+    assert "| `--max_tags` | int, at least 1, at most" in reference.options_page(
+        "augment", *found["augment"]
+    )
+
+
+def test_columns_have_their_meanings(reference):
+    page = reference.columns_page()
+    for schema in reference.SCHEMAS.values():
+        for field in schema:
+            assert column_meanings.MEANINGS[field.name].split("|")[0] in page
+
+
+def test_the_api_has_every_public_name(reference):
+    import pairweave
+
+    page = reference.api_page()
+    assert all(f":: pairweave.{name}" in page for name in pairweave.__all__)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path):
+    pytest.importorskip("myst_parser", reason="needs the extra docs")
+    pytest.importorskip("sphinx", reason="needs the extra docs")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-c", str(DOCS)]
+    done = subprocess.run(
+        [*command, "-d", str(tmp_path / "trees"), str(pages.ROOT), str(tmp_path / "site")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    options = tmp_path / "site" / "docs" / "reference" / "generated" / "options_augment.html"
+    assert "--max_tags" in options.read_text(encoding="utf-8")
