@@ -24,7 +24,7 @@ def built(tmp_path_factory):
     directory = tmp_path_factory.mktemp("built")
     tree = directory / "tree"
     tree.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "tests"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in", "tests"):
         kind = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         kind(ROOT / name, tree / name)
     skip = shutil.ignore_patterns("__pycache__")
@@ -34,6 +34,7 @@ def built(tmp_path_factory):
         done = subprocess.run(
             [sys.executable, "-c", BUILD, what, str(directory)],
             cwd=tree,
+            env={**os.environ, "PAIRWEAVE_REPOSITORY": "https://forge.example/a/b"},
             capture_output=True,
             text=True,
             check=False,
@@ -56,6 +57,16 @@ def test_the_wheel_holds_one_package(built):
     with zipfile.ZipFile(built[0]) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert names == modules()
+
+
+def test_the_metadata_has_addresses_and_links_that_work_elsewhere(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+        text = wheel.read(name).decode()
+    assert "Project-URL: Repository, https://forge.example/a/b\n" in text
+    assert "Description-Content-Type: text/markdown" in text
+    assert "](https://forge.example/a/b/blob/v" in text
+    assert "](docs/" not in text
 
 
 def test_the_source_distribution_holds_real_files(built):
