@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh import tables
 from pairweave.pipelines.refresh.spill import Spill
+from pairweave.pipelines.refresh.table_schemas import NIGHT, OF_A_PLACE, fitted
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms import schemas
-from pairweave.transforms.errors import ConfigError, WorkerError
+from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.ids import SEPARATOR
 from pairweave.transforms.known_pairs import TEXTS, IdSet
 from pairweave.transforms.output import run_files
@@ -30,7 +31,6 @@ from pairweave.transforms.storage import files
 FILE_ROWS = 131_072
 """Rows of a table's file, about; small input files share one."""
 
-_NIGHT = pa.field("night", pa.int32(), nullable=False)
 _CONTENT = pa.field("content", pa.string(), nullable=False)
 
 PROVENANCE_ROWS = pa.schema(
@@ -39,14 +39,14 @@ PROVENANCE_ROWS = pa.schema(
         pa.field("corpus", pa.string(), nullable=False),
         _CONTENT,
         pa.field("line", pa.int64(), nullable=False),
-        _NIGHT,
+        NIGHT,
         pa.field("source_lang", pa.string(), nullable=False),
         pa.field("target_lang", pa.string(), nullable=False),
     ]
 )
 
 REJECTED_ROWS = pa.schema(
-    [*(field for field in schemas.REJECTS if field.name != "file"), _CONTENT, _NIGHT]
+    [*(field for field in schemas.REJECTS if field.name != "file"), _CONTENT, NIGHT]
 )
 
 _PLACE = pa.schema(
@@ -112,14 +112,14 @@ class Target:
     Attributes:
         table: Directory of all tables.
         main: Name of the table of the job's rows.
-        schema: The schema of that table; None if there is none yet.
+        columns: The columns of that table.
         known: Ids of the pairs that the tables have now.
         night: Number of the night.
     """
 
     table: str
     main: str
-    schema: pa.Schema | None
+    columns: pa.Schema
     known: IdSet
     night: int
 
@@ -166,7 +166,8 @@ class _Making:
             directory.mkdir(parents=True)
             self._spills[name] = Spill(directory, count)
         self._count = count
-        self._schemas = {PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
+        self._schemas = {target.main: target.columns}
+        self._schemas |= {PROVENANCE: PROVENANCE_ROWS, REJECTS: REJECTED_ROWS}
         self._reasons: Counter[str] = Counter()
         self._samples: dict[str, list[dict[str, object]]] = {}
         self._read: Counter[str] = Counter()
@@ -178,8 +179,6 @@ class _Making:
         """Sort the rows of one shard into the tables."""
         data = data.append_column(_nullable(_CONTENT), self._contents(data))
         rejects = rejects.append_column(_nullable(_CONTENT), self._contents(rejects))
-        data = _like_table(data, self._target)
-        self._schemas[self._main] = _main_schema(data.schema)
         firsts = data.filter(pa.array(_first_rows(data.column("id"))))
         is_place = pc.is_in(rejects.column("reason"), _PLACES)
         kept_here = firsts.append_column("reason", pa.nulls(firsts.num_rows, pa.string()))
@@ -232,7 +231,8 @@ class _Making:
         self._measure(rows)
         buckets = self._bucket(rows)
         rows = rows.append_column("night", pa.array([self._night] * rows.num_rows, pa.int32()))
-        self._spills[self._main].add(rows.select(self._schemas[self._main].names), buckets)
+        rows = rows.drop_columns([name for name in OF_A_PLACE if name in rows.column_names])
+        self._spills[self._main].add(fitted(rows, self._target.columns, self._main), buckets)
 
     def _measure(self, rows: pa.Table) -> None:
         """Add to the sums of the night."""
@@ -330,32 +330,6 @@ def _nullable(field: pa.Field) -> pa.Field:
 def _place(text: str) -> tuple[str, str]:
     corpus, _, name = text.partition(SEPARATOR)
     return corpus, name
-
-
-def _main_schema(columns: pa.Schema) -> pa.Schema:
-    """Return the columns of a job's table: those of its rows but where they were read."""
-    left_out = ("file", "line", "content")
-    return pa.schema([*(field for field in columns if field.name not in left_out), _NIGHT])
-
-
-def _like_table(data: pa.Table, target: Target) -> pa.Table:
-    """Return rows with the columns of the table, which may have more than those of one night.
-
-    Raises:
-        ConfigError: They have a column that the table has not.
-    """
-    if target.schema is None:
-        return data
-    new = set(_main_schema(data.schema).names) - set(target.schema.names)
-    if new:
-        raise ConfigError(
-            f"{target.main} has no column {min(new)}, which tonight's rows have; make the table "
-            "anew with --migrate"
-        )
-    for field in target.schema:
-        if field.name not in data.column_names and field.name != "night" and field.nullable:
-            data = data.append_column(field, pa.nulls(data.num_rows, field.type))
-    return data
 
 
 def _first_rows(column: pa.ChunkedArray) -> np.ndarray:

@@ -14,6 +14,7 @@ from pairweave.pipelines.refresh import (
     inner_runs,
     night_metrics,
     records,
+    table_schemas,
     tables,
     tombstone_files,
 )
@@ -134,17 +135,22 @@ class Night:
 
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
-        known = NO_IDS if self._anew else self._before
-        runs: list[InnerRun] = []
+        requests = self._requests()
+        runs = [self._run(request, fresh=False) for request in requests]
+        columns = self._columns(runs)
         made: list[Assembled] = []
         place = Path(self._table, inner_runs.RUNS)  # where `vacuum` finds what a killed night left
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="spill-", dir=place) as scratch:
-            by_languages = inner_runs.by_languages([self._found.entry(k) for k in self._found.new])
-            for number, (languages, keys) in enumerate(by_languages.items()):
-                run, one = self._read(languages, tuple(keys), known, Path(scratch, str(number)))
-                runs.append(run)
-                made.append(one)
+            for number, request in enumerate(requests):
+                target = Target(self._table, self._config.main, columns, request.known, self._night)
+                below = Path(scratch, str(number))
+                try:
+                    made.append(_assembled(runs[number], request, target, below / "first"))
+                except StaleError:
+                    runs[number] = self._run(request, fresh=True)
+                    made.append(_assembled(runs[number], request, target, below / "again"))
+                self._keep_model(runs[number], request)
         changes, removed = self._changes(made)
         counts = [inner_runs.counts_of(run) for run in runs]
         metrics = night_metrics.measure(
@@ -160,37 +166,39 @@ class Night:
         samples = {reason: rows for one in made for reason, rows in one.samples.items()}
         return Made(record, gates.failed(record.gates), samples, runs)
 
-    def _read(
-        self, languages: tuple[str, str], keys: tuple[str, ...], known: IdSet, scratch: Path
-    ) -> tuple[InnerRun, Assembled]:
-        """Run the job on the new files in two languages, and make files of its rows."""
-        pair = "-".join(languages)
-        place = self._models.get(pair)
-        model = None
-        if place is not None:
-            model = inner_runs.model_option(place), files.join(self._table, place)
+    def _requests(self) -> list[Request]:
+        """Return what the job must read, by languages."""
         # What is taken down tonight must not come back by another corpus in the same night.
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
-        request = Request(self._config, self._found, languages, keys, known, stones, model)
-        target = Target(self._table, self._config.main, self._schema(), known, self._night)
-        try:
-            run = inner_runs.find_or_run(self._table, request, self._extra, fresh=False)
-            made = assemble(inner_runs.source_of(run, request), target, scratch / "first")
-        except StaleError:
-            run = inner_runs.find_or_run(self._table, request, self._extra, fresh=True)
-            made = assemble(inner_runs.source_of(run, request), target, scratch / "again")
-        if place is None:
-            kept = inner_runs.keep_model(self._table, run, languages)
-            if kept is not None:
-                self._models[pair] = kept
-        return run, made
+        known = NO_IDS if self._anew else self._before
+        entries = [self._found.entry(key) for key in self._found.new]
+        made = []
+        for languages, keys in inner_runs.by_languages(entries).items():
+            place = self._models.get("-".join(languages))
+            model = None
+            if place is not None:
+                model = inner_runs.model_option(place), files.join(self._table, place)
+            made.append(
+                Request(self._config, self._found, languages, tuple(keys), known, stones, model)
+            )
+        return made
 
-    def _schema(self) -> pa.Schema | None:
-        """Return the schema of the job's table, if the night adds to it."""
-        if self._anew:
-            return None
-        opened = tables.open_table(self._table, self._config.main)
-        return None if opened is None else pa.schema(opened.schema().to_arrow())
+    def _run(self, request: Request, *, fresh: bool) -> InnerRun:
+        return inner_runs.find_or_run(self._table, request, self._extra, fresh=fresh)
+
+    def _keep_model(self, run: InnerRun, request: Request) -> None:
+        """Keep what a run fitted, if the table has no model for its languages."""
+        if request.model is None:
+            kept = inner_runs.keep_model(self._table, run, request.languages)
+            if kept is not None:
+                self._models["-".join(request.languages)] = kept
+
+    def _columns(self, runs: Sequence[InnerRun]) -> pa.Schema:
+        """Return the columns of the job's table: those that it has, or those of all runs."""
+        if not self._anew and tables.open_table(self._table, self._config.main) is not None:
+            return table_schemas.at_version(self._table, self._config.main)
+        found = [table_schemas.columns_of_run(run.run) for run in runs]
+        return table_schemas.united(found, self._config.main)
 
     def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int]:
         """Return what changes in each table, and the number of pairs that go."""
@@ -296,6 +304,10 @@ class Night:
         for one in made:
             found.update(one.schemas)
         return found
+
+
+def _assembled(run: InnerRun, request: Request, target: Target, scratch: Path) -> Assembled:
+    return assemble(inner_runs.source_of(run, request), target, scratch)
 
 
 def _id_set(ids: Sequence[str]) -> IdSet:

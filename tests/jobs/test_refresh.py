@@ -597,6 +597,37 @@ def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
     check_as_anew(tmp_path)
 
 
+def test_all_files_have_the_columns_of_all_languages_and_corpora(tmp_path):
+    import pyarrow.parquet as pq
+    from deltalake import DeltaTable
+
+    of = "corpora:\n- {corpus: de, target_lang: de, input: 'help/de*.tsv'}\n"
+    of += "- {corpus: nl, target_lang: nl, input: 'help/nl*.tsv', inline_tags: index}\n"
+    head = nightly.HEAD.replace("target_lang: de\n", "")
+    for corpora_of, table in (
+        (of, "table"),
+        ("corpora:\n" + "\n".join(of.split("\n")[:0:-1]), "back"),
+    ):
+        nightly.write_config(tmp_path, head=head, of=corpora_of)
+        nightly.write_help(tmp_path, "de", range(20))
+        nightly.write_help(tmp_path, "nl", range(20), ["a <b>red</b> house\tein <b>rotes</b> Haus"])
+        nightly.good_night(tmp_path, table=table)
+        nightly.write_help(tmp_path, "de2", range(20, 30))
+        nightly.good_night(tmp_path, table=table)
+        runs.run_well_here("refresh", "compact", table, cwd=tmp_path)
+        runs.run_well_here("refresh", "verify", table, cwd=tmp_path)
+        opened = DeltaTable(str(tmp_path / table / "tagged"))
+        whole = opened.to_pyarrow_table().to_pylist()
+        assert "markup" in whole[0]
+        assert {row["target_lang"] for row in whole} == {"de", "nl"}
+        columns = [field.name for field in opened.schema().fields]
+        for path in (tmp_path / table / "tagged").rglob("part-*.parquet"):
+            assert [*pq.read_schema(path).names, "source_lang", "target_lang", "kind"] == columns
+        runs.run_well_here("refresh", "export", table, "--output", f"{table}-out", cwd=tmp_path)
+        assert len(list(runs.rows_of(tmp_path / f"{table}-out"))) == len(whole)
+        (tmp_path / "help/de2.tsv").unlink()
+
+
 def test_events_of_openlineage_say_what_was_read_and_written(directory):
     words = ("--lineage", "events.jsonl")
     nightly.good_night(directory, *words)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import FILES, PARTITIONS, Entry
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
@@ -54,11 +54,13 @@ def _join_small(
         if entry["rows"] < most_rows:
             place = tuple(entry["partition"][column] for column in PARTITIONS[name])
             small.setdefault(place, []).append(entry)
+    columns = table_schemas.in_file(table_schemas.at_version(table, name), name)
     added: list[Entry] = []
     removed: list[Entry] = []
     for place in sorted(small):
         for group in _groups(small[place], most_rows):
-            rows = pa.concat_tables([tables.read_rows(table, name, entry) for entry in group])
+            parts = [tables.read_rows(table, name, entry) for entry in group]
+            rows = pa.concat_tables([table_schemas.fitted(part, columns, name) for part in parts])
             order = [(c, "ascending") for c in ("id", "variant", "content", "line")]
             rows = rows.sort_by([key for key in order if key[0] in rows.column_names])
             added.append(tables.write_file(table, name, rows, group[0]["partition"]))

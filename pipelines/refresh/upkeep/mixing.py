@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh import records, table_lock, table_schemas, tables
 from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
@@ -124,13 +124,15 @@ def _export(
 ) -> dict[str, tuple[int, int]]:
     main = MAIN[record.job]
     entries = _entries(table, main, record.versions[main])
+    columns = table_schemas.at_version(table, main, record.versions[main])
     sizes = _sizes(table, main, entries)
     shares = mixture.shares(sizes)
     taken: Counter[str] = Counter()
     held: list[pa.Table] = []
     shards = 0
     for entry in entries:
-        rows = _taken(_whole(table, main, entry), shares, mixture.seed)
+        rows = table_schemas.fitted(_whole(table, main, entry), columns, main)
+        rows = _taken(rows, shares, mixture.seed)
         if entry["first"]:
             taken.update(_pairs(rows))
         held.append(rows)

@@ -1,0 +1,115 @@
+"""The columns of a table: one schema for the rows of all languages, corpora and nights.
+
+The run of a language, or of a night, may lack a column that others have: that of kept markup, of
+links, of a score. Its rows then have nulls there, in every file, so that all readers can read all
+files under the table's schema.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pairweave.pipelines.refresh import tables
+from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output import run_files
+from pairweave.transforms.storage import files
+
+NIGHT = pa.field("night", pa.int32(), nullable=False)
+
+OF_A_PLACE = ("file", "line", "content")
+"""Columns that say where a row was read; they are in provenance."""
+
+
+def main_columns(columns: pa.Schema) -> pa.Schema:
+    """Return the columns of a job's table: those of its rows but where they were read."""
+    return pa.schema([*(each for each in columns if each.name not in OF_A_PLACE), NIGHT])
+
+
+def columns_of_run(directory: str) -> pa.Schema:
+    """Return the columns that the rows of a finished run have in a table."""
+    manifest = run_files.read_json(files.join(directory, run_files.MANIFEST))
+    name = run_files.data_name(0, int(manifest["shards"]))
+    with files.open_read(files.join(directory, name)) as file:
+        return main_columns(pq.read_schema(file).remove_metadata())
+
+
+def united(found: Sequence[pa.Schema], name: str) -> pa.Schema:
+    """Return the columns of several runs; what some of them lack may be null.
+
+    Args:
+        found: The columns of each run.
+        name: The table, for messages.
+
+    Raises:
+        ConfigError: A column has two types.
+    """
+    fields: dict[str, pa.Field] = {}
+    for columns in found:
+        for field in columns:
+            field = field.remove_metadata()
+            earlier = fields.setdefault(field.name, field)
+            if earlier.type != field.type:
+                raise ConfigError(
+                    f"{name}: column {field.name} is {earlier.type} for some languages and "
+                    f"{field.type} for others; give them tables of their own (another --output)"
+                )
+            may_lack = earlier.nullable or field.nullable
+            fields[field.name] = earlier.with_nullable(may_lack)
+    for field in fields.values():
+        if any(field.name not in columns.names for columns in found):
+            fields[field.name] = field.with_nullable(True)  # noqa: FBT003
+    others = [field for field in fields.values() if field.name != NIGHT.name]
+    return pa.schema([*others, NIGHT])
+
+
+def fitted(rows: pa.Table, columns: pa.Schema, name: str) -> pa.Table:
+    """Return rows with exactly these columns, in their order.
+
+    Args:
+        rows: The rows.
+        columns: The columns of the table, or those of them that the rows shall have.
+        name: The table, for messages.
+
+    Raises:
+        ConfigError: The rows have another column, lack one that may not be null, or have it with a
+            type that does not fit.
+    """
+    unknown = sorted(set(rows.column_names) - set(columns.names))
+    if unknown:
+        raise ConfigError(
+            f"{name} has no column {unknown[0]}, which tonight's rows have; make the table anew "
+            "with --migrate"
+        )
+    return pa.table([_fitted(rows, field, name) for field in columns], schema=columns)
+
+
+def _fitted(rows: pa.Table, field: pa.Field, name: str) -> pa.Array | pa.ChunkedArray:
+    if field.name not in rows.column_names:
+        if not field.nullable:
+            raise ConfigError(
+                f"{name} has the column {field.name}, which tonight's rows lack; make the table "
+                "anew with --migrate"
+            )
+        return pa.nulls(rows.num_rows, field.type)
+    try:
+        return rows.column(field.name).cast(field.type)
+    except pa.ArrowException as error:
+        found = rows.schema.field(field.name).type
+        raise ConfigError(
+            f"{name}: column {field.name} is {field.type}, and tonight's rows have {found}; make "
+            "the table anew with --migrate"
+        ) from error
+
+
+def at_version(table: str, name: str, version: int | None = None) -> pa.Schema:
+    """Return the schema of a version of a table, by default the last."""
+    from deltalake import DeltaTable
+
+    opened = DeltaTable(files.join(files.absolute(table), name), version=version)
+    return pa.schema(opened.schema().to_arrow()).remove_metadata()
+
+
+def in_file(columns: pa.Schema, name: str) -> pa.Schema:
+    """Return those columns of a table that its files have; directories give the others."""
+    return pa.schema([each for each in columns if each.name not in tables.PARTITIONS[name]])
