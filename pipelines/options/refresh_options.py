@@ -31,6 +31,13 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="keep what --takedown names from coming back through any corpus; else through "
         "those corpora that have it now",
     )
+    tombstones_of: str | None = Field(
+        None,
+        min_length=1,
+        description="table whose takedowns hold for this one too, which is made tonight: what was "
+        "taken down there does not come back here",
+        json_schema_extra={"metavar": "TABLE"},
+    )
     migrate: bool = Field(
         default=False,
         description="make all rows anew with the changed configuration, model or release, and "

@@ -115,7 +115,9 @@ class Night:
     def _take_down(self) -> tuple[Tombstones, list[str]]:
         """Return all tombstones, and the ids that are taken down tonight."""
         stones = tombstone_files.read(self._table, self._base)
-        path = self._options.takedown
+        other, path = self._options.tombstones_of, self._options.takedown
+        if other is not None:
+            stones = stones.joined(tombstone_files.read(other, records.existing(other)))
         if path is None:
             return stones, []
         config = self._config

@@ -59,6 +59,9 @@ _PATHS = frozenset(
 )
 """Options that are a file or a directory; others may have one behind a kind and a colon."""
 
+_PROGRAM = "path="
+"""The setting of a second aligner that names its program."""
+
 
 @dataclasses.dataclass(frozen=True)
 class NightConfig:
@@ -127,6 +130,7 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
     _check_pairwise(options)
     _check_models(options)
+    _check_second(getattr(options, "second_aligner", None))
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
@@ -201,6 +205,25 @@ def _check_models(options: GraphOptions) -> None:
             )
 
 
+def _check_second(value: str | None) -> None:
+    """Refuse a second aligner whose model cannot be compared with that of the nights before.
+
+    Raises:
+        ConfigError: It is in a store or on the hub: its one-line name has no place for a commit.
+    """
+    if value is None:
+        return
+    from pairweave.pipelines.aligners.aligner_registry import read_name
+
+    name = read_name(value, "second_aligner")
+    is_hub = name.aligner == "encoder" and not Path(name.model or ".").expanduser().exists()
+    if name.model is not None and ("://" in name.model or is_hub):
+        raise ConfigError(
+            f"second_aligner: {value}: {name.model} may change between nights without a trace; "
+            "give the directory of a copy on a disk"
+        )
+
+
 def _corpora(values: Values, kind: type[GraphOptions]) -> tuple[Values, tuple[Values, ...]]:
     """Return the keys around the corpora, and those of each corpus.
 
@@ -249,10 +272,14 @@ def _with_digests(name: str, value: Any) -> Any:  # noqa: ANN401 - the value of 
     if not isinstance(value, str) or not value:
         return value
     if name in _PATHS:
-        return _content(value) if Path(value).exists() else value
+        return _content(value) if files.is_uri(value) or Path(value).exists() else value
     words = value.split(":")
     if len(words) > 1 and "//" not in value and Path(words[1]).exists():
         words[1] = _content(words[1])
+    for place, word in enumerate(words):
+        path = word.removeprefix(_PROGRAM)
+        if path != word and Path(path).exists():  # a program of `second_aligner`
+            words[place] = f"{_PROGRAM}{_content(path)}"
     return ":".join(words)
 
 
@@ -269,8 +296,19 @@ def _content(path: str) -> str:
 
 
 def sha256_of(path: str) -> str:
-    """Return the hex SHA-256 of a file, read piece by piece."""
-    with files.open_read(path) as file:
+    """Return the hex SHA-256 of a file, read piece by piece.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    try:
+        opened = files.open_read(path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error}), so it cannot be compared with that of the nights "
+            "before; give a file, or a copy of a directory on a disk"
+        ) from error
+    with opened as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 

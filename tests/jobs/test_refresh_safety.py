@@ -127,3 +127,62 @@ def test_a_model_that_may_change_unseen_is_refused(given, message):
         return
     with pytest.raises(ConfigError, match=message):
         night_config._check_models(SimpleNamespace(**given))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            "hmm:gs://bucket/model",
+            "second_aligner: hmm:gs://bucket/model: gs://bucket/model may ch",
+        ),
+        ("encoder:owner/name:layer=8", "owner/name may change between nights without a trace"),
+        ("encoder:{there}:layer=8", None),
+        ("hmm:{there}", None),
+        (None, None),
+    ],
+)
+def test_a_second_aligner_that_may_change_unseen_is_refused(tmp_path, value, message):
+    value = value and value.format(there=tmp_path)
+    if message is None:
+        night_config._check_second(value)
+        return
+    with pytest.raises(ConfigError, match=message):
+        night_config._check_second(value)
+
+
+def test_models_and_programs_of_a_second_aligner_count_by_their_content(tmp_path):
+    def digested():
+        value = f"simalign:{tmp_path}/model:path={tmp_path}/program:layer=8"
+        return night_config._with_digests("second_aligner", value)
+
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/weights").write_text("1")
+    (tmp_path / "program").write_text("1")
+    before = digested()
+    assert before.endswith(":layer=8")
+    assert str(tmp_path) not in before
+    (tmp_path / "program").write_text("2")
+    after = digested()
+    assert after.split(":")[1] == before.split(":")[1]
+    assert after != before
+    (tmp_path / "model/weights").write_text("2")
+    assert digested().split(":")[1] != before.split(":")[1]
+
+
+def test_a_glossary_in_a_store_counts_by_its_content(monkeypatch):
+    import io
+
+    held = {"gs://bucket/terms.tsv": b"one"}
+
+    def opened(path):
+        if path not in held:
+            raise FileNotFoundError(path)
+        return io.BytesIO(held[path])
+
+    monkeypatch.setattr(night_config.files, "open_read", opened)
+    before = night_config._with_digests("glossary", "gs://bucket/terms.tsv")
+    held["gs://bucket/terms.tsv"] = b"two"
+    assert night_config._with_digests("glossary", "gs://bucket/terms.tsv") != before
+    with pytest.raises(ConfigError, match="gs://bucket/none: cannot be read"):
+        night_config._with_digests("glossary", "gs://bucket/none")

@@ -85,11 +85,11 @@ def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
     assert stones(directory) == before
 
 
-def stones(directory):
+def stones(directory, name="table"):
     """Return the tombstones of the last night."""
     from pairweave.pipelines.refresh import records, tombstone_files
 
-    table = str(directory / "table")
+    table = str(directory / name)
     return tombstone_files.read(table, records.latest(table))
 
 
@@ -103,6 +103,29 @@ def test_a_corpus_that_comes_in_the_night_of_a_takedown_is_in_its_scope(director
     assert stones(directory).ids == {taken: ("help", "more")}
     nightly.good_night(directory, "--migrate")
     assert corpora.sentence(3)[0] not in all_sources(directory)
+
+
+def test_tombstones_go_to_a_new_table_and_stay_in_a_migrated_one(directory):
+    taken, source = id_of(directory, 3), corpora.sentence(4)[0]
+    (directory / "list.txt").write_text(f"{taken}\n{source}\n")
+    runs.run_well_here("refresh", "takedown", "table", "list.txt", "--everywhere", cwd=directory)
+    before = stones(directory)
+    assert set(before.ids) == {taken}
+    assert len(before.texts) == 1
+    words = ("--tombstones_of", "table")
+    nightly.good_night(directory, *words, table="new")
+    assert stones(directory, "new") == before
+    assert nightly.rows(directory / "new") == nightly.rows(directory / "table")
+    nightly.write_config(directory, of=OF_HELP, more="max_tokens: 30\n")
+    nightly.good_night(directory, "--migrate", table="new")
+    assert stones(directory, "new") == before
+    assert not {corpora.sentence(3)[0], source} & nightly.sources(directory / "new")
+    nightly.write_help(directory, "two", range(3, 5))
+    nightly.good_night(directory, table="new")
+    assert not {corpora.sentence(3)[0], source} & nightly.sources(directory / "new")
+    status, _, errors = nightly.night(directory, *words, table="new")
+    assert status == 2
+    assert "--tombstones_of table: new is there already and has takedowns of its own" in errors
 
 
 def all_sources(directory):
