@@ -41,6 +41,10 @@ CACHE_SECONDS = 5
 """Time for which Flink keeps the worker processes of steps that have ended: longer than until the
 next step opens, shorter than until a failed job is restarted, which must not meet dead ones."""
 
+PRISM_SECONDS = 30 * 24 * 3600
+"""Time after which Beam gives up a request to Prism. The request for a job's state lasts as long as
+the job, so Beam's own limit, 300 s, would end every longer run."""
+
 SERVERS = {"java": "Flink's Java process", "prism": "Beam's prism program"}
 """The scripts that start the runners' own programs, and what these are called."""
 
@@ -302,6 +306,7 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
     if binary is None:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
+    flags.append(f"--job_server_timeout={PRISM_SECONDS}")
     if not given.has("environment_type"):
         flags += place.worker_processes()
     warn_of_open_ports("prism")

@@ -154,23 +154,29 @@ def test_margins(judged):
 @needs_encoder
 def test_damage_is_told_from_other_text(german):
     clean = [row[:2] for row in german(FITTED)]
-    model = fitted(tokens(clean, "de"))
     made = damage(german(TESTED), seed=3)[::SHARE]
     kinds = np.array([row[2] for row in made])
-    table = pair_table(made)
-    scores = {"hmm": score.score(values(model, made, "de"), score.read_weights())}
-    pieces = load(-1)
-    scores["cosine"], scores["margin"] = by_vectors(pieces, table, "mean")
-    pieces = load(LAYER)
-    scores["yisi2"], _ = similarities(pieces, table)
-    for kind, mapped in maps(pieces, clean).items():
-        scores[kind], _ = similarities(pieces, table, mapped)
-    scores["mean rank"] = np.add(*(scores[name].argsort().argsort() for name in ("hmm", "yisi2")))
-    print(f"\n{len(made)} pairs, {(kinds == 'good').sum()} good: {', '.join(scores)}")
+    good = kinds == "good"
     groups = {kind: kinds == kind for kind in KINDS}
-    groups["all but in part"] = ~np.isin(kinds, ("good", "dropped", "grafted"))
-    groups["all"] = kinds != "good"
+    groups["all but in part"] = ~good & ~np.isin(kinds, ("dropped", "grafted"))
+    groups["all"] = ~good
+    print(f"\n{len(made)} pairs, {good.sum()} good")
     for kind, bad in groups.items():
-        some = bad | (kinds == "good")
-        found = (area_under_curve(each[some], ~bad[some]) for each in scores.values())
-        show(f"{kind}, {bad.sum()}", *found)
+        print(f"{kind}: {bad.sum()}", end="; ")
+
+    def report(name, scores):
+        some = (bad | good for bad in groups.values())
+        show(f"\n{name}", *(area_under_curve(scores[each], good[each]) for each in some))
+
+    table = pair_table(made)
+    pieces = load(LAYER)
+    yisi, _ = similarities(pieces, table)
+    report("yisi2", yisi)
+    cosines, found = by_vectors(load(-1), table, "mean")
+    report("cosine", cosines)
+    report("margin", found)
+    default = score.score(values(fitted(tokens(clean, "de")), made, "de"), score.read_weights())
+    report("hmm", default)
+    report("mean rank of hmm and yisi2", default.argsort().argsort() + yisi.argsort().argsort())
+    for kind, mapped in maps(pieces, clean).items():
+        report(f"yisi2, {kind}", similarities(pieces, table, mapped)[0])

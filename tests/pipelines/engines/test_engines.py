@@ -139,6 +139,15 @@ def test_prism_is_found_in_the_checkout_and_never_downloaded(machine):
     assert not script.exists()
 
 
+def test_a_run_on_prism_may_take_longer_than_a_request(machine):
+    """Beam passes its time limit to the request for a job's state, which lasts as long as it."""
+    program(machine / engines.PRISM, "# apache/beam/sdks")
+    limit = PipelineOptions(flags("prism", 2)).view_as(PortableOptions).job_server_timeout
+    assert limit >= 7 * 24 * 3600
+    given = PipelineOptions(flags("prism", 2, "--job_server_timeout=60"))
+    assert given.view_as(PortableOptions).job_server_timeout == 60
+
+
 @pytest.mark.usefixtures("with_java")
 def test_flink_without_its_job_server_names_the_command_that_builds_it():
     with pytest.raises(ConfigError, match="run `pairweave doctor --install flink`"):
