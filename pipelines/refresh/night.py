@@ -14,6 +14,7 @@ from pairweave.pipelines.refresh import (
     inner_runs,
     night_metrics,
     records,
+    remaking,
     table_schemas,
     tables,
     tombstone_files,
@@ -108,9 +109,22 @@ class Night:
         self._current = {name: tables.current(self._table, name, base) for name in names}
         self._places = Places(self._table, self._current[PROVENANCE])
         self._before = self._places.ids()
+        self._remade, self._read_again = self._to_remake()
         self._models = {} if base is None or options.migrate else dict(base.models)
         self._stones, self._taken_ids = self._take_down()
         self._taken = _id_set(self._taken_ids)
+
+    def _to_remake(self) -> tuple[IdSet, set[str]]:
+        """Return pairs to make anew, and the keys of the files that are read again for them."""
+        gone = {entry.key for entry in self._found.gone}
+        if self._anew or not gone or not remaking.depends_on_corpus(self._config):
+            return NO_IDS, set()
+        arriving = {self._found.entry(key).corpus for key in self._found.new}
+        rows = self._config.main, self._current[self._config.main]
+        remade, again = remaking.to_remake(self._places, rows, gone, arriving)
+        new = (e.key for e in self._found.entries if e.key in again or e.key in self._found.new)
+        self._found = dataclasses.replace(self._found, new=tuple(new))
+        return remade, again
 
     def _take_down(self) -> tuple[Tombstones, list[str]]:
         """Return all tombstones, and the ids that are taken down tonight."""
@@ -153,7 +167,7 @@ class Night:
                     runs[number] = self._run(request, fresh=True)
                     made.append(_assembled(runs[number], request, target, below / "again"))
                 self._keep_model(runs[number], request)
-        changes, removed = self._changes(made)
+        changes, removed, lost = self._changes(made)
         counts = [inner_runs.counts_of(run) for run in runs]
         metrics = night_metrics.measure(
             self._found,
@@ -161,7 +175,7 @@ class Night:
             counts,
             before=len(self._before),
             removed=removed,
-            lost=self._lost(made) if self._anew else removed,
+            lost=lost,
             seconds=time.time() - self._started,
         )
         record = self._record(made, changes, metrics)
@@ -172,7 +186,7 @@ class Night:
         """Return what the job must read, by languages."""
         # What is taken down tonight must not come back by another corpus in the same night.
         stones = self._stones.joined(Tombstones(dict.fromkeys(self._taken_ids), {}))
-        known = NO_IDS if self._anew else self._before
+        known = NO_IDS if self._anew else self._before.without(self._remade)
         entries = [self._found.entry(key) for key in self._found.new]
         made = []
         for languages, keys in inner_runs.by_languages(entries).items():
@@ -202,16 +216,19 @@ class Night:
         found = [table_schemas.columns_of_run(run.run) for run in runs]
         return table_schemas.united(found, self._config.main)
 
-    def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int]:
-        """Return what changes in each table, and the number of pairs that go."""
+    def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
+        """Return what changes in each table, and the numbers of pairs that go, also for good."""
         main = self._config.main
         changes = {name: Change() for name in (main, PROVENANCE, REJECTS, FILES)}
-        removed = len(self._before) if self._anew else self._withdraw(made, changes)
+        if self._anew:
+            removed, lost = len(self._before), self._lost(made)
+        else:
+            removed, lost = self._withdraw(made, changes)
         for one in made:
             for name, entries in one.added.items():
                 changes[name].add.extend(entries)
         changes[FILES] = self._files_table(made)
-        return changes, removed
+        return changes, removed, lost
 
     def _lost(self, made: Sequence[Assembled]) -> int:
         """Return how many pairs of the table do not come back when all are made anew."""
@@ -221,12 +238,14 @@ class Night:
         """Return the places that the night adds."""
         return Places(self._table, [e for one in made for e in one.added[PROVENANCE]])
 
-    def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> int:
-        gone = {entry.key for entry in self._found.gone}
+    def _withdraw(self, made: Sequence[Assembled], changes: dict[str, Change]) -> tuple[int, int]:
+        """Add what goes to the changes; return how many pairs go, and how many for good."""
+        gone = {entry.key for entry in self._found.gone} | self._read_again
         going = withdrawn(self._places, gone, self._taken, self._added(made))
-        done = withdraw(self._table, self._config.main, self._current, going, gone, self._taken)
+        leaving = going.and_rows_of(self._remade)
+        done = withdraw(self._table, self._config.main, self._current, leaving, gone, self._taken)
         changes.update(done)
-        return len(going.pairs)
+        return len(leaving.pairs), len(going.pairs)
 
     def _entries(self, made: Sequence[Assembled]) -> list[InputEntry]:
         rows = {key: count for one in made for key, count in one.read.items()}

@@ -59,6 +59,13 @@ class Withdrawn:
     pairs: IdSet
     corpora: Mapping[str, list[str]]
 
+    def and_rows_of(self, remade: IdSet) -> "Withdrawn":
+        """Return this with further pairs whose rows go, because they are made anew."""
+        stays = ~remade.has(pa.array(list(self.corpora), pa.string()))
+        left = zip(self.corpora.items(), stays.tolist(), strict=True)
+        pairs = IdSet(np.concatenate([self.pairs.rows, remade.rows]))
+        return Withdrawn(pairs, dict(item for item, stay in left if stay))
+
 
 def withdrawn(places: Places, gone: Collection[str], taken: IdSet, added: Places) -> Withdrawn:
     """Tell which pairs go, and which change their corpus.

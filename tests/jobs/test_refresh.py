@@ -140,6 +140,38 @@ def test_a_pair_in_two_corpora_survives_the_withdrawal_of_one(directory):
     check_as_anew(directory)
 
 
+def test_a_row_keeps_nothing_that_a_withdrawn_corpus_gave(tmp_path):
+    def write(name, lines):
+        (tmp_path / f"{name}.tsv").write_text("".join("\t".join(line) + "\n" for line in lines))
+
+    def config(*names):
+        lines = [
+            f"- {{corpus: {name}, input: '{name}*.tsv', links_field: '3'}}\n" for name in names
+        ]
+        head = nightly.HEAD.replace("augment", "align").replace("mix: 0", "aligner: given")
+        nightly.write_config(tmp_path, head=head, of="corpora:\n" + "".join(lines))
+
+    def links():
+        rows = [json.loads(row) for row in nightly.rows(tmp_path / "table", "links", left_out=())]
+        return {
+            row["source"]: (row["corpus"], row["night"], row["links"][0]["target"]) for row in rows
+        }
+
+    config("a", "b", "c")
+    write("a", [["x y", "u v", "0-0"], ["only a", "nur a", "0-0"], ["p q", "r s", "0-0"]])
+    write("b", [["x y", "u v", "0-1"], ["in b", "im b", "0-1"], ["p", "r", "0-0", "x"]])
+    write("c", [["p q", "r s", "0-1"]])
+    nightly.good_night(tmp_path)
+    assert links()["x y"] == links()["p q"] == ("a", 1, 0)
+    config("b", "c")
+    assert "removed 3 pairs; the table has 3" in accepted(tmp_path)
+    assert links() == {"x y": ("b", 2, 1), "p q": ("c", 2, 1), "in b": ("b", 1, 1)}
+    runs.run_well_here("refresh", "verify", "table", cwd=tmp_path)
+    nightly.good_night(tmp_path, table="at_once")
+    for name in ("links", "rejects", "provenance"):
+        assert nightly.rows(tmp_path / "table", name) == nightly.rows(tmp_path / "at_once", name)
+
+
 def accepted(directory, *words):
     return nightly.good_night(directory, "--accept", "withdrawn by its owner", *words)
 

@@ -1,0 +1,74 @@
+"""Pairs whose rows must be made anew because the corpus that they were made from is withdrawn.
+
+Where rows depend on the text alone, a row that loses its corpus gets the name of another one that
+has the pair. Where a corpus gives scores, links or markup as well, that would leave what the
+withdrawn corpus gave under the name of another: the files that still have the pair are read again.
+"""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.night_config import NightConfig
+from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.tables import Entry
+from pairweave.pipelines.refresh.withdrawal import withdrawn
+from pairweave.transforms.known_pairs import NO_IDS, IdSet
+
+_GIVEN = ("score_field", "links", "forward_links", "reverse_links", "attention", "links_field")
+"""Keys of a corpus that gives more than texts."""
+
+
+def depends_on_corpus(config: NightConfig) -> bool:
+    """Tell whether the rows of a pair depend on the corpus that it was read from."""
+    parts = (config.values, *config.own)
+    return any(part.get(key) for part in parts for key in _GIVEN) or any(
+        part.get("inline_tags") == "index" for part in parts
+    )
+
+
+def to_remake(
+    places: Places,
+    rows: tuple[str, Sequence[Entry]],
+    gone: Collection[str],
+    arriving: Collection[str],
+) -> tuple[IdSet, set[str]]:
+    """Return the pairs to make anew, and the keys of the input entries that still have them.
+
+    A pair whose corpus has new files tonight keeps its row: when a file changes, its pairs must not
+    all be made anew.
+
+    Args:
+        places: The provenance of the table.
+        rows: Name and files of the table of the job's rows.
+        gone: Keys of input entries that are gone.
+        arriving: Corpora that have new files tonight.
+    """
+    found = withdrawn(places, gone, NO_IDS, Places(places.table, ()))
+    names = pa.array(sorted(arriving), pa.string())
+    moving = pa.array(list(found.corpora), pa.string())
+    parts = [NO_IDS.rows]
+    main, entries = rows
+    for entry in entries:
+        held = tables.read_rows(places.table, main, entry, ["id", "corpus"])
+        lost = found.pairs.has(held.column("id")) | pc.is_in(held.column("id"), moving).to_numpy()
+        held = held.filter(pa.array(lost & ~pc.is_in(held.column("corpus"), names).to_numpy()))
+        without = [
+            row["id"]
+            for row in held.select(["id", "corpus"]).to_pylist()
+            if row["corpus"] not in found.corpora.get(row["id"], ())
+        ]
+        parts.append(IdSet.of(pa.array(without, pa.string())).rows)
+    remade = IdSet(np.concatenate(parts))
+    return remade, _contents(places, remade) - set(gone)
+
+
+def _contents(places: Places, pairs: IdSet) -> set[str]:
+    keys: set[str] = set()
+    for rows in places.parts(["id", "content"]) if len(pairs) else ():
+        there = rows.filter(pa.array(pairs.has(rows.column("id"))))
+        keys.update(there.column("content").unique().to_pylist())
+    return keys
