@@ -9,18 +9,11 @@ import pytest
 
 from tests.docs import pages
 
-BLOCKS = {
-    kind: block
-    for kind, block in zip(
-        ("rule", "reader", "head", "aligner"),
-        [
-            block
-            for block in pages.blocks(pages.ROOT / "CONTRIBUTING.md")
-            if block.language == "python"
-        ],
-        strict=True,
-    )
-}
+KINDS = ("rule", "reader", "head", "aligner")
+SHOWN = [
+    block for block in pages.blocks(pages.ROOT / "CONTRIBUTING.md") if block.language == "python"
+]
+BLOCKS = dict(zip(KINDS, SHOWN, strict=True))
 
 
 def test_each_has_fewer_than_forty_lines_and_checks_itself():
