@@ -1,4 +1,4 @@
-"""The timetables of `refresh`, its dashboard, and every command of the runbook."""
+"""The timetables of `refresh` and its dashboard."""
 
 import json
 import re
@@ -15,7 +15,7 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
-from tests.makers import nightly, runs
+from tests.makers import nightly
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 NIGHTLY = DEPLOY / "nightly"
@@ -85,20 +85,3 @@ def test_the_dashboard_shows_metrics_that_exist(tmp_path):
         *("pairweave_refresh_night", "pairweave_refresh_new_pairs"),
         "pairweave_refresh_removed_pairs",
     }
-
-
-def test_every_command_of_the_runbook_runs(tmp_path):
-    nightly.write_news(tmp_path, "a", range(30))
-    nightly.write_help(tmp_path, "one", range(30, 40))
-    nightly.write_config(tmp_path)
-    nightly.good_night(tmp_path, table="tables")
-    text = (DEPLOY / "RUNBOOK.md").read_text()
-    (tmp_path / "takedown.txt").write_text(nightly.corpora.sentence(3)[0] + "\n")
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.S)
-    commands = [line for block in blocks for line in block.splitlines()]
-    assert len(commands) == 14
-    for number, command in enumerate(commands):
-        name, *words = shlex.split(command)
-        assert name == "pairweave"
-        nightly.write_help(tmp_path, f"more{number}", range(100 + number, 103 + number))
-        runs.run_well_here(*words, cwd=tmp_path)
