@@ -12,6 +12,15 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts),
 ]
+SITE = [
+    *PAGES,
+    *(path for path in sorted((ROOT / "deploy").rglob("*.md")) if "target" not in path.parts),
+    *(ROOT / name for name in ("SECURITY.md", "CODE_OF_CONDUCT.md")),
+    *(ROOT / name / "README.md" for name in ("examples", "tests", "tests/benchmarks")),
+]
+"""All pages whose commands and links are checked; those of `PAGES` are also run."""
+VARIABLES = {"BUCKET": "gs://a-bucket", "REGION": "europe-west4", "VERSION": "0.1.0"}
+"""Values of the variables in commands; any other is its own name in lower case."""
 FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 CONFIGURED = re.compile(r"# (pairweave \S+ .*?--config (\S+).*?)(?:  .*)?\n")
 
@@ -58,7 +67,8 @@ def commands(block: Block) -> list[str]:
 
 def words(command: str) -> list[str]:
     """Return the words of the first program of a command, without comment and redirection."""
-    found = shlex.split(command, comments=True)
+    given = re.sub(r"\$([A-Z]+)", lambda name: VARIABLES.get(name[1], name[1].lower()), command)
+    found = shlex.split(given, comments=True)
     ends = [position for position, word in enumerate(found) if word in ("|", ">", "<", "&&")]
     return found[: ends[0]] if ends else found
 

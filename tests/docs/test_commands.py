@@ -23,7 +23,7 @@ ELSEWHERE = {
 }
 """What only runs where this test does not: beginnings of commands or options in them, and why."""
 
-OWN = [pytest.param(page, id=str(page.relative_to(pages.ROOT))) for page in pages.PAGES]
+OWN = [pytest.param(page, id=str(page.relative_to(pages.ROOT))) for page in pages.SITE]
 RUNNING = [
     pytest.param(page, id=str(page.relative_to(pages.ROOT)))
     for page in pages.PAGES
@@ -61,6 +61,7 @@ def write_configurations(page, directory):
 def test_options_exist_and_have_these_values(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pairweave.yaml").write_text("source_lang: en\n")  # as `init` writes one
+    (tmp_path / "nightly.yaml").write_text("job: augment\n")  # as the README shows one
     write_configurations(page, tmp_path)
     for block, command in pages.own_commands(page):
         try:

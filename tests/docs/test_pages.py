@@ -10,13 +10,6 @@ from pairweave.transforms.formats import registry
 from tests.docs import pages
 
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")
-DEPLOY = sorted((pages.ROOT / "deploy").rglob("*.md"))
-LINKED = [
-    *pages.PAGES,
-    *(path for path in DEPLOY if "target" not in path.parts),
-    *(pages.ROOT / name for name in ("SECURITY.md", "CODE_OF_CONDUCT.md")),
-    *(pages.ROOT / name / "README.md" for name in ("examples", "tests", "tests/benchmarks")),
-]
 
 
 def anchors(path):
@@ -27,7 +20,7 @@ def anchors(path):
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in shown}
 
 
-@pytest.mark.parametrize("page", LINKED, ids=lambda path: str(path.relative_to(pages.ROOT)))
+@pytest.mark.parametrize("page", pages.SITE, ids=lambda path: str(path.relative_to(pages.ROOT)))
 def test_links_lead_to_files_and_headings(page):
     text = pages.FENCE.sub("", page.read_text(encoding="utf-8"))
     for link in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
