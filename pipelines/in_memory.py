@@ -255,9 +255,14 @@ def _command(module: str, name: str, options: dict[str, Any]) -> None:
     words = []
     for option, value in options.items():
         values = value if isinstance(value, list | tuple) else (value,)
-        words += [f"--{option}", *(str(each) for each in values)]
+        words += [f"--{option}", *map(_word, values)]
     with contextlib.redirect_stdout(io.StringIO()):
         importlib.import_module(f"pairweave.pipelines.{module}").main(name, words)
+
+
+def _word(value: object) -> str:
+    """Return the value of an option as its flag takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_table(pairs: Pairs, columns: Sequence[str]) -> pa.Table:

@@ -1,6 +1,7 @@
 """The files of examples/, run as they are."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -50,9 +51,22 @@ def run_example(name, *arguments, **environment):
 
 def test_the_list_names_every_example():
     listed = (EXAMPLES / "README.md").read_text()
-    names = [path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh")]
-    assert len(names) == 4
+    names = [path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh", ".ipynb")]
+    assert len(names) == 5
     assert all(f"]({name})" in listed for name in names)
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((EXAMPLES / "tags_in_tables.ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names: dict[str, object] = {}
+    for number, cell in enumerate(cells):
+        exec(compile(cell, f"cell {number}", "exec"), names)
+    assert len(cells) == 4
+    assert "<a_" in capsys.readouterr().out
+    assert len({row["source"] for row in names["epochs"]}) > len(names["pairs"])
 
 
 def test_every_tag_is_one_piece_of_sentencepiece(run, tmp_path):

@@ -44,7 +44,11 @@ def written(directory, job, *more):
 @pytest.mark.parametrize(
     ("job", "flags", "options"),
     [
-        ("augment", ("--max_tags", 3, "--seed", 7), {"max_tags": 3, "seed": 7}),
+        (
+            "augment",
+            ("--max_tags", 3, "--seed", 7, "--keep_links"),
+            {"max_tags": 3, "seed": 7, "keep_links": True, "whitespace_shift": False},
+        ),
         ("align", ("--heuristic", "intersection"), {"heuristic": "intersection"}),
     ],
 )
