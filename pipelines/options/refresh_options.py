@@ -43,6 +43,11 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         description="make all rows anew with the changed configuration, model or release, and "
         "replace the old rows in one version",
     )
+    refit: bool = Field(
+        default=False,
+        description="fit the table's own models anew to all that it holds now, and make all rows "
+        "anew with them, in one version; the key refit_growth of the file does so by itself",
+    )
     accept: str | None = Field(
         None,
         min_length=1,
@@ -54,8 +59,9 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
         None,
         min_length=1,
         description="file for the metrics of this run in OpenMetrics text, replaced in one step, "
-        "such as for the textfile collector of a node exporter",
-        json_schema_extra={"metavar": "FILE"},
+        "such as for the textfile collector of a node exporter; or http(s) URL of a Pushgateway's "
+        "group, such as http://gateway:9091/metrics/job/refresh, which they replace",
+        json_schema_extra={"metavar": "FILE|URL"},
     )
     lineage: str | None = Field(
         None,
@@ -145,4 +151,10 @@ class MixOptions(TableOptions):
     shard_rows: int = Field(131_072, ge=1, description="rows of a shard, about")
     night: int | None = Field(
         None, ge=1, description="night whose version is read (default: the last)"
+    )
+    since: int | None = Field(
+        None,
+        ge=1,
+        description="only the rows that came after this night, for a trainer that has those "
+        "before, and the file removed.txt: ids of pairs that it must forget",
     )

@@ -86,19 +86,20 @@ def read_gates(value: object) -> Gates:
         raise ConfigError(f"{place}: {problem['msg'].lower()}{more}") from error
 
 
-def judge(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
+def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = False) -> list[Json]:
     """Return what each gate found.
 
     Args:
         gates: The limits.
         metrics: Metrics of the night (`night_metrics.measure`).
         before: Metrics of the nights before, the last one first.
+        anew: Whether all rows are made anew, so that their number is not that of a night.
     """
     found = [*_fixed(gates, metrics)]
     compared = [one for one in before if _judged(one) >= gates.min_compared][: gates.nights]
     if compared and _judged(metrics) >= gates.min_compared:
         found += _drifts(gates, metrics, compared)
-    if compared and gates.max_count_factor and _judged(metrics):
+    if compared and gates.max_count_factor and _judged(metrics) and not anew:
         usual = statistics.median(_judged(one) for one in compared)
         factor = max(_judged(metrics) / usual, usual / _judged(metrics))
         limit = gates.max_count_factor

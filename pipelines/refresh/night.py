@@ -111,6 +111,9 @@ class Night:
         self._before = self._places.ids()
         self._remade, self._read_again = self._to_remake()
         self._models = {} if base is None or options.migrate else dict(base.models)
+        self._fitted = {
+            pair: base.fitted[pair] for pair in self._models if base and pair in base.fitted
+        }
         self._stones, self._taken_ids = self._take_down()
         self._taken = _id_set(self._taken_ids)
 
@@ -166,7 +169,7 @@ class Night:
                 except StaleError:
                     runs[number] = self._run(request, fresh=True)
                     made.append(_assembled(runs[number], request, target, below / "again"))
-                self._keep_model(runs[number], request)
+                self._keep_model(runs[number], request, made[-1])
         changes, removed, lost = self._changes(made)
         counts = [inner_runs.counts_of(run) for run in runs]
         metrics = night_metrics.measure(
@@ -202,12 +205,14 @@ class Night:
     def _run(self, request: Request, *, fresh: bool) -> InnerRun:
         return inner_runs.find_or_run(self._table, request, self._extra, fresh=fresh)
 
-    def _keep_model(self, run: InnerRun, request: Request) -> None:
+    def _keep_model(self, run: InnerRun, request: Request, made: Assembled) -> None:
         """Keep what a run fitted, if the table has no model for its languages."""
         if request.model is None:
             kept = inner_runs.keep_model(self._table, run, request.languages)
             if kept is not None:
-                self._models["-".join(request.languages)] = kept
+                pair = "-".join(request.languages)
+                self._models[pair] = kept
+                self._fitted[pair] = tables.rows_in(made.added[PROVENANCE])
 
     def _columns(self, runs: Sequence[InnerRun]) -> pa.Schema:
         """Return the columns of the job's table: those that it has, or those of all runs."""
@@ -311,13 +316,14 @@ class Night:
             tables=changed,
             versions=versions,
             metrics=metrics,
-            gates=gates.judge(self._config.gates, metrics, compared),
+            gates=gates.judge(self._config.gates, metrics, compared, anew=self._anew),
             accepted=self._options.accept,
+            fitted=self._fitted,
         )
 
     def _operation(self) -> str:
         if self._options.migrate and self._base is not None:
-            return "migrate"
+            return "refit" if self._options.refit else "migrate"
         return "refresh" if self._options.takedown is None else "takedown"
 
     def _schemas(self, made: Sequence[Assembled]) -> dict[str, pa.Schema]:

@@ -1,4 +1,4 @@
-"""The YAML file of a nightly refresh: a job's options, the key ``job`` and perhaps ``gates``."""
+"""The YAML file of a nightly refresh: a job's options, the key ``job``, perhaps ``gates``."""
 
 import dataclasses
 import hashlib
@@ -12,7 +12,7 @@ from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.options.yaml_files import read_yaml
-from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh import refitting, tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files, hashed_files
@@ -76,6 +76,7 @@ class NightConfig:
         inputs: The corpora as the job would read them.
         settings: What decides which rows a pair gives (`settings_of`).
         gates: Limits of the quality gates.
+        refit_growth: When models are fitted anew (`refitting.read_growth`).
     """
 
     path: str
@@ -86,6 +87,7 @@ class NightConfig:
     inputs: tuple[CorpusInput, ...]
     settings: Values
     gates: Gates
+    refit_growth: float | None
 
     @property
     def main(self) -> str:
@@ -124,7 +126,9 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
         raise ConfigError(f"job must be {_jobs()}, got {job!r}")
     kind = _options_of(job)
     gates = read_gates(document.get("gates"))
-    values = {key: value for key, value in document.items() if key not in ("job", "gates")}
+    growth = refitting.read_growth(document.get(refitting.KEY))
+    own = ("job", "gates", refitting.KEY)
+    values = {key: value for key, value in document.items() if key not in own}
     _check_keys(values, kind)
     values |= {key: value for key, value in given.items() if key in kind.model_fields}
     options = flags.validate(kind, {**values, "output": "."}, f"pairweave {job}")
@@ -134,7 +138,7 @@ def _config(path: str, document: object, given: Mapping[str, Any]) -> NightConfi
     around, corpora = _corpora(values, kind)
     inputs = corpora_of(options)
     settings = settings_of(job, options)
-    return NightConfig(path, job, kind, around, corpora, inputs, settings, gates)
+    return NightConfig(path, job, kind, around, corpora, inputs, settings, gates, growth)
 
 
 def _jobs() -> str:

@@ -1,14 +1,19 @@
 """The metrics of a night: for its record, the gates, and monitoring."""
 
+import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh.file_ledger import Found
 from pairweave.transforms.storage import files
 
 if TYPE_CHECKING:
     from pairweave.pipelines.refresh.assembly import Assembled
+
+SECONDS = 10.0
+"""How long a gateway may take to accept metrics."""
 
 Json = dict[str, Any]
 
@@ -121,6 +126,20 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
     return "\n".join([*lines, "# EOF", ""])
 
 
-def write(path: str, text: str) -> None:
-    """Write metrics under their name in one step."""
-    files.write_bytes(path, text.encode())
+def write(place: str, text: str) -> None:
+    """Write metrics to a file in one step, or push them; a gateway without an answer is a warning.
+
+    Args:
+        place: The file, or the http(s) URL of a Pushgateway's group.
+        text: OpenMetrics text, whose last line is a comment to those who read the older format.
+    """
+    if not place.startswith(("http://", "https://")):
+        files.write_bytes(place, text.encode())
+        return
+    headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+    request = urllib.request.Request(place, data=text.encode(), headers=headers, method="PUT")
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS):
+            pass
+    except (OSError, ValueError) as error:
+        terminal.warn(f"--metrics {place}: the metrics were not accepted: {error}")

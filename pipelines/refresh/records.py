@@ -27,7 +27,7 @@ class Record:
 
     Attributes:
         night: Its number, from 1.
-        operation: ``refresh``, ``takedown``, ``migrate`` or ``compact``.
+        operation: ``refresh``, ``takedown``, ``migrate``, ``refit`` or ``compact``.
         when: When it began, UTC.
         job: The job that makes the rows.
         settings: The settings that the table's rows are made with (`night_config.settings_of`).
@@ -40,6 +40,7 @@ class Record:
         metrics: Counts of the night.
         gates: What the quality gates found.
         accepted: Why a failed gate was accepted.
+        fitted: Places of the pairs that each model in `models` was fitted to, by languages.
     """
 
     night: int
@@ -55,6 +56,7 @@ class Record:
     metrics: Json
     gates: list[Json] = dataclasses.field(default_factory=list)
     accepted: str | None = None
+    fitted: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def to_json(self) -> bytes:
         """Return the record as it is stored."""

@@ -162,6 +162,31 @@ def test_another_configuration(directory):
     check_whole(directory)
 
 
+@pytest.mark.slow
+def test_an_aligner_that_the_corpora_have_outgrown(tmp_path):
+    heading = "The corpora have outgrown the aligner"
+    head = nightly.HEAD.replace("augment", "align").replace("mix: 0\n", "")
+    nightly.write_news(tmp_path, "a", range(60))
+    nightly.write_help(tmp_path, "one", range(60, 70))
+    nightly.write_config(tmp_path, head=head)
+    nightly.good_night(tmp_path, table="tables")
+    nightly.write_help(tmp_path, "one", range(60, 140))
+    nightly.good_night(tmp_path, table="tables")
+    plan, _ = type_all(heading, tmp_path)
+    assert "fitted anew: --refit asks for it" in plan
+    assert "the night would make all rows anew: 140 pairs to read" in plan
+    nightly.write_config(tmp_path, head=head, more="refit_growth: 1.2\n")
+    nightly.write_help(tmp_path, "two", range(140, 200))
+    nightly.good_night(tmp_path, table="tables")
+    out = nightly.good_night(tmp_path, table="tables")
+    assert "models are fitted anew, and all rows made with them" in out
+    assert "models are fitted anew, and all rows made with them" in sections()[heading]
+    history = runs.run_well_here("refresh", "history", "tables", cwd=tmp_path)
+    assert [line.split()[3].rstrip(":") for line in history.splitlines()] == [
+        *("refresh", "refresh", "refit", "refresh", "refit")
+    ]
+
+
 def test_a_text_to_be_removed_while_a_night_is_made(directory):
     from pairweave.pipelines.refresh import table_lock
 

@@ -594,6 +594,25 @@ def test_an_export_of_an_earlier_night_has_its_rows(directory):
     assert {row["id"] for row in runs.rows_of(directory / "old")} == before
 
 
+def test_a_trainer_that_goes_on_gets_what_came_and_what_went(directory):
+    table = directory / "table"
+    before = nightly.ids(table)
+    nightly.write_help(directory, "two", range(150, 160))
+    nightly.write_news(directory, "a", range(3, 100))
+    nightly.good_night(directory)
+    words = ("refresh", "export", "table", "--since")
+    runs.run_well_here(*words, 1, "--output", "news-of-2", cwd=directory)
+    now = nightly.ids(table)
+    assert {row["id"] for row in runs.rows_of(directory / "news-of-2")} == now - before
+    removed = (directory / "news-of-2/removed.txt").read_text().split()
+    assert removed == sorted(before - now)
+    assert (len(now - before), len(removed)) == (10, 3)
+    for night in (2, 7):
+        status, _, errors = runs.run_here(*words, night, "--output", "none", cwd=directory)
+        assert status == 2
+        assert f"night {night}" in errors or "has no such night" in errors
+
+
 def test_languages_have_their_own_partitions_and_a_gate_for_their_mix(tmp_path):
     def config(drift):
         gates = f"gates: {{min_compared: 5, max_language_drift: {drift}}}\n"
@@ -682,6 +701,45 @@ def test_events_of_openlineage_say_what_was_read_and_written(directory):
     }
     assert written == {"tagged": "1", "provenance": "1", "files": "1"}
     assert events[5]["run"]["facets"]["errorMessage"]["message"] == "a quality gate failed"
+
+
+def test_metrics_are_pushed_to_a_gateway_which_may_be_away(directory):
+    import http.server
+    import threading
+
+    pushed = []
+
+    class Gateway(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            pushed.append((self.path, self.headers["Content-Type"], body))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Gateway) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/metrics/job/refresh"
+        nightly.good_night(directory, "--metrics", url)
+        server.shutdown()
+    ((path, kind, body),) = pushed
+    assert path == "/metrics/job/refresh"
+    assert kind.startswith("text/plain; version=0.0.4")
+    assert "pairweave_refresh_pairs 140" in body
+    status, _, errors = nightly.night(directory, "--metrics", "http://127.0.0.1:9/metrics/job/x")
+    assert status == 0
+    assert "--metrics http://127.0.0.1:9/metrics/job/x: the metrics were not accepted" in errors
+
+
+def test_messages_of_a_night_are_json_if_asked_for(directory):
+    nightly.write_help(directory, "two", range(150, 152))
+    words = ("--log_format", "json", "--lineage", "http://127.0.0.1:9/lineage")
+    status, _, errors = nightly.night(directory, *words)
+    assert status == 0
+    found = [json.loads(line) for line in errors.splitlines()]
+    assert any("the event was not accepted" in str(line) for line in found)
 
 
 def test_a_lineage_server_that_does_not_answer_is_a_warning(directory):

@@ -8,7 +8,8 @@ pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from deltalake import DeltaTable
 
-from tests.makers import corpora, nightly
+from pairweave.pipelines.refresh import records
+from tests.makers import corpora, nightly, runs
 
 pytestmark = pytest.mark.slow
 
@@ -62,3 +63,41 @@ def test_nights_give_the_rows_of_one_night_with_the_same_model(job, tmp_path):
         assert nightly.rows(table, name) == nightly.rows(tmp_path / "at_once", name), name
     columns = DeltaTable(str(table / main)).schema().to_arrow()
     assert not {"file", "line", "content"} & {field.name for field in columns}
+
+
+def test_a_model_is_fitted_anew_on_request_and_by_its_rule(tmp_path):
+    def night(*words, growth=""):
+        of = "corpora:\n- {corpus: toy, input: '*.tsv'}\n"
+        gates = "gates: {max_count_factor: 1.5, min_compared: 10}\n"
+        (tmp_path / "nightly.yaml").write_text(HEADS["align"] + COMMON + gates + growth + of)
+        return nightly.good_night(tmp_path, *words)
+
+    def record():
+        return records.latest(str(tmp_path / "table"))
+
+    write_night(tmp_path, "a", range(120), translated=False)
+    night()
+    first = record()
+    assert first.fitted == {"en-de": 120}
+    write_night(tmp_path, "b", range(120, 260), translated=False)
+    assert "fitted anew" not in night(growth="refit_growth: 3\n")
+    assert record().models == first.models
+    plan = night("--plan_only", growth="refit_growth: 2\n")
+    assert (
+        "en-de was fitted to 120 places of pairs, and the table has 260 (refit_growth: 2)" in plan
+    )
+    out = night(growth="refit_growth: 2\n")
+    assert "models are fitted anew, and all rows made with them:" in out
+    refitted = record()
+    assert (refitted.operation, refitted.fitted) == ("refit", {"en-de": 260})
+    assert refitted.models != first.models
+    assert "nothing has changed" in night(growth="refit_growth: 2\n")
+    write_night(tmp_path, "c", range(260, 300), translated=False)
+    assert record().models == refitted.models
+    night("--accept", "a small night")
+    night("--refit")
+    assert record().fitted == {"en-de": 300}
+    nightly.good_night(tmp_path, table="at_once")
+    for name in ("links", "provenance", "rejects"):
+        assert nightly.rows(tmp_path / "table", name) == nightly.rows(tmp_path / "at_once", name)
+    runs.run_well_here("refresh", "verify", "table", cwd=tmp_path)

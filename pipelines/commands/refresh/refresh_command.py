@@ -10,7 +10,7 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import file_ledger, night_metrics, records, tables
+from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.lineage import Lineage
 from pairweave.pipelines.refresh.night_config import NightConfig, differences, read_config
@@ -84,9 +84,13 @@ def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> 
         tables.apply(options.output, base)  # if its night was stopped before it had done so
     found = _files(config, options, base)
     news = [] if base is None else _check_version(config, options, base)
+    why = _reasons_to_refit(config, options, base)
     if options.plan_only:
-        terminal.say("\n".join(_plan(found, base, options, news)))
+        terminal.say("\n".join(_plan(found, base, options, news, why)))
         return 0
+    if why:
+        terminal.say("\n".join(["models are fitted anew, and all rows made with them:", *why]))
+        options = options.model_copy(update={"migrate": True, "refit": True})
     inputs = [name for key in found.new for name in found.entry(key).names]
     lineage = Lineage(options.lineage, options.output)
     lineage.emit("START", inputs)
@@ -139,6 +143,15 @@ def _check_version(config: NightConfig, options: RefreshOptions, base: Record) -
             )
         )
     return found
+
+
+def _reasons_to_refit(
+    config: NightConfig, options: RefreshOptions, base: Record | None
+) -> list[str]:
+    """Return why models are fitted anew; none if they are not, or if a migration does so anyway."""
+    if base is None or options.migrate:
+        return []
+    return refitting.reasons(options.output, base, config.refit_growth, asked=options.refit)
 
 
 def _work(
@@ -199,13 +212,17 @@ def _quiet(
 
 
 def _plan(
-    found: Found, base: Record | None, options: RefreshOptions, news: Sequence[str]
+    found: Found,
+    base: Record | None,
+    options: RefreshOptions,
+    news: Sequence[str],
+    refit: Sequence[str],
 ) -> list[str]:
     """Return what a night would do, in lines."""
     lines = [*_file_lines(found)]
     if base is None:
         return [*lines, f"{options.output} would be made: there is no table yet"]
-    if not news:
+    if not news and not refit:
         return lines
     rows = sum(entry["rows"] for entry in base.files)
     rate = _rate(options.output, base)
@@ -213,7 +230,9 @@ def _plan(
     return [
         *lines,
         *(f"changed: {each}" for each in news),
-        f"--migrate would make all rows anew: {rows:,} pairs to read{cost}",
+        *(f"fitted anew: {each}" for each in refit),
+        f"{'--migrate' if news else 'the night'} would make all rows anew: {rows:,} pairs to "
+        f"read{cost}",
     ]
 
 

@@ -164,7 +164,9 @@ def _export(name: str, arguments: Sequence[str]) -> int:
         beam=False,
     )
     mixture = Mixture(read_weights(options.weights), options.temperature, options.seed)
-    done = export(options.table, options.output, mixture, options.shard_rows, options.night)
+    done = export(
+        options.table, options.output, mixture, options.shard_rows, options.night, options.since
+    )
     for corpus, (pairs, taken) in done.items():
         terminal.say(f"{corpus}: {taken:,} of {pairs:,} pairs")
     return 0

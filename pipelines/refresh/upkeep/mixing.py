@@ -18,9 +18,13 @@ from pairweave.pipelines.refresh.tables import MAIN, PARTITIONS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.ids import pair_keys
 from pairweave.transforms.kernels import sampling
+from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.write import encode_parquet
 from pairweave.transforms.storage import files
+
+REMOVED = "removed.txt"
+"""Ids that a trainer which has an earlier night must forget, one a line, in order."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,9 +90,17 @@ def read_weights(words: tuple[str, ...]) -> dict[str, float]:
 
 
 def export(
-    table: str, output: str, mixture: Mixture, shard_rows: int, night: int | None
+    table: str,
+    output: str,
+    mixture: Mixture,
+    shard_rows: int,
+    night: int | None,
+    since: int | None = None,
 ) -> dict[str, tuple[int, int]]:
     """Write the rows of a version as shards, sorted by id within each file of the table.
+
+    With an earlier night, for a trainer that goes on: only rows that came after it, and the ids of
+    the pairs that it had and the version has not (`REMOVED`).
 
     Args:
         table: Directory of all tables.
@@ -96,6 +108,7 @@ def export(
         mixture: How much of each corpus is taken.
         shard_rows: Rows of a shard, about.
         night: The night whose version is read; None for the last.
+        since: The night whose rows are left out, and those before; None for none.
 
     Returns:
         For each corpus, the pairs that it has and those that were taken.
@@ -110,7 +123,9 @@ def export(
     with table_lock.reading(table):
         record = _last_applied(table) if night is None else _at(table, night)
         try:
-            return _export(table, output, mixture, shard_rows, record)
+            if since is not None:
+                _write_removed(table, output, _before(table, since, record), record)
+            return _export(table, output, mixture, shard_rows, record, since or 0)
         except FileNotFoundError as error:
             raise ConfigError(
                 f"{error.filename or error}: was deleted while the version of night "
@@ -120,7 +135,12 @@ def export(
 
 
 def _export(
-    table: str, output: str, mixture: Mixture, shard_rows: int, record: records.Record
+    table: str,
+    output: str,
+    mixture: Mixture,
+    shard_rows: int,
+    record: records.Record,
+    since: int,
 ) -> dict[str, tuple[int, int]]:
     main = MAIN[record.job]
     entries = _entries(table, main, record.versions[main])
@@ -132,7 +152,7 @@ def _export(
     shards = 0
     for entry in entries:
         rows = table_schemas.fitted(_whole(table, main, entry), columns, main)
-        rows = _taken(rows, shares, mixture.seed)
+        rows = _taken(rows.filter(pc.greater(rows.column("night"), since)), shares, mixture.seed)
         if entry["first"]:
             taken.update(_pairs(rows))
         held.append(rows)
@@ -159,6 +179,27 @@ def _at(table: str, night: int) -> records.Record:
     if night not in records.numbers(table):
         raise ConfigError(f"--night {night}: {table} has no such night; see refresh history")
     return records.read(table, night)
+
+
+def _before(table: str, since: int, record: records.Record) -> records.Record:
+    found = _at(table, since)
+    if since >= record.night or found.job != record.job:
+        raise ConfigError(f"--since {since}: give a night before night {record.night}")
+    return found
+
+
+def _write_removed(table: str, output: str, before: records.Record, record: records.Record) -> None:
+    main = MAIN[record.job]
+    ids = [
+        IdSet.of_all(
+            tables.read_rows(table, main, entry, ["id"]).column("id")
+            for entry in _entries(table, main, each.versions[main])
+        )
+        for each in (before, record)
+    ]
+    gone = ids[0].without(ids[1])
+    text = "".join(f"{each}\n" for each in gone.texts(len(gone)))
+    files.write_bytes(files.join(output, REMOVED), text.encode())
 
 
 def _entries(table: str, main: str, version: int) -> list[Entry]:
