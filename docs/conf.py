@@ -33,8 +33,11 @@ myst_enable_extensions = ["attrs_block"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries, whose pages are not asked for
 
-html_theme = "alabaster"
-html_theme_options = {"description": PROJECT["description"], "fixed_sidebar": True}
+html_theme = "furo"  # for phones and dark screens, too
+html_theme_options = {"navigation_with_keys": True}
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
+smartquotes = False  # two hyphens begin an option
 html_title = f"pairweave {version}"
 html_show_sourcelink = False
 

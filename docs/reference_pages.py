@@ -39,6 +39,7 @@ def write(folder: Path) -> None:
             f"options_{name.replace(' ', '_')}": options_page(name, *found)
             for name, found in option_models().items()
         },
+        "options": options_index(),
         "columns": columns_page(),
         "formats": formats_page(),
         "rejects": rejects_page(),
@@ -96,6 +97,16 @@ def _parsed_model(*words: str) -> tuple[type[base.Options], str]:
         except _ParsedError as parsed:
             return parsed.args[0], parsed.args[1]
     raise AssertionError(f"pairweave {' '.join(words)} reads no options")
+
+
+def options_index() -> str:
+    """Return the page that lists the pages of options."""
+    found = option_models()
+    links = {name: f"options_{name.replace(' ', '_')}" for name in found}
+    rows = [(f"[`pairweave {name}`]({links[name]}.md)", found[name][1]) for name in found]
+    tree = "\n".join(("```{toctree}", ":hidden:", "", *links.values(), "```"))
+    about = "Of each command, with values, defaults and meanings, as the code declares them."
+    return _page("Options", about, _table(("command", "what it does"), rows), tree)
 
 
 def options_page(name: str, model: type[base.Options], about: str) -> str:
@@ -230,4 +241,6 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 def _cell(text: str) -> str:
     """Return a text for a cell of a Markdown table."""
     text = " ".join(text.split()).replace("|", "\\|")
-    return text if "`" in text else re.sub(r"([<>*\[\]])", r"\\\1", text)
+    if "`" in text:
+        return text
+    return re.sub(r"(--\w+)", r"`\1`", re.sub(r"([&<>*\[\]])", r"\\\1", text))
