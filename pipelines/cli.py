@@ -136,6 +136,12 @@ COMMANDS = {
     "init": Command(
         "pairweave.pipelines.commands.init", "look at files and write the options of a first run"
     ),
+    "try": Command(
+        "pairweave.pipelines.commands.try_command",
+        "show what each step of augment makes of a few pairs",
+        "pairweave.pipelines.options.trial_options:TrialOptions",
+        beam=False,
+    ),
     "demo": Command(
         "pairweave.pipelines.commands.demo",
         "run the main job on a small real corpus",

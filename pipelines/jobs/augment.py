@@ -39,7 +39,7 @@ from pairweave.transforms.links.phrase_extraction import (
 from pairweave.transforms.links.symmetrize import SymmetrizeConfig, symmetrize
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject, Stage
-from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shard import Batches, Shard, Shards
 from pairweave.transforms.shards.shuffle import MakeShards
 from pairweave.transforms.tags.fragments import FragmentConfig
 from pairweave.transforms.tags.glossary import Glossary, TermConfig, find_terms
@@ -126,10 +126,30 @@ def keeps_tags(run: Run[AugmentOptions]) -> bool:
 
 
 def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[int]) -> None:
-    """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit.
+    """Read, screen, shuffle; fit, tokenize, align, symmetrize, extract; inject, write, commit."""
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "Read" >> ReadInput(run)
+    rows = rows | "Screen" >> ScreenRows(run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
+    found, inject = find_phrases(shards, rows, run, pieces)
+    receipts = found | "InjectTags" >> inject
+    committed = Commit(run.write_config, extra_files(run), allow_empty=run.options.allow_empty)
+    _ = receipts | "Commit" >> committed
+
+
+def find_phrases(
+    shards: Shards, rows: Batches, run: Run[AugmentOptions], pieces: beam.pvalue.AsSingleton | None
+) -> tuple[Shards, WriteShards]:
+    """Tokenize, align, symmetrize, extract phrases; return them, and the step that tags them.
 
     If no row is to be tagged, nothing is aligned. Fragments and terms are found in the step that
     tags them, fragments without links; scores of phrase pairs need links of one aligner.
+
+    Args:
+        shards: The pairs to tag.
+        rows: Screened rows that an aligner is fitted on, if the run fits one.
+        run: The planned job.
+        pieces: The SentencePiece model that the run trains, if any.
     """
     options, aligner, config = run.options, run.aligner, run.write_config
     tags = tag_config(run)
@@ -141,36 +161,28 @@ def graph(pipeline: beam.Pipeline, run: Run[AugmentOptions], wanted: frozenset[i
     inject = WriteShards(
         finish, config, tags=tags, own_tags=keeps_tags(run), links=options.keep_links
     )
-
-    pieces = trained_pieces(pipeline, run)
-    rows = pipeline | "Read" >> ReadInput(run)
-    rows = rows | "Screen" >> ScreenRows(run, pieces)
-    shards = rows | "Shuffle" >> MakeShards(run.shards, wanted, begin=run.begin)
     if options.mix == 0:
-        found = shards | "WithoutPhrases" >> MapShards(without_phrases)
+        return shards | "WithoutPhrases" >> MapShards(without_phrases), inject
+    model = aligner.model(rows, run, pieces)
+    found = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
+    if options.method == "fragment":
+        inject = WriteShards(finish_fragments, config, model, **fragment_settings(run, tags))
+    elif with_scores and aligner.has_soft_links:
+        found = found | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
+    elif with_scores:
+        found = found | "Align" >> aligner.step(run, model)
+        found = found | "ScorePhrases" >> MapShards(scored_phrases, **scored)
     else:
-        model = aligner.model(rows, run, pieces)
-        found = shards | "Tokenize" >> MapShards(aligner.cut, model, tokens=run.tokens)
-        if options.method == "fragment":
-            inject = WriteShards(finish_fragments, config, model, **fragment_settings(run, tags))
-        elif with_scores and aligner.has_soft_links:
-            found = found | "ScorePhrases" >> MapShards(aligned_phrases, model, **scored)
-        elif with_scores:
-            found = found | "Align" >> aligner.step(run, model)
-            found = found | "ScorePhrases" >> MapShards(scored_phrases, **scored)
+        found = found | "Align" >> aligner.step(run, model)
+        found = found | "Symmetrize" >> MapShards(symmetrize, config=both)
+        if run.second is not None:
+            second = AlignWithSecond(run.second, options.heuristic, options.combine)
+            found = found | "AlignWithSecond" >> second
+        if run.glossary is None:
+            found = found | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
         else:
-            found = found | "Align" >> aligner.step(run, model)
-            found = found | "Symmetrize" >> MapShards(symmetrize, config=both)
-            if run.second is not None:
-                second = AlignWithSecond(run.second, options.heuristic, options.combine)
-                found = found | "AlignWithSecond" >> second
-            if run.glossary is None:
-                found = found | "ExtractPhrases" >> MapShards(extract_phrases, config=phrases)
-            else:
-                inject = WriteShards(finish_terms, config, **term_settings(run, tags))
-    receipts = found | "InjectTags" >> inject
-    committed = Commit(config, extra_files(run), allow_empty=options.allow_empty)
-    _ = receipts | "Commit" >> committed
+            inject = WriteShards(finish_terms, config, **term_settings(run, tags))
+    return found, inject
 
 
 def fragment_settings(run: Run[AugmentOptions], tags: TagConfig) -> dict[str, Any]:

@@ -296,11 +296,17 @@ def _jobs_with(name: str) -> str:
     """Return a clause that names the jobs with an option, for messages; empty if there are none."""
     from pairweave.pipelines.cli import COMMANDS
 
-    jobs = []
+    models = {}
     for job, command in COMMANDS.items():
         module, _, model = command.options.partition(":")
-        if module and name in getattr(importlib.import_module(module), model).model_fields:
-            jobs.append(job)
+        if module:
+            models[job] = getattr(importlib.import_module(module), model)
+    # A command with the options of a job, `try`, is not named beside the job.
+    jobs = [
+        job
+        for job, model in models.items()
+        if name in model.model_fields and model.__base__ not in models.values()
+    ]
     if not jobs:
         return ""
     *others, last = jobs

@@ -54,6 +54,11 @@ _ALL = {
         f"source_input target_input translation_input {_PLACE} methods aligner translator mix hint "
         f"fit_lengths {_RUN}",
     ),
+    "try": _help(
+        f"pairweave try {_FILES} \\\n  {_TAGS} --model model/ --pairs 5 --change heuristic=union",
+        f"{_INPUT} source_lang target_lang pairs change model fit_pairs aligner tokens heuristic "
+        "max_words method max_tags",
+    ),
     "align": _help(
         f"pairweave align {_FILES} \\\n  {_TAGS} --pharaoh links.txt --output linked/",
         f"{_INPUT} {_PLACE} pharaoh aligner model tokens heuristic {_RUN}",

@@ -101,7 +101,7 @@ def test_a_step_s_configuration_and_a_job_s_options_have_an_option_from_one_line
                 if declaring(config, name)[0] is not declaring(job, name)[0]:
                     twice.add((config.__name__, job.__name__, name))
     # The limit of a fragment is its own.
-    phrases = ("AugmentOptions", "StreamedTagOptions", "StreamCommandOptions")
+    phrases = ("AugmentOptions", "StreamedTagOptions", "StreamCommandOptions", "TrialOptions")
     assert twice == {("FragmentConfig", job, "max_words") for job in phrases}
 
 

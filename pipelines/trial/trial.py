@@ -1,0 +1,130 @@
+"""A few pairs of the input through the steps of ``augment``, with what each step made of them."""
+
+import dataclasses
+import itertools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+import pyarrow.parquet as pq
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.jobs import augment
+from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.run.prepare import prepare
+from pairweave.pipelines.run.run import Run
+from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
+from pairweave.transforms import schemas
+from pairweave.transforms.formats.registry import read_unit
+from pairweave.transforms.output.run_files import data_name, rejects_name
+from pairweave.transforms.shards.shard import Shard
+from pairweave.transforms.shards.shuffle import MakeShards
+
+Row = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """What became of a pair.
+
+    Attributes:
+        place: Its file and line.
+        rejected: The pair's row in the rejects (`schemas.REJECTS`), if it was rejected.
+        steps: Its tokens, links and phrase pairs, as far as the job's method has them
+            (`schemas.PHRASES`); None if it was rejected before.
+        rows: Its rows in the output (`schemas.TAGGED`).
+    """
+
+    place: tuple[str, int]
+    rejected: Row | None
+    steps: Row | None
+    rows: tuple[Row, ...]
+
+
+def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
+    """Run the first pairs of each corpus through the job, in a temporary directory.
+
+    The input is planned and, where the job fits an aligner, fitted on as in a run.
+
+    Args:
+        options: The job's options; ``output``, engine and workers are not used.
+        pairs: Maximum number of pairs of a corpus.
+
+    Returns:
+        The pairs, in the order of the input. A duplicate of another pair is one, too.
+
+    Raises:
+        ConfigError: The options or the input cannot be used.
+    """
+    with tempfile.TemporaryDirectory(prefix="pairweave-try-") as directory:
+        place = {"output": directory, "engine": "local", "workers": 1}
+        options = options.model_copy(update=place | {"keep_origin": True})
+        augment.check(options)
+        run = dataclasses.replace(prepare("augment", options), shards=1)
+        steps = Path(directory) / "steps.arrow"
+        with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
+            pipeline = beam.Pipeline(options=PipelineOptions(arguments))
+            graph(pipeline, run, list(first_rows(run, pairs)), str(steps))
+            pipeline.run().wait_until_finish()
+        rows, rejects = (
+            pq.read_table(Path(directory) / name(0, 1)).to_pylist()
+            for name in (data_name, rejects_name)
+        )
+        with pa.ipc.open_file(str(steps)) as reader:
+            return _joined(reader.read_all().to_pylist(), rows, rejects)
+
+
+def first_rows(run: Run[AugmentOptions], pairs: int) -> Iterator[pa.RecordBatch]:
+    """Yield the first rows of each corpus (`schemas.ROWS`), and an empty batch."""
+    yield pa.RecordBatch.from_pylist([], schemas.ROWS)
+    for _, units in itertools.groupby(run.plan.units, key=lambda unit: unit.corpus):
+        left = pairs
+        for batch in itertools.chain.from_iterable(read_unit(unit, run.limits) for unit in units):
+            yield batch.slice(0, left)
+            left -= min(left, batch.num_rows)
+            if not left:
+                break
+
+
+def graph(
+    pipeline: beam.Pipeline, run: Run[AugmentOptions], batches: list[pa.RecordBatch], steps: str
+) -> None:
+    """Screen, shuffle, align and tag some rows as the job does; keep what was found before tags."""
+    pieces = trained_pieces(pipeline, run)
+    rows = pipeline | "First" >> beam.Create(batches).with_output_types(pa.RecordBatch)
+    rows = rows | "ScreenFirst" >> ScreenRows(run, pieces)
+    shards = rows | "Shuffle" >> MakeShards(1, frozenset([0]))
+    if run.fits:
+        rows = pipeline | "Read" >> ReadInput(run) | "Screen" >> ScreenRows(run, pieces)
+    found, inject = augment.find_phrases(shards, rows, run, pieces)
+    _ = found | "KeepSteps" >> beam.Map(keep_steps, steps)
+    _ = found | "InjectTags" >> inject
+
+
+def keep_steps(shard: Shard, path: str) -> None:
+    """Write a shard's working table, with each pair's file and line."""
+    table = shard.table
+    for name in ("file", "line"):
+        table = table.append_column(name, shard.kept.column(name))
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.unify_dictionaries())
+
+
+def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial]:
+    """Put together what each table has of a pair."""
+    of_pair: dict[tuple[str, int], dict[str, Any]] = {}
+    for name, table in (("steps", steps), ("rejected", rejects), ("rows", rows)):
+        for row in table:
+            found = of_pair.setdefault((row["file"], row["line"]), {"rows": []})
+            if name == "rows":
+                found["rows"].append(row)
+            else:
+                found[name] = row
+    return [
+        Trial(place, found.get("rejected"), found.get("steps"), tuple(found["rows"]))
+        for place, found in sorted(of_pair.items())
+    ]

@@ -1,0 +1,96 @@
+"""What became of a few pairs, as text for a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from pairweave.pipelines.trial.trial import Row, Trial
+from pairweave.transforms.text.control_characters import visible_line
+
+LINKED, NOT_LINKED = "■", "·"
+
+_LABEL = 14
+"""Widest label of a row of the grid, in characters."""
+
+
+def trial_lines(trial: Trial) -> Iterator[str]:
+    """Yield the lines on a pair: tokens with a grid of links, phrase pairs, rows or the reason."""
+    yield f"{trial.place[0]}:{trial.place[1]}"
+    if trial.steps is not None and trial.steps.get("source_tokens"):
+        yield from _steps(trial.steps)
+    elif trial.rejected is not None:
+        for side in ("source", "target"):
+            yield f"  {side:<8}{visible_line(trial.rejected[side] or '')}"
+    if trial.rejected is not None:
+        found = trial.rejected
+        detail = f": {found['detail']}" if found["detail"] else ""
+        yield f"  rejected by {found['stage']}: {found['reason']}{detail}"
+    for row in sorted(trial.rows, key=lambda each: each["variant"]):
+        yield f"  {row['kind']:<8}{visible_line(row['source'])}"
+        yield f"  {'':<8}{visible_line(row['target'])}"
+
+
+def _steps(row: Row) -> Iterator[str]:
+    words = {side: tokens_of(row, side) for side in ("source", "target")}
+    for side, tokens in words.items():
+        numbered = (f"{number}:{visible_line(token)}" for number, token in enumerate(tokens))
+        yield f"  {side:<8}{' '.join(numbered)}"
+    links = row.get("links")
+    if links:
+        pairs = {(link["source"], link["target"]) for link in links}
+        yield from grid(words["source"], len(words["target"]), pairs)
+    phrases = row.get("phrases") or []
+    shown = "; ".join(_phrase(phrase, words["source"], words["target"]) for phrase in phrases)
+    yield f"  phrase pairs ({len(phrases)}): {shown}" if phrases else "  no phrase pairs"
+
+
+def tokens_of(row: Row, side: str) -> list[str]:
+    """Return the tokens of a side as they are in the text."""
+    text = row[side]
+    return [text[token["start"] : token["end"]] for token in row[f"{side}_tokens"]]
+
+
+def grid(tokens: Sequence[str], width: int, links: set[tuple[int, int]]) -> Iterator[str]:
+    r"""Yield a grid with a row for each source token and a column for each target token.
+
+    >>> print("\n".join(grid(["the", "cat"], 3, {(0, 0), (1, 2)})))
+                      012
+                 the  ■··
+                 cat  ··■
+    """
+    margin = " " * (_LABEL + 2)
+    if width > 10:
+        yield f"  {margin}" + "".join(
+            str(place // 10) if place > 9 else " " for place in range(width)
+        )
+    yield f"  {margin}" + "".join(str(place % 10) for place in range(width))
+    for place, token in enumerate(tokens):
+        label = visible_line(token)
+        label = label if len(label) <= _LABEL else label[: _LABEL - 1] + "…"
+        cells = (LINKED if (place, column) in links else NOT_LINKED for column in range(width))
+        yield f"  {label:>{_LABEL}}  {''.join(cells)}"
+
+
+def _phrase(phrase: Row, source: Sequence[str], target: Sequence[str]) -> str:
+    ends = ((source, "source"), (target, "target"))
+    sides = (
+        " ".join(map(visible_line, tokens[phrase[f"{side}_start"] : phrase[f"{side}_end"]]))
+        for tokens, side in ends
+    )
+    return " = ".join(sides)
+
+
+def changed_lines(before: Sequence[Trial], after: Sequence[Trial]) -> Iterator[str]:
+    """Yield the lines on the pairs that a changed option changes, before and after."""
+    earlier = {trial.place: list(trial_lines(trial)) for trial in before}
+    same = 0
+    for trial in after:
+        lines = list(trial_lines(trial))
+        was = earlier.get(trial.place, [])
+        if lines == was:
+            same += 1
+            continue
+        yield lines[0]
+        for word, shown in (("before", was), ("after", lines)):
+            yield f" {word}:"
+            yield from shown[1:]
+        yield ""
+    yield f"{same} of {len(after)} pairs are as before"
