@@ -28,7 +28,7 @@ from pairweave.pipelines.refresh.assembly import (
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
 from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS

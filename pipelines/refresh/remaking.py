@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh import tables
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.tables import Entry
 from pairweave.pipelines.refresh.withdrawal import withdrawn
 from pairweave.transforms.known_pairs import NO_IDS, IdSet

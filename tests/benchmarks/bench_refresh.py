@@ -86,7 +86,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.withdrawal import withdrawn
 from pairweave.transforms.known_pairs import NO_IDS
 

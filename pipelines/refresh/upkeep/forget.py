@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, table_lock, tables, tombstone_files
-from pairweave.pipelines.refresh.places import Places
+from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
 from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, REJECTS
 from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down, warn_of_missing
