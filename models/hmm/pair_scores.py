@@ -30,6 +30,26 @@ def scoring_models(reference: HmmReference) -> tuple[HmmModel, WordOrder]:
     return aligner.model, aligner.order
 
 
+def likelihoods(model: HmmModel, table: pa.Table) -> np.ndarray:
+    """Return how likely each side of pairs is given the other.
+
+    Args:
+        model: The aligner; with Model 1 alone, its likelihoods are Model 1's.
+        table: Pairs with the tokens that it was fitted on (`transforms.schemas.TOKENS`).
+
+    Returns:
+        Natural logarithms divided by the words, of the target given the source, and the other way
+        round, float32 ``[direction, pair]``.
+    """
+    schemas.require(table, schemas.TOKENS)
+    parts = model.parts
+    found = [np.zeros((2, 0), np.float32)]
+    for source, target in zip(cut(table, "source"), cut(table, "target"), strict=True):
+        sides = parts.source.side(*source), parts.target.side(*target)
+        found.append(kernel.score_pairs(*sides, parts.model)[:, kernel.LIKELIHOOD])
+    return np.concatenate(found, axis=1)
+
+
 def score_pairs(model: HmmModel, order: WordOrder, table: pa.Table) -> dict[str, np.ndarray]:
     """Score pairs by both directions of a fitted aligner.
 

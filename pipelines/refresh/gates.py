@@ -31,6 +31,18 @@ class Gates(StepOptions):
     min_pairs: int = Field(0, ge=0, description="fewest pairs that the table may have afterwards")
     min_tags: float = Field(0.0, ge=0, description="fewest tags a tagged row on average, augment")
     min_probability: Share = Field(0.0, description="lowest mean probability of links, align")
+    min_likelihood: float | None = Field(
+        None,
+        lt=0,
+        description="lowest mean log-likelihood of a word by the fitted aligner, in nats, for each "
+        "pair of languages, such as -6; none by default",
+    )
+    max_likelihood_drop: float | None = Field(
+        None,
+        gt=0,
+        description="largest drop of it below the median of the nights before, in nats; none by "
+        "default",
+    )
     max_count_factor: float | None = Field(
         None,
         ge=1,
@@ -52,6 +64,11 @@ class Gates(StepOptions):
         description="likewise for the share of each pair of languages; 1 for none, since corpora "
         "may come on different days",
     )
+
+    @property
+    def ask_likelihood(self) -> bool:
+        """Tell whether a night must score its new pairs."""
+        return self.min_likelihood is not None or self.max_likelihood_drop is not None
 
     @pydantic.field_validator("max_reason")
     @classmethod
@@ -99,6 +116,7 @@ def judge(gates: Gates, metrics: Json, before: Sequence[Json], *, anew: bool = F
     compared = [one for one in before if _judged(one) >= gates.min_compared][: gates.nights]
     if compared and _judged(metrics) >= gates.min_compared:
         found += _drifts(gates, metrics, compared)
+    found += _likelihoods(gates, metrics, before)
     if compared and gates.max_count_factor and _judged(metrics) and not anew:
         usual = statistics.median(_judged(one) for one in compared)
         factor = max(_judged(metrics) / usual, usual / _judged(metrics))
@@ -164,6 +182,22 @@ def _drifts(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
             found.append(
                 _gate(f"drift.{name}", drift, gates.max_drift, passed=drift <= gates.max_drift)
             )
+    return found
+
+
+def _likelihoods(gates: Gates, metrics: Json, before: Sequence[Json]) -> list[Json]:
+    """Compare the likelihood of each pair of languages with its limit and the nights before."""
+    found = []
+    for pair, value in sorted(metrics["new"].get("likelihood", {}).items()):
+        if gates.min_likelihood is not None:
+            low = gates.min_likelihood
+            found.append(_gate(f"min_likelihood.{pair}", value, low, passed=value >= low))
+        values = [one["new"].get("likelihood", {}).get(pair) for one in before]
+        values = [one for one in values if one is not None][: gates.nights]
+        if gates.max_likelihood_drop is not None and values:
+            drop, limit = statistics.median(values) - value, gates.max_likelihood_drop
+            name = f"max_likelihood_drop.{pair}"
+            found.append(_gate(name, drop, limit, passed=drop <= limit))
     return found
 
 

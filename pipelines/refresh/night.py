@@ -27,6 +27,7 @@ from pairweave.pipelines.refresh.assembly import (
 )
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
+from pairweave.pipelines.refresh.likelihood import mean_likelihood
 from pairweave.pipelines.refresh.night_config import NightConfig
 from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.records import Json, Record
@@ -181,6 +182,8 @@ class Night:
             lost=lost,
             seconds=time.time() - self._started,
         )
+        if self._config.gates.ask_likelihood:
+            metrics["new"]["likelihood"] = self._likelihoods(runs, requests)
         record = self._record(made, changes, metrics)
         samples = {reason: rows for one in made for reason, rows in one.samples.items()}
         return Made(record, gates.failed(record.gates), samples, runs)
@@ -213,6 +216,21 @@ class Night:
                 pair = "-".join(request.languages)
                 self._models[pair] = kept
                 self._fitted[pair] = tables.rows_in(made.added[PROVENANCE])
+
+    def _likelihoods(
+        self, runs: Sequence[InnerRun], requests: Sequence[Request]
+    ) -> dict[str, float]:
+        """Return how likely the aligner finds the new pairs, by languages."""
+        found = {}
+        for run, request in zip(runs, requests, strict=True):
+            pair = "-".join(request.languages)
+            place = self._models.get(pair)
+            given = self._config.values.get("model")
+            model = given if place is None else files.join(self._table, place)
+            value = None if model is None else mean_likelihood(model, run.run)
+            if value is not None:
+                found[pair] = round(value, 6)
+        return found
 
     def _columns(self, runs: Sequence[InnerRun]) -> pa.Schema:
         """Return the columns of the job's table: those that it has, or those of all runs."""

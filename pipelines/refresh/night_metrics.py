@@ -116,6 +116,9 @@ def openmetrics(metrics: Json, night: int, *, committed: bool, when: float) -> s
     for name in ("tags", "probability", "score"):
         if name in new:
             gauges[f"mean_{name}"] = (f"mean {name} of the last run's rows", {"": new[name]})
+    if "likelihood" in new:
+        labels = {f'{{languages="{pair}"}}': value for pair, value in new["likelihood"].items()}
+        gauges["mean_likelihood"] = ("mean log-likelihood of a word of new pairs, in nats", labels)
     lines = []
     for name, (about, values) in gauges.items():
         lines += [

@@ -101,3 +101,27 @@ def test_a_model_is_fitted_anew_on_request_and_by_its_rule(tmp_path):
     for name in ("links", "provenance", "rejects"):
         assert nightly.rows(tmp_path / "table", name) == nightly.rows(tmp_path / "at_once", name)
     runs.run_well_here("refresh", "verify", "table", cwd=tmp_path)
+
+
+def test_new_pairs_that_the_aligner_finds_unlikely_are_stopped_by_a_gate(tmp_path):
+    of = "corpora:\n- {corpus: toy, input: '*.tsv'}\n"
+    gates = "gates: {min_likelihood: -8, max_likelihood_drop: 1}\n"
+    (tmp_path / "nightly.yaml").write_text(HEADS["align"] + COMMON + gates + of)
+    write_night(tmp_path, "a", range(300), translated=False)
+    nightly.good_night(tmp_path)
+    write_night(tmp_path, "b", range(300, 340), translated=False)
+    nightly.good_night(tmp_path, "--metrics", "m.prom")
+    metrics = records.latest(str(tmp_path / "table")).metrics["new"]["likelihood"]
+    assert -8 < metrics["en-de"] < 0
+    assert (
+        'pairweave_refresh_mean_likelihood{languages="en-de"} -'
+        in (tmp_path / "m.prom").read_text()
+    )
+    lines = []
+    for number in range(400, 440):
+        source, target = corpora.sentence(number)[0], corpora.sentence(number + 50)[1]
+        lines.append(f"{source}\t{' '.join(reversed(target.split()))}\n")
+    (tmp_path / "c.tsv").write_text("".join(lines))
+    status, _, errors = nightly.night(tmp_path)
+    assert status == 4
+    assert "max_likelihood_drop.en-de:" in errors

@@ -47,3 +47,15 @@ def test_a_reason_that_does_not_exist_is_refused():
         gates.read_gates({"max_reason": {"too_lnog": 0.1}})
     found = gates.read_gates({"max_reason": {"too_long": 0.1, "missing_field": 0}})
     assert found.max_reason == {"too_long": 0.1, "missing_field": 0.0}
+
+
+def test_a_likelihood_has_a_limit_and_may_not_drop():
+    before = [metrics(20, likelihood={"en-de": value}) for value in (-4.0, -4.2, -5.0)]
+    tonight = metrics(20, likelihood={"en-de": -5.0, "en-nl": -7.0})
+    limits = gates.Gates(min_likelihood=-6, max_likelihood_drop=0.7)
+    assert limits.ask_likelihood
+    assert not gates.Gates().ask_likelihood
+    names = ["min_likelihood.en-nl", "max_likelihood_drop.en-de"]
+    assert sorted(broken(limits, tonight, before)) == sorted(names)
+    assert broken(gates.Gates(max_likelihood_drop=0.9), tonight, before) == []
+    assert broken(limits, metrics(20), before) == []
