@@ -138,12 +138,10 @@ def _kind(annotation: object) -> str:
     """Return a type as a reader of the documentation calls it.
 
     >>> _kind(int | None)
-    'int'
+    'whole number'
     >>> _kind(typing.Literal["a", "b"])
     '`a`, `b`'
     """
-    if isinstance(annotation, typing.TypeAliasType if hasattr(typing, "TypeAliasType") else ()):
-        return _kind(annotation.__value__)
     if typing.get_origin(annotation) is typing.Literal:
         return ", ".join(f"`{value}`" for value in typing.get_args(annotation))
     parts = [part for part in typing.get_args(annotation) if part not in (type(None), Ellipsis)]
@@ -154,9 +152,18 @@ def _kind(annotation: object) -> str:
         return f"{' or '.join(kinds)}, one or more" if kinds else "texts"
     if parts:
         return " or ".join(dict.fromkeys(map(_kind, parts)))
-    return {"str": "text", "bool": "`true`, `false`"}.get(
-        getattr(annotation, "__name__", ""), getattr(annotation, "__name__", str(annotation))
-    )
+    name = getattr(annotation, "__name__", str(annotation))
+    return "corpus (YAML)" if name.endswith("Corpus") else _PLAIN.get(name, name)
+
+
+_PLAIN = {
+    "bool": "`true`, `false`",
+    "float": "number",
+    "int": "whole number",
+    "str": "text",
+    "RuleBlock": "options of rules (YAML)",
+}
+"""Types as a reader of the documentation calls them."""
 
 
 def _default(field: FieldInfo) -> str:

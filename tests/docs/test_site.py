@@ -1,5 +1,6 @@
 """The site of the documentation is built without a warning, and its reference is the code's."""
 
+import doctest
 import subprocess
 import sys
 
@@ -30,9 +31,13 @@ def test_every_command_and_option_has_a_line(reference):
         page = reference.options_page(words, model, about)
         rows = [line for line in page.splitlines() if line.startswith("| `--")]
         assert len(rows) == len(model.model_fields), words
-    assert "| `--max_tags` | int, at least 1, at most" in reference.options_page(
+    assert "| `--max_tags` | whole number, at least 1, at most" in reference.options_page(
         "augment", *found["augment"]
     )
+
+
+def test_the_examples_in_its_docstrings_hold(reference):
+    assert doctest.testmod(reference).failed == 0
 
 
 def test_meanings_are_shown_as_they_are(reference):
