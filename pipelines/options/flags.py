@@ -42,6 +42,9 @@ METAVARS = {
     "template": "TAG",
 }
 """What the text of an option is, for the help, by the name of the option."""
+_JOB_SERVER_FLAGS = ("--flink_conf_dir",)
+"""Options that Beam's job server has, and of which its Python part knows nothing."""
+
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
@@ -338,6 +341,8 @@ def _beam_parser(prog: str) -> Parser:
     for group in PipelineOptions.__subclasses__():
         if group.__module__.startswith("apache_beam."):
             group._add_argparse_args(parser)
+    for flag in _JOB_SERVER_FLAGS:
+        parser.add_argument(flag)
     return cast("Parser", parser)
 
 

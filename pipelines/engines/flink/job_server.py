@@ -12,11 +12,15 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from pairweave.pipelines.process.directory_lock import alone_in
 from pairweave.transforms.errors import ConfigError
 
 POM = Path(__file__).with_name("pom.xml")
 NAME = "pairweave-flink-job-server"
 INSTALL = "pairweave doctor --install flink"
+BUILD = "build-"
+"""The beginning of the names of directories in which it is built."""
+
 BUILD_SECONDS = 1800
 """Time that Maven may take; the first time it downloads some 120 MB."""
 
@@ -35,7 +39,8 @@ def install() -> Path:
         Its path.
 
     Raises:
-        ConfigError: Maven or Java is absent, or the build failed; says what Maven said.
+        ConfigError: Maven or Java is absent, the build failed (says what Maven said), or another
+            process is building it.
     """
     jar = installed_jar()
     if jar.is_file():
@@ -47,9 +52,12 @@ def install() -> Path:
             f"build {POM} on another machine and give --flink_job_server_jar"
         )
     jar.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=jar.parent, prefix="build-") as directory:
-        _build(maven, Path(directory))
-        Path(directory, f"{NAME}.jar").replace(jar)
+    with alone_in(jar.parent, f"another {INSTALL} is at work there; wait until it has ended"):
+        for left in jar.parent.glob(f"{BUILD}*"):  # by one that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=jar.parent, prefix=BUILD) as directory:
+            _build(maven, Path(directory))
+            Path(directory, f"{NAME}.jar").replace(jar)
     return jar
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.process import descendants
+from pairweave.pipelines.process.directory_lock import alone_in
 from pairweave.transforms.errors import ConfigError, WorkerError
 
 START_SECONDS = 120.0
@@ -32,6 +33,9 @@ STOP_SECONDS = 10.0
 POLL_SECONDS = 0.2
 RESTART_SECONDS = 8
 """Time until a failed job is restarted."""
+
+RESTARTS = 5
+"""So often a failed job is restarted before it fails for good."""
 
 STATE = "cluster.json"
 
@@ -155,9 +159,16 @@ def find(master: str | None) -> ClusterState | None:
     _, _, place = master.partition(":")
     directory = Path(place).resolve() if place else default_directory()
     state = read_state(directory)
-    if state is None or not state.ready:
+    if state is None:
         raise ConfigError(
             f"--flink_master={master}: no cluster is up in {directory}; run pairweave cluster up"
+        )
+    ended = [member.name for member in state.members if not member.alive]
+    if ended or not state.ready:
+        said = f"has ended ({', '.join(ended)})" if ended else "has not started"
+        raise ConfigError(
+            f"--flink_master={master}: a process of the cluster in {directory} {said}; run "
+            "pairweave cluster down and pairweave cluster up"
         )
     return state
 
@@ -184,15 +195,21 @@ class SessionCluster:
         """Start all processes and wait until they are ready; if one fails, end them all.
 
         Raises:
-            ConfigError: A cluster of this directory is running.
+            ConfigError: A cluster of this directory is running or starting.
             WorkerError: A process ended, or was not ready in time; with the end of its log.
         """
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        told = "another pairweave cluster up starts a cluster there; wait until it has ended"
+        with alone_in(self.directory, told):
+            self._start_here()
+
+    def _start_here(self) -> None:
         before = read_state(self.directory)
         if before is not None and any(member.alive for member in before.members):
             raise ConfigError(
                 f"{self.directory}: a cluster is running there; end it with pairweave cluster down"
             )
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.state = dataclasses.replace(self.state, members=())
         shutil.rmtree(self.directory / "tmp", ignore_errors=True)
         for name in ("conf", "tmp"):
             (self.directory / name).mkdir(exist_ok=True)
@@ -207,12 +224,30 @@ class SessionCluster:
         main = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
         self._flink("jobmanager", ["-Xmx512m"], main, [])
         self._run("jobserver", self._job_server_command())
-        machine, dynamic = self._task_manager_parameters()
-        main = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+        parameters = self._task_manager_parameters()
         for number in range(self.state.task_managers):
-            self._flink(f"taskmanager{number}", machine, main, dynamic)
-        self._wait(self._has_all_slots)
+            self._start_task_manager(number, parameters)
+        self.wait_for_slots()
         self._wait(lambda: _answers(self.state.job_port))
+
+    def replace_task_manager(self, number: int) -> None:
+        """Start a task manager in place of one that has ended; does not wait until it is ready."""
+        self._start_task_manager(number, self._task_manager_parameters())
+
+    def wait_for_slots(self) -> None:
+        """Wait until all slots of all task managers are free.
+
+        Raises:
+            WorkerError: A process ended, or they were not free in time; with the end of its log.
+        """
+        self._wait(self._has_all_slots)
+
+    def _start_task_manager(
+        self, number: int, parameters: tuple[Sequence[str], Sequence[str]]
+    ) -> None:
+        machine, dynamic = parameters
+        main = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+        self._flink(f"taskmanager{number}", machine, main, dynamic)
 
     def _write_configuration(self) -> None:
         settings = {
@@ -229,13 +264,15 @@ class SessionCluster:
             "taskmanager.numberOfTaskSlots": self.state.slots,
             "taskmanager.memory.process.size": "1280m",
             "restart-strategy.type": "fixed-delay",
-            "restart-strategy.fixed-delay.attempts": 5,
+            "restart-strategy.fixed-delay.attempts": RESTARTS,
             "restart-strategy.fixed-delay.delay": f"{RESTART_SECONDS} s",
             # The runner's classes are those of the job server's jar on the class path, loaded once.
             # From a job's own jar, they would end its worker processes after each step.
             "classloader.resolve-order": "parent-first",
             "heartbeat.timeout": 10000,
             "heartbeat.interval": 2000,
+            # On a busy machine a process may need longer than Flink's ten seconds to start.
+            "pekko.ask.timeout": f"{START_SECONDS:.0f} s",
             "io.tmp.dirs": self.directory / "tmp",
         }
         lines = [f"{key}: {value}\n" for key, value in settings.items()]
@@ -294,7 +331,8 @@ class SessionCluster:
             )
         process.returncode = 0  # it outlives this process, which does not wait for it
         member = Member(name, process.pid, _start_of(process.pid) or 0)
-        self.state = dataclasses.replace(self.state, members=(*self.state.members, member))
+        others = (other for other in self.state.members if other.name != name)
+        self.state = dataclasses.replace(self.state, members=(*others, member))
         _write_state(self.directory, self.state)
 
     def _wait(self, ready: Callable[[], bool]) -> None:

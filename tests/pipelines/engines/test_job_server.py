@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.engines.flink import job_server
+from pairweave.pipelines.process import directory_lock
 from pairweave.transforms.errors import ConfigError
 
 
@@ -45,6 +46,27 @@ def test_a_failed_build_shows_what_maven_said_and_leaves_nothing(maven, tmp_path
     with pytest.raises(ConfigError, match=r"exit status 1: \[ERROR\] Unknown host"):
         job_server.install()
     assert files(tmp_path / "cache" / "pairweave") == []
+
+
+def test_what_a_killed_build_left_goes_with_the_next(maven, tmp_path):
+    left = tmp_path / "cache" / "pairweave" / "build-abc"
+    left.mkdir(parents=True)
+    (left / "half.jar").write_text("half")
+    maven("exit 1")
+    with pytest.raises(ConfigError, match="exit status 1"):
+        job_server.install()
+    assert files(left.parent) == []
+
+
+def test_a_second_build_at_the_same_time_is_refused(maven, tmp_path):
+    place = tmp_path / "cache" / "pairweave"
+    place.mkdir(parents=True)
+    maven("exit 1")
+    with (
+        directory_lock.alone_in(place, "busy"),
+        pytest.raises(ConfigError, match=r"another .* is at work there"),
+    ):
+        job_server.install()
 
 
 def test_without_maven_the_message_says_what_to_install(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from pairweave.pipelines.engines import engine_flags, engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.engines.flink.session_cluster import ClusterState, Member
+from pairweave.pipelines.process import directory_lock
 from pairweave.transforms.errors import ConfigError
 
 
@@ -49,6 +50,30 @@ def test_more_workers_than_slots_are_refused(cluster):
 def test_a_cluster_that_is_not_up_is_refused_with_the_command_that_starts_it(tmp_path):
     with pytest.raises(ConfigError, match=r"no cluster is up in .*; run pairweave cluster up"):
         engine_flags.check("flink", {"flink_master": f"cluster:{tmp_path}"})
+
+
+def test_a_cluster_one_of_whose_processes_has_ended_is_refused_by_its_name(tmp_path):
+    members = (this_process(), Member("jobserver", os.getpid(), 1))
+    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, members))
+    with pytest.raises(ConfigError, match=r"has ended \(jobserver\); run pairweave cluster down"):
+        session_cluster.find(f"cluster:{tmp_path}")
+
+
+def test_a_cluster_that_is_still_starting_is_not_up(tmp_path):
+    session_cluster._write_state(tmp_path, ClusterState(1, 2, 1, 1, (this_process(),)))
+    with pytest.raises(ConfigError, match="has not started"):
+        session_cluster.find(f"cluster:{tmp_path}")
+
+
+def test_of_two_that_start_a_cluster_at_once_one_is_refused(tmp_path):
+    sizes = ClusterState(rest=1, job_port=2, slots=1, task_managers=1)
+    second = session_cluster.SessionCluster(tmp_path, tmp_path, "java", "jar", sizes)
+    with (
+        directory_lock.alone_in(tmp_path, "busy"),
+        pytest.raises(ConfigError, match="another pairweave cluster up starts a cluster there"),
+    ):
+        second.start()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_process_with_a_recorded_number_is_not_ended(tmp_path):

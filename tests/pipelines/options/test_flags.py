@@ -92,6 +92,8 @@ def test_a_wrong_file_is_named(tmp_path, text, message):
 def test_beam_options_are_passed_on_and_others_are_not():
     _, rest = parse("--output", "o", "--parallelism", "2", "--flink_master=host:1")
     assert rest == ["--parallelism", "2", "--flink_master=host:1"]
+    _, rest = parse("--output", "o", "--flink_conf_dir", "conf")  # of Beam's job server
+    assert rest == ["--flink_conf_dir", "conf"]
     with pytest.raises(ConfigError, match="--parallelism: pairweave job runs no Beam pipeline"):
         parse("a", "b", "--parallelism=2", model=EvaluateLinksOptions, beam=False)
 

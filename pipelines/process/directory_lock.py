@@ -1,0 +1,31 @@
+"""A lock on a directory, which ends with the process that holds it, however that ends."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pairweave.transforms.errors import ConfigError
+
+
+@contextlib.contextmanager
+def alone_in(directory: Path, told: str) -> Iterator[None]:
+    """Hold the lock of a directory, in which no file is needed for it.
+
+    Args:
+        directory: The directory, which exists.
+        told: What the user is told if another process holds it.
+
+    Raises:
+        ConfigError: Another process holds it.
+    """
+    place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(f"{directory}: {told}") from error
+        yield
+    finally:
+        os.close(place)
