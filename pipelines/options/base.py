@@ -261,6 +261,14 @@ class RunOptions(PlaceOptions):
         description="number of attempts; a failed attempt is resumed by the next",
         json_schema_extra=UNPLANNED,
     )
+    standstill_minutes: float | None = Field(
+        None,
+        ge=0,
+        description="minutes after which an attempt fails that reads no unit, writes no shard and "
+        "whose processes on this machine do no work (default 60 if all workers are on this "
+        "machine); 0: no limit, the default elsewhere",
+        json_schema_extra=UNPLANNED,
+    )
     max_set_aside: int = Field(
         3,
         ge=0,

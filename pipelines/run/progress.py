@@ -10,6 +10,7 @@ import rich.console
 import rich.progress
 
 from pairweave.pipelines.process import verbosity
+from pairweave.pipelines.run.standstill import Standstill
 from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 
@@ -32,7 +33,13 @@ class Progress:
     """
 
     def __init__(
-        self, output: str, units: int, shards: int, pairs: int, model: str | None = None
+        self,
+        output: str,
+        units: int,
+        shards: int,
+        pairs: int,
+        model: str | None = None,
+        standstill: Standstill | None = None,
     ) -> None:
         """Set up.
 
@@ -42,7 +49,9 @@ class Progress:
             shards: Shards to write.
             pairs: Pairs in all of them.
             model: A file that exists once the run's model is fitted; None if none is fitted.
+            standstill: What ends the attempt if it does not move; None if nothing does.
         """
+        self._standstill = standstill
         self._directory = files.join(output, RECEIPTS)
         self._model = model
         self._seconds = REMOTE_SECONDS if files.is_uri(output) else LOCAL_SECONDS
@@ -78,6 +87,14 @@ class Progress:
         shards = sum(name.startswith("shard-") for name in names)
         return units, shards
 
+    def _look_for_standstill(self, units: int, shards: int) -> None:
+        self._warn_of_standstill(units + shards)
+        if self._standstill is not None:
+            state = (
+                f"{units} of {self._units} units read, {shards} of {self._shards} shards written"
+            )
+            self._standstill.check(units + shards, state)
+
     def _warn_of_standstill(self, finished: int) -> None:
         """Warn if no unit and no shard has been finished for a long time."""
         now = time.monotonic()
@@ -112,7 +129,8 @@ class Progress:
             while running:
                 running = not self._stop.wait(self._seconds)
                 units, shards = self._count()
-                self._warn_of_standstill(units + shards)
+                if running:
+                    self._look_for_standstill(units, shards)
                 bar.update(read, completed=units, state=f"{units} of {self._units}")
                 bar.update(made, completed=shards, state=self._state(units, shards))
 
@@ -125,7 +143,8 @@ class Progress:
             if running and now < due:
                 continue
             units, shards = self._count()
-            self._warn_of_standstill(units + shards)
+            if running:
+                self._look_for_standstill(units, shards)
             line = f"{units} of {self._units} units read, shards {self._state(units, shards)}"
             if line != last:
                 LOG.info(line)

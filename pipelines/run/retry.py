@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 
 import apache_beam as beam
@@ -16,9 +17,17 @@ from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
 from pairweave.pipelines.run.set_aside import finish_others
+from pairweave.pipelines.run.standstill import Standstill, StandstillError
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
+
+STANDSTILL_MINUTES = 60.0
+"""Limit of an attempt that does not move, if all its workers are on this machine: elsewhere, one
+that computes cannot be told from one that waits."""
+
+CANCEL_SECONDS = 30.0
+"""Time that an engine has to end an attempt that stood still."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -171,12 +180,32 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | None:
             output = files.absolute(options.output)
             if options.engine == "dataflow":
                 return _send(pipeline, run, output)
-            with _progress(run, output):
-                pipeline.run().wait_until_finish()
+            standstill = _standstill(run, extra)
+            with standstill.ending(), _progress(run, output, standstill):
+                _finish(pipeline)
             return None
         finally:
             # Beam deletes it at the end of a run, but not if the run never began.
             shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
+
+
+def _finish(pipeline: beam.Pipeline) -> None:
+    """Run a pipeline; if it stands still, let the engine end it, since it may hold workers."""
+    result = None
+    try:
+        result = pipeline.run()
+        result.wait_until_finish()
+    except StandstillError:
+        if result is not None:
+            cancel = threading.Thread(target=_try, args=(result.cancel,), daemon=True)
+            cancel.start()
+            cancel.join(CANCEL_SECONDS)
+        raise
+
+
+def _try(call: Callable[[], object]) -> None:
+    with contextlib.suppress(Exception):  # it does not answer, or cannot be cancelled
+        call()
 
 
 def _send(pipeline: beam.Pipeline, run: Run, output: str) -> SentJob | None:
@@ -187,15 +216,25 @@ def _send(pipeline: beam.Pipeline, run: Run, output: str) -> SentJob | None:
         LOG.info("%s", sent.how_to_look(output))
         if not run.options.wait:
             return sent
+        standstill = _standstill(run, ())
         try:
-            with _progress(run, output):
+            with standstill.ending(), _progress(run, output, standstill):
                 result.wait_until_finish()
-        except interrupt.Stopped:
+        except (interrupt.Stopped, StandstillError):
             LOG.warning("job %s goes on without this command", sent.id)
             raise
     return None
 
 
-def _progress(run: Run, output: str) -> Progress:
+def _standstill(run: Run, extra: Sequence[str]) -> Standstill:
+    """Return the watch over an attempt, with the limit of the options or the default."""
+    minutes = run.options.standstill_minutes
+    if minutes is None:
+        minutes = STANDSTILL_MINUTES if engines.works_here(run.options.engine, extra) else 0
+    what = f"engine {run.options.engine} stands still"
+    return Standstill(minutes * 60 or None, what, lambda: engines.processes_here(extra))
+
+
+def _progress(run: Run, output: str, standstill: Standstill) -> Progress:
     model = files.join(run.model_directory, hashed_files.ABOUT) if run.fits else None
-    return Progress(output, len(run.plan.units), run.shards, run.plan.rows, model)
+    return Progress(output, len(run.plan.units), run.shards, run.plan.rows, model, standstill)
