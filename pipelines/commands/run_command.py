@@ -41,7 +41,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     steps = read_recipe(path, options.output, given)
     if options.plan_only:
         return max([_show(path, number, steps, extra) for number in range(len(steps))])
-    if any(getattr(step.options, "workers", 1) > 1 for step in steps):
+    if any(getattr(step.options, "engine", "") == "local" for step in steps):
         worker.prepare_forks()  # Do this before a step starts a thread.
     for number, step in enumerate(steps):
         _say_step(number, steps)

@@ -1,13 +1,16 @@
 """The small scripts through which a runner starts its server and its workers."""
 
+import contextlib
 import json
 import os
 import shlex
+import signal
 import sys
 import time
 from pathlib import Path
 
 from pairweave.pipelines.engines import server_process
+from pairweave.pipelines.process import descendants
 
 WORKER_FILE = 9
 """The number under which a worker has the shared file open; a shell takes one digit."""
@@ -70,6 +73,16 @@ def exit_of(script: Path, seconds: float = 0.0) -> int | None:
             return None
         time.sleep(0.02)
     return int(_note(script).read_text(encoding="ascii"))
+
+
+def end(script: Path) -> None:
+    """Ask a program that `write_launcher` started from this process to end; do not wait for it."""
+    note = os.fsencode(_note(script))
+    for pid in descendants.of(os.getpid()):
+        # It may have ended by itself.
+        with contextlib.suppress(OSError):
+            if note in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                os.kill(pid, signal.SIGTERM)
 
 
 def _note(script: Path) -> Path:

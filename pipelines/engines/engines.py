@@ -24,6 +24,7 @@ from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
 from pairweave.pipelines.engines.failures import ended_server, is_lost_server
 from pairweave.pipelines.engines.failures import failure_message as failure_message
 from pairweave.pipelines.engines.flink import job_server, session_cluster
+from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError, WorkerError
@@ -145,6 +146,9 @@ def beam_options(
             if is_lost_server(error):
                 _check_servers(Path(scratch))
             raise
+        finally:
+            # Beam keeps it until this process ends, and each further attempt starts another one.
+            engine_scripts.end(Path(scratch) / "java")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -260,6 +264,16 @@ def works_here(engine: str, extra: Sequence[str]) -> bool:
     return not remote and not given.has("environment_type")
 
 
+def processes_here(extra: Sequence[str]) -> list[int]:
+    """Return the processes on this machine that a run works in, or that start these."""
+    try:
+        cluster = session_cluster.find(Given(extra).value("flink_master"))
+    except ConfigError:  # it is no longer up
+        cluster = None
+    members = () if cluster is None else cluster.members
+    return [os.getpid(), *(member.pid for member in members)]
+
+
 class Given:
     """The Beam options that the user gave."""
 
@@ -293,7 +307,9 @@ def _local(workers: int, given: Given, _place: RunPlace) -> list[str]:
         if not wanted.isdecimal():
             raise ConfigError(f"--direct_num_workers: expected a whole number, got {wanted!r}")
         count = int(wanted)
-    mode = "in_memory" if count == 1 else "multi_processing"
+    # A worker that dies ends no run if it is not the launcher itself. Where none can be forked, as
+    # in another program, it would take seconds to start.
+    mode = "in_memory" if count == 1 and not forks.ready() else "multi_processing"
     return [
         f"--runner={LOCAL_RUNNER}",
         f"--direct_num_workers={count}",

@@ -21,8 +21,8 @@ from pairweave.pipelines.run.run import GraphT, Run
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.shards.shuffle import BUFFER_BYTES
 
-ALONE_BYTES = 500 << 20
-"""The process of a run with one worker, before its first row: libraries, kernels, the plan."""
+ALONE_BYTES = 600 << 20
+"""A launcher and its one worker, before its first row: libraries, kernels, the plan."""
 
 LAUNCHER_BYTES = 600 << 20
 """The launcher of several workers, with the process that forks them."""

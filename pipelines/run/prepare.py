@@ -77,7 +77,7 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
         ConfigError: The options or the input cannot be used.
     """
     engines.check_place(options, extra)
-    if options.engine == "local" and options.workers > 1:
+    if options.engine == "local":
         worker.prepare_forks()  # Do this before anything that may start a thread.
     _check_rules(options)
     plan, limits = _plan_input(options)

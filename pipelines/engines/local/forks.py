@@ -165,6 +165,11 @@ def prepare(run: Callable[[list[str]], int]) -> None:
         atexit.register(_server.close)
 
 
+def ready() -> bool:
+    """Tell whether this process has a server, so that workers can be forked."""
+    return _server is not None
+
+
 def start(arguments: Sequence[str], files: Sequence[int]) -> Fork | None:
     """Fork a process from this one's server, see `ForkServer.start`; None if there is none."""
     return None if _server is None else _server.start(arguments, files)

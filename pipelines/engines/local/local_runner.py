@@ -230,7 +230,7 @@ def _on_each(
 ) -> None:
     """Call a function for each worker, all at once, and raise the first error of any."""
     handlers = list(handlers)
-    if len(handlers) == 1:
+    if len(handlers) == 1 and not isinstance(handlers[0], ProcessHandler):
         work(handlers[0])
         return
 

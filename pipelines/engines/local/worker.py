@@ -29,6 +29,8 @@ REPEATED = (
     "apache_beam.runners.worker.sdk_worker",
     "apache_beam.runners.worker.sdk_worker_main",
 )
+RUNNERS = ("PrismRunner", "root")
+"""Loggers of Beam's prism program, and of what any runner says of its job."""
 
 
 class Noise(logging.Filter):
@@ -36,7 +38,7 @@ class Noise(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Tell whether a record should be shown."""
-        if record.name == "PrismRunner" and _is_end_of_worker(record.getMessage()):
+        if record.name in RUNNERS and _is_said_elsewhere(record.getMessage()):
             return False
         if record.name.partition(".")[0] == OURS:
             return record.levelno >= (
@@ -45,9 +47,16 @@ class Noise(logging.Filter):
         return record.levelno >= logging.ERROR and record.name not in REPEATED
 
 
-def _is_end_of_worker(message: str) -> bool:
-    """Recognize how Prism ends a job's worker process, which it logs as an error."""
-    return message.startswith("process failed while running") and "signal: killed" in message
+def _is_said_elsewhere(message: str) -> bool:
+    """Recognize a runner's errors that are none, or that the launcher reports in one line.
+
+    Prism ends a job's worker process, which it logs as an error. It writes the traceback of a
+    failed bundle four times.
+    """
+    ends_worker = message.startswith("process failed while running") and "signal: killed" in message
+    return (
+        ends_worker or "Traceback (most recent call last)" in message or "bundle error" in message
+    )
 
 
 def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:

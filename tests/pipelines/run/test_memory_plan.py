@@ -40,7 +40,7 @@ def planned(tmp_path):
 def test_fewer_workers_run_with_less_memory_and_the_plan_is_the_same(planned, monkeypatch):
     monkeypatch.setattr(memory, "container_bytes", lambda: None)
     monkeypatch.setattr(memory, "machine_bytes", lambda: 64 << 30)
-    runs = {size: planned(memory=size) for size in (None, "8GiB", "1.5GiB", "1.2GiB", "600MiB")}
+    runs = {size: planned(memory=size) for size in (None, "8GiB", "1.5GiB", "1.2GiB", "700MiB")}
     assert [run.options.workers for run in runs.values()] == [4, 4, 3, 2, 1]
     assert len({run.digest for run in runs.values()}) == 1
 
@@ -67,7 +67,7 @@ def test_a_refusal_names_what_needs_less(planned, monkeypatch, need, advice):
     with pytest.raises(ConfigError) as refused:
         planned(memory="2GiB")
     assert advice in str(refused.value)
-    assert "about 3.5GiB" in str(refused.value)
+    assert "about 3.6GiB" in str(refused.value)
 
 
 def test_the_container_limits_a_run_and_the_machine_only_its_workers(planned, monkeypatch):
