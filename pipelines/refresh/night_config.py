@@ -45,7 +45,7 @@ _NO_SETTING = frozenset(
         *("output", "plan_only", "engine", "wait", "workers", "attempts", "allow_empty"),
         *("known_pairs", "taken_down", "corpora", "shard_pairs", "unit_rows", "keep_origin"),
         *("memory", "max_set_aside", "accelerator", "large_model", "model_copies", "token_budget"),
-        *("program_timeout", "pharaoh", "scores", "preview"),
+        *("program_timeout", "standstill_minutes", "pharaoh", "scores", "preview"),
     }
 )
 """Options that do not decide which rows a pair gives."""

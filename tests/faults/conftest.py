@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.cluster.conftest import flink as flink
+from tests.cluster.conftest import flink_libraries as flink_libraries
 from tests.faults import matrix, reliability
 from tests.makers import corpora, runs
 

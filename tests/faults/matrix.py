@@ -79,6 +79,7 @@ START = Fault(f"{STEPS}:read_unit", "unit 1$")
 MIDDLE = Fault(f"{STEPS}:write_shard", SHARD)
 WRITING = Fault("pathlib:Path.replace", r"data/part-00002-of-\d+\.parquet$")
 COMMIT = Fault(f"{STEPS}:commit_run")
+HELD = dataclasses.replace(MIDDLE, do="hold")
 RAISES = dataclasses.replace(MIDDLE, do="raise")
 ALWAYS = dataclasses.replace(RAISES, once=False)
 POISON = dataclasses.replace(MIDDLE, once=False)
@@ -89,6 +90,7 @@ FULL = Fault(TEMPORARY, r"data/part-00002", "ENOSPC", once=False)
 RENAME = dataclasses.replace(WRITING, do="EACCES", once=False)
 GONE = Fault(f"{STEPS}:read_unit", "unit 1$", "ENOENT", once=False)
 CLOCK = Fault("time:time", do="jump", once=False)
+SWING = dataclasses.replace(CLOCK, do="swing")
 
 DIED = "attempt 1 failed"
 RAISED = "InjectedError: at shard 2"
@@ -107,10 +109,17 @@ FLAGS = {
 }
 
 
-def cell(fault, engine, faults, statuses=(0,), says="", attempts=None):
-    """Return a cell of an engine that is named here."""
+ONCE = ("--attempts", "1")
+"""For a shard that always fails: each further attempt costs the same time again."""
+
+STILL = ("--standstill_minutes", "0.4")
+"""For a worker that waits: long enough for a busy machine to start everything."""
+
+
+def cell(fault, engine, faults, statuses=(0,), says="", attempts=None, more=()):
+    """Return a cell of an engine that is named here, with more flags."""
     faults = faults if isinstance(faults, tuple) else (faults,)
-    return Cell(fault, engine, FLAGS[engine], faults, statuses, says, attempts)
+    return Cell(fault, engine, (*FLAGS[engine], *more), faults, statuses, says, attempts)
 
 
 QUICK = [
@@ -126,13 +135,25 @@ QUICK = [
 """Cells that run in the test's own process."""
 
 SLOW = [
-    *(cell(fault, ONE, kill, (KILLED, 0), "killed (signal 9)") for fault, kill in MOMENTS.items()),
+    *(cell(fault, ONE, kill, says=DIED) for fault, kill in MOMENTS.items()),
     *(cell(fault, TWO, kill, says=DIED) for fault, kill in MOMENTS.items()),
     cell("function raises once", TWO, RAISES, says=RAISED, attempts=2),
     cell("function raises for one shard", TWO, ALWAYS, (3, 0), ASIDE),
+    cell("shard kills its worker always", ONE, POISON, (3, 0), ASIDE),
     cell("shard kills its worker always", TWO, POISON, (3, 0), ASIDE),
     cell("write error, disk full", TWO, FULL, (1, 0), "No space left on device"),
     cell("clock jumps by ten years", TWO, CLOCK, attempts=1),
+    cell("worker stands still", TWO, HELD, says="no shard was written", attempts=2, more=STILL),
+]
+
+
+ON_PRISM = [
+    cell("none", PRISM, (), attempts=1),
+    cell("worker killed as it makes a shard", PRISM, MIDDLE, says=DIED, attempts=2),
+    cell("function raises once", PRISM, RAISES, says=RAISED, attempts=2),
+    cell("function raises for one shard", PRISM, ALWAYS, (3, 0), ASIDE, more=ONCE),
+    cell("shard kills its worker always", PRISM, POISON, (3, 0), ASIDE, more=ONCE),
+    cell("write error, disk full", PRISM, FULL, (1, 0), "No space left on device", more=ONCE),
 ]
 
 
@@ -149,8 +170,16 @@ class Golden:
     digests: dict[str, str]
 
 
-def end(cell_, words, directory, number=0):
-    """Run the command with a cell's faults and check what is left; return status and errors."""
+def end(cell_, words, directory, number=0, during=None):
+    """Run the command with a cell's faults and check what is left; return status and errors.
+
+    Args:
+        cell_: The cell.
+        words: The command's arguments.
+        directory: Where the command runs.
+        number: 0 for the run with the faults.
+        during: Called with the command's process while that runs, in the run with the faults.
+    """
     temporary, mark = directory / "tmp", uuid.uuid4().hex
     temporary.mkdir(exist_ok=True)
     faults = [each.described(directory / f"met{place}") for place, each in enumerate(cell_.faults)]
@@ -161,25 +190,30 @@ def end(cell_, words, directory, number=0):
         "PAIRWEAVE_CELL": mark,
         "TMPDIR": str(temporary),
     }
-    done = subprocess.run(
+    process = subprocess.Popen(
         [*runs.COMMAND, *map(str, words)],
         env=environment,
         cwd=directory,
-        capture_output=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=runs.SECONDS,
-        check=False,
     )
-    check_nothing_runs(mark)
+    try:
+        if during is not None and not number:
+            during(process)
+        errors = process.communicate(timeout=runs.SECONDS)[1]
+    finally:
+        process.kill()
+    await_no_process(lambda: marked(mark))
     assert list(temporary.iterdir()) == []
-    status = 128 - done.returncode if done.returncode < 0 else done.returncode
-    return status, done.stderr
+    status = 128 - process.returncode if process.returncode < 0 else process.returncode
+    return status, errors
 
 
-def check_nothing_runs(mark, seconds=10.0):
-    """Check that no process has a mark in its environment; the last ones may still be ending."""
+def await_no_process(find, seconds=60.0):
+    """Wait until a function finds no process; the last ones may still be ending."""
     deadline = time.monotonic() + seconds
-    while left := marked(mark):
+    while left := find():
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
 

@@ -8,7 +8,7 @@ MODULES = (test_launchers, test_store_faults)
 
 
 def test_the_table_has_a_row_for_every_cell_and_no_other():
-    cells = [*matrix.QUICK, *matrix.SLOW]
+    cells = [*matrix.QUICK, *matrix.SLOW, *matrix.ON_PRISM]
     cells += [cell for module in MODULES for cell in module.CELLS]
     wanted = collections.Counter((cell.fault, cell.engine) for cell in cells)
     assert max(wanted.values()) == 1

@@ -1,13 +1,15 @@
 """Faults in a command and its workers: Python imports this file first where it is on the path.
 
-``PAIRWEAVE_FAULTS`` is a list in JSON; each fault has
+``PAIRWEAVE_FAULTS`` is a list in JSON, or ``@`` and a file with one; each fault has
 
 - ``at``: the function that is replaced, as ``module:name``, where it is looked up,
 - ``of``: a pattern for what it is called with (`_subject`); empty for every call,
 - ``do``: ``kill`` ends the process, ``raise`` raises an error, a name of `errno` an `OSError`,
-  ``jump`` adds ten years to a result after the first hundred,
+  ``jump`` adds ten years to a result after the first hundred, ``swing`` to every second one after
+  these, ``hold`` waits for a file, whose name is that of ``once`` and ``.go``,
 - ``after``: whether that comes after the call,
-- ``once``: a file that is made when it happens, so that it happens once; empty for every time.
+- ``once``: a file that is made when it happens, with the number of the process, so that it happens
+  once; empty for every time.
 """
 
 import errno
@@ -20,15 +22,27 @@ import os
 import re
 import signal
 import sys
+import time
+from pathlib import Path
 
-FAULTS = json.loads(os.environ.get("PAIRWEAVE_FAULTS", "[]"))
 
+def _given():
+    text = os.environ.get("PAIRWEAVE_FAULTS", "[]")
+    if text.startswith("@"):
+        text = Path(text[1:]).read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+FAULTS = _given()
 
 YEARS = 315_360_000.0
 """Ten of them, in seconds."""
 
 CALLS = 100
 """So often a clock is right before it jumps."""
+
+HOLD_SECONDS = 600.0
+"""A process that is held goes on after this time, whatever has become of the test."""
 
 
 class InjectedError(Exception):
@@ -50,14 +64,28 @@ def _happens(fault, arguments):
     if not re.search(fault["of"], _subject(arguments)):
         return False
     if fault["once"]:
+        # In one step, so that whoever sees the file can read the number.
+        new = Path(f"{fault['once']}.{os.getpid()}")
+        new.write_text(str(os.getpid()), encoding="ascii")
         try:
-            os.close(os.open(fault["once"], os.O_CREAT | os.O_EXCL))
+            os.link(new, fault["once"])
         except FileExistsError:
             return False
+        finally:
+            new.unlink()
     return True
 
 
+def _hold(fault):
+    deadline = time.monotonic() + HOLD_SECONDS
+    while not Path(f"{fault['once']}.go").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 def _do(fault, arguments):
+    if fault["do"] == "hold":
+        _hold(fault)
+        return
     if fault["do"] == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if fault["do"] == "raise":
@@ -66,19 +94,20 @@ def _do(fault, arguments):
     raise OSError(number, os.strerror(number), _subject(arguments))
 
 
-def _jumping(function):
+def _jumping(function, *, back):
     calls = itertools.count()
 
     @functools.wraps(function)
     def called():
-        return function() + YEARS * (next(calls) > CALLS)
+        number = next(calls)
+        return function() + YEARS * (number > CALLS and not (back and number % 2))
 
     return called
 
 
 def _faulty(function, fault):
-    if fault["do"] == "jump":
-        return _jumping(function)
+    if fault["do"] in ("jump", "swing"):
+        return _jumping(function, back=fault["do"] == "swing")
 
     @functools.wraps(function)
     def called(*arguments, **settings):
