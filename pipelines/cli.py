@@ -123,6 +123,10 @@ COMMANDS = {
         "pairweave.pipelines.commands.report_command",
         "write the HTML report of a finished run again",
     ),
+    "compare": Command(
+        "pairweave.pipelines.commands.compare",
+        "write an HTML page on two finished runs side by side",
+    ),
     "export": Command(
         "pairweave.pipelines.commands.export_command", "write a finished run's rows for a trainer"
     ),

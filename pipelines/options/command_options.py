@@ -367,6 +367,21 @@ class ReportOptions(Options):
     )
 
 
+class CompareOptions(Options):
+    """Options of ``compare``."""
+
+    first: str = Field(description="directory of a finished run", json_schema_extra={"at": 0})
+    second: str = Field(
+        description="directory of another finished run of the same job", json_schema_extra={"at": 1}
+    )
+    output: str = Field(
+        "comparison.html",
+        min_length=1,
+        description="file of the page, outside any run",
+        json_schema_extra={"metavar": "FILE"},
+    )
+
+
 class PreviewOptions(Options):
     """Options of ``preview``."""
 

@@ -255,14 +255,14 @@ def _files(entries: Sequence[Json]) -> Json:
 
 
 def _settings(value: Json, column: str) -> Rows:
-    return [{column: name, "value": text} for name, text in _flat(value)]
+    return [{column: name, "value": text} for name, text in flat_settings(value)]
 
 
-def _flat(value: Json, prefix: str = "") -> Iterable[tuple[str, str]]:
+def flat_settings(value: Json, prefix: str = "") -> Iterable[tuple[str, str]]:
     """Yield nested settings as dotted names and texts, sorted by name."""
     for name, item in sorted(value.items()):
         if isinstance(item, Mapping):
-            yield from _flat(item, f"{prefix}{name}.")
+            yield from flat_settings(item, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", _text(item)
 

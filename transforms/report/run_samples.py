@@ -96,6 +96,27 @@ def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
     return preferred or others
 
 
+def first_pairs(output: str, manifest: Json, count: int) -> dict[str, list[Row]]:
+    """Return all rows of the first pairs by id, by id.
+
+    Args:
+        output: The run's directory.
+        manifest: Its manifest.
+        count: Most pairs.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    found: dict[str, list[Row]] = {}
+    for name in _filled_shards(manifest):
+        for batch in _batches(output, name):
+            for row in batch.to_pylist():
+                if row["id"] not in found and len(found) == count:
+                    return found
+                found.setdefault(row["id"], []).append(row)
+    return found
+
+
 def drawn_kept(output: str, manifest: Json, count: int, seed: int) -> list[Row]:
     """Return kept rows of different pairs, drawn by seed; tagged ones where there are any.
 

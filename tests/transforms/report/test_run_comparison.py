@@ -1,0 +1,130 @@
+"""``compare`` shows two runs side by side."""
+
+import collections
+import xml.etree.ElementTree as ET
+
+import pyarrow.dataset
+import pytest
+
+from pairweave.transforms.report import run_comparison
+from pairweave.transforms.report.templating import number
+from tests.makers import corpora, finished_runs, runs
+
+TAGS = {"tagged rows with 1 tags": 9, "tagged rows with 40 tags": 1}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Return two runs of one corpus, of which one rejects and tags otherwise."""
+    directory = tmp_path_factory.mktemp("compare")
+    corpora.write_corpus(directory, 200)
+    words = (
+        *("augment", "--source_input", directory / "corpus.en", "--source_lang", "en"),
+        *("--target_input", directory / "corpus.de", "--target_lang", "de", "--workers", "1"),
+    )
+    runs.run_well_here(*words, "--output", directory / "one")
+    more = ("--model", directory / "one" / "models" / "hmm", "--max_tags", "2", "--shard_pairs")
+    runs.run_well_here(*words, *more, "50", "--max_token_chars", "6", "--output", directory / "two")
+    return directory / "one", directory / "two"
+
+
+def rows_of(output):
+    """Return the rows of a run by id, in order."""
+    found = collections.defaultdict(list)
+    for row in pyarrow.dataset.dataset(output / "data").to_table().to_pylist():
+        found[row["id"]].append(row)
+    return found
+
+
+def compared(outputs):
+    from pairweave.pipelines.run import finished_run
+
+    names = [str(output) for output in outputs]
+    manifests = [finished_run.open_manifest(name) for name in names]
+    return manifests, run_comparison.compare_pairs(names, manifests)
+
+
+@pytest.mark.parametrize("most", [2_000, 25, 1])
+def test_pairs_are_those_that_plain_python_finds(outputs, monkeypatch, most):
+    monkeypatch.setattr(run_comparison, "PAIRS", most)
+    first, second = map(rows_of, outputs)
+    cut = [sorted(found)[:most] for found in (first, second)]
+    last = min([ids[-1] for ids in cut if len(ids) == most], default="g")
+    first, second = ({n: r for n, r in found.items() if n <= last} for found in (first, second))
+    both = first.keys() & second.keys()
+    _, found = compared(outputs)
+    assert found.same == sum(first[name] == second[name] for name in both)
+    assert most == 1 or found.only[0] > 0
+    assert found.only == (len(first.keys() - both), len(second.keys() - both))
+    assert [rows[0][0]["id"] for rows in found.changed] == sorted(
+        name for name in both if first[name] != second[name]
+    )
+    assert all(
+        rows == (first[rows[0][0]["id"]], second[rows[0][0]["id"]]) for rows in found.changed
+    )
+
+
+def test_the_page_says_what_differs(outputs, tmp_path):
+    page = tmp_path / "page.html"
+    out = runs.run_well_here("compare", *outputs, "--output", page)
+    manifests, pairs = compared(outputs)
+    root = ET.fromstring(page.read_text(encoding="utf-8"))
+    cells = [tuple(cell.itertext() for cell in row) for row in root.iter("tr")]
+    cells = [tuple("".join(cell) for cell in row) for row in cells]
+    for name in ("read", "kept", "rejected"):
+        counts = tuple(number(manifest["rows"][name]) for manifest in manifests)
+        assert (f"pairs {name}", *counts) in cells
+        assert [f"pairs {name}", *counts] in [
+            " ".join(line.split()).rsplit(" ", 2) for line in out.splitlines()
+        ]
+    options = {cell[0]: cell[1:] for cell in cells}
+    assert options["max_tags"] == ("9", "2")
+    assert options["max_token_chars"] == ("100", "6")
+    assert "heuristic" not in options
+    reasons = [manifest["rejected"].get("long_token", 0) for manifest in manifests]
+    assert reasons[1] > reasons[0]
+    assert ("long_token", *map(str, reasons), f"+{reasons[1] - reasons[0]}") in cells
+    text = " ".join(root.find("body").itertext())
+    assert "Both runs read the same files." in text
+    assert f"{len(pairs.changed)} with other rows" in " ".join(text.split())
+    assert text.count("Pair ") == min(len(pairs.changed), run_comparison.SHOWN)
+
+
+def test_a_run_is_the_same_as_itself(outputs, tmp_path):
+    out = runs.run_well_here("compare", outputs[0], outputs[0], "--output", tmp_path / "page.html")
+    kept = number(len(rows_of(outputs[0])))
+    assert f"of {kept} pairs, the first by id: {kept} with the same rows, 0 with other rows" in out
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "All options are the same." in text
+
+
+def test_values_of_a_distribution_share_bars():
+    rows = run_comparison._bins([{1: 9, 40: 1}, {}], "tags")
+    assert len(rows) == run_comparison.MAX_BINS
+    assert [(row["tags"], row["first"], row["second"]) for row in (rows[0], rows[-1])] == [
+        ("1 to 2", 0.9, 0),
+        ("39 to 40", 0.1, 0),
+    ]
+    assert sum(row["first"] for row in rows) == 1
+
+
+def test_texts_of_both_runs_are_escaped(tmp_path):
+    for name in ("one", "two"):
+        finished_runs.write_run(str(tmp_path / name), counts=TAGS)
+    runs.run_well_here("compare", tmp_path / "one", tmp_path / "two", "--output", tmp_path / "page")
+    page = (tmp_path / "page").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    ET.fromstring(page)
+
+
+def test_what_cannot_be_compared_is_refused(outputs, tmp_path):
+    other = str(tmp_path / "aligned")
+    finished_runs.write_run(other, finished_runs.aligned_data, job="align")
+    status, _, errors = runs.run_here("compare", outputs[0], other)
+    assert status == 2
+    assert "is a run of augment" in errors
+    assert "give two runs of one job" in errors
+    inside = outputs[0] / "data" / "page.html"
+    status, _, errors = runs.run_here("compare", *outputs, "--output", inside)
+    assert (status, inside.exists()) == (2, False)
+    assert "is inside the run" in errors

@@ -1,0 +1,187 @@
+"""Two runs side by side: counts, reasons, distributions, options, and pairs with other rows."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.report.page import flat_settings
+from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
+from pairweave.transforms.report.run_samples import Row, first_pairs
+from pairweave.transforms.report.shown_counts import split_counts, split_rules
+from pairweave.transforms.report.templating import number, percent, render_html
+
+PAIRS = 2_000
+"""Pairs of each run that are compared, the first by id. Ids are hashes, so they are a fair
+sample."""
+
+SHOWN = 12
+"""Pairs with other rows that are shown."""
+
+MAX_BINS = 20
+"""Bars of a distribution before values share a bar."""
+
+Json = Mapping[str, Any]
+Rows = list[dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class PairsOfBoth:
+    """The pairs of two runs up to the same id.
+
+    Attributes:
+        same: Pairs with the same rows in both.
+        only: Pairs that only the first and only the second run kept.
+        changed: Rows of each pair that has other rows, in the first and in the second run.
+    """
+
+    same: int
+    only: tuple[int, int]
+    changed: Sequence[tuple[list[Row], list[Row]]]
+
+
+def compare_pairs(outputs: Sequence[str], manifests: Sequence[Json]) -> PairsOfBoth:
+    """Compare the first pairs by id of two runs.
+
+    Raises:
+        WorkerError: A shard cannot be read.
+    """
+    first, second = (
+        first_pairs(output, manifest, PAIRS)
+        for output, manifest in zip(outputs, manifests, strict=True)
+    )
+    # Beyond the last of them, a run may have pairs that were not read.
+    ends = [max(found) for found in (first, second) if len(found) == PAIRS]
+    first, second = (
+        {name: rows for name, rows in found.items() if not ends or name <= min(ends)}
+        for found in (first, second)
+    )
+    both = sorted(first.keys() & second.keys())
+    changed = [(first[name], second[name]) for name in both if first[name] != second[name]]
+    return PairsOfBoth(
+        len(both) - len(changed), (len(first) - len(both), len(second) - len(both)), changed
+    )
+
+
+def render(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> str:
+    """Render the page.
+
+    Args:
+        names: What to call the two runs.
+        manifests: Their manifests.
+        pairs: Their pairs.
+
+    Returns:
+        The page, the same for the same arguments; HTML and well-formed XML.
+    """
+    counts = [split_rules(manifest["counts"])[0] for manifest in manifests]
+    single, distributions = zip(*map(split_counts, counts), strict=True)
+    return render_html(
+        "comparison.html.j2",
+        job=manifests[0]["job"],
+        names=names,
+        tiles=totals(manifests),
+        options=_options(manifests),
+        same_input=_inputs(manifests[0]) == _inputs(manifests[1]),
+        rejected=_side_by_side([manifest["rejected"] for manifest in manifests], "reason"),
+        counts=_side_by_side(single, "what"),
+        distributions=[
+            {
+                "what": what,
+                "unit": unit,
+                "rows": _bins([found.get((what, unit), {}) for found in distributions], unit),
+            }
+            for what, unit in sorted({*distributions[0], *distributions[1]})
+        ],
+        pairs=pairs,
+        changed=[tuple(map(kept_samples, _different(*rows))) for rows in pairs.changed[:SHOWN]],
+        tag_colours=TAG_COLOURS,
+    )
+
+
+def totals(manifests: Sequence[Json]) -> Rows:
+    """Return how many pairs each run read, kept and rejected, and the share that it kept."""
+    rows = [manifest["rows"] for manifest in manifests]
+    table: Rows = [
+        {"what": f"pairs {name}", "first": rows[0][name], "second": rows[1][name]}
+        for name in ("read", "kept", "rejected")
+    ]
+    shares = [percent(each["kept"] / each["read"] if each["read"] else 0.0) for each in rows]
+    return [*table, {"what": "kept of read", "first": shares[0], "second": shares[1]}]
+
+
+def _inputs(manifest: Json) -> list[tuple[str, str]]:
+    return sorted((entry["name"], entry["sha256"]) for entry in manifest["inputs"])
+
+
+def _options(manifests: Sequence[Json]) -> Rows:
+    """Return the options that differ, with the version of the program."""
+    first, second = (
+        {"version": manifest["version"], **dict(flat_settings(manifest["configuration"]))}
+        for manifest in manifests
+    )
+    return [
+        {"option": name, "first": first.get(name, ""), "second": second.get(name, "")}
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name) != second.get(name)
+    ]
+
+
+def _side_by_side(counts: Sequence[Mapping[str, int]], column: str) -> Rows:
+    """Return counts by name, the greatest change first."""
+    rows = [
+        {
+            column: name,
+            "first": counts[0].get(name, 0),
+            "second": counts[1].get(name, 0),
+            "change": counts[1].get(name, 0) - counts[0].get(name, 0),
+        }
+        for name in counts[0].keys() | counts[1].keys()
+    ]
+    rows.sort(key=lambda row: (-abs(int(str(row["change"]))), str(row[column])))
+    return [{**row, "change": f"{row['change']:+,}" if row["change"] else "0"} for row in rows]
+
+
+def _bins(found: Sequence[Mapping[int, int]], unit: str) -> Rows:
+    """Return the share of each value, or range of values, in both runs."""
+    values = {*found[0], *found[1]}
+    low, high = min(values), max(values)
+    width = -(-(high - low + 1) // MAX_BINS)
+    rows: Rows = []
+    for start in range(low, high + 1, width):
+        shares = [
+            sum(times for value, times in each.items() if start <= value < start + width)
+            / max(1, sum(each.values()))
+            for each in found
+        ]
+        row: dict[str, Any] = {
+            unit: str(start) if width == 1 else f"{start} to {start + width - 1}"
+        }
+        for place, share in zip(("first", "second"), shares, strict=True):
+            row[place] = share
+            row[f"{place} bar"] = {"share": share, "label": percent(share), "kind": ""}
+        rows.append(row)
+    return rows
+
+
+def _different(first: list[Row], second: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of a pair that the other run does not have."""
+    return (
+        [row for row in first if row not in second],
+        [row for row in second if row not in first],
+    )
+
+
+def summary(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> list[str]:
+    """Return the comparison in a few lines of text."""
+    width = max(14, *map(len, names))
+    lines = [f"{'':<14}{names[0]:>{width}}  {names[1]:>{width}}"]
+    for row in totals(manifests):
+        first, second = (number(row[name]) for name in ("first", "second"))
+        lines.append(f"{row['what']:<14}{first:>{width}}  {second:>{width}}")
+    compared = pairs.same + len(pairs.changed) + sum(pairs.only)
+    lines.append(
+        f"of {compared:,} pairs, the first by id: {pairs.same:,} with the same rows, "
+        f"{len(pairs.changed):,} with other rows, {pairs.only[0]:,} and {pairs.only[1]:,} in one "
+        "run alone"
+    )
+    return lines
