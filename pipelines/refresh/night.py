@@ -142,7 +142,7 @@ class Night:
         hidden = config.main in HIDDEN_TARGETS
         held = Holdings(
             main=config.main,
-            settings=config.settings,
+            settings=config.settings if self._base is None else self._base.settings,
             current=self._current,
             places=self._places,
             stones=stones,

@@ -128,6 +128,24 @@ def test_tombstones_go_to_a_new_table_and_stay_in_a_migrated_one(directory):
     assert "--tombstones_of table: new is there already and has takedowns of its own" in errors
 
 
+def test_a_text_is_looked_up_as_the_old_rows_show_it(directory, monkeypatch):
+    from pairweave.pipelines.refresh import night
+
+    seen = []
+    whole = night.take_down
+
+    def noted(given, held, *, everywhere):
+        seen.append(held.settings["options"].get("representation"))
+        return whole(given, held, everywhere=everywhere)
+
+    monkeypatch.setattr(night, "take_down", noted)
+    (directory / "list.txt").write_text(f"{corpora.sentence(3)[0]}\n")
+    nightly.write_config(directory, of=OF_HELP, more="representation: html\n")
+    nightly.good_night(directory, "--takedown", "list.txt", "--migrate")
+    assert seen == [None]
+    assert corpora.sentence(3)[0] not in all_sources(directory)
+
+
 def all_sources(directory):
     return nightly.sources(directory / "table")
 
