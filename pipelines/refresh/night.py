@@ -14,10 +14,8 @@ from pairweave.pipelines.refresh import (
     inner_runs,
     night_metrics,
     records,
-    remaking,
     table_schemas,
     tables,
-    tombstone_files,
 )
 from pairweave.pipelines.refresh.assembly import (
     Assembled,
@@ -26,15 +24,21 @@ from pairweave.pipelines.refresh.assembly import (
     assemble,
 )
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry
+from pairweave.pipelines.refresh.forgetting import remaking, tombstone_files
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
+from pairweave.pipelines.refresh.forgetting.takedown import (
+    Holdings,
+    read_list,
+    take_down,
+    warn_of_missing,
+)
+from pairweave.pipelines.refresh.forgetting.withdrawal import Change, withdraw, withdrawn
 from pairweave.pipelines.refresh.inner_runs import InnerRun, Request
 from pairweave.pipelines.refresh.likelihood import mean_likelihood
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.records import Json, Record
-from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
 from pairweave.pipelines.refresh.tables import FILES, PROVENANCE, REJECTS
-from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down, warn_of_missing
-from pairweave.pipelines.refresh.withdrawal import Change, withdraw, withdrawn
 from pairweave.transforms.config import pick
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.known_pairs import NO_IDS, IdSet, Tombstones

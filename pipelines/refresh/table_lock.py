@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairweave.pipelines.refresh import records
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import WorkerError
 
 LOCK = "lock"
 
@@ -25,7 +25,7 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
         alone: Whether nobody else may hold it.
 
     Raises:
-        ConfigError: It is held in a way that excludes this one.
+        WorkerError: It is held in a way that excludes this one.
     """
     path = Path(table, records.STATE, LOCK)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def reading(table: str) -> Iterator[None]:
     """Hold the lock of a table while its files are read; without one where nothing can be written.
 
     Raises:
-        ConfigError: Its vacuum deletes files now.
+        WorkerError: Its vacuum deletes files now.
     """
     path = Path(table, records.STATE, LOCK)
     try:
@@ -62,6 +62,6 @@ def _lock(lock: int, table: str, *, alone: bool) -> None:
         fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError as error:
         other = "a refresh or its compact, verify or export uses" if alone else "its vacuum deletes"
-        raise ConfigError(
+        raise WorkerError(
             f"{table}: {other} files of it now; run the same command again when that has ended"
         ) from error

@@ -86,8 +86,8 @@ import sys
 import numpy as np
 import pyarrow as pa
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.pair_places import Places
-from pairweave.pipelines.refresh.withdrawal import withdrawn
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.transforms.known_pairs import NO_IDS
 
 table, entries = sys.argv[1], []

@@ -197,7 +197,7 @@ def test_a_text_to_be_removed_while_a_night_is_made(directory):
     with table_lock.held(str(directory / "tables"), alone=False):
         runs.run_well_here(*takedown, cwd=directory)
         status, _, errors = runs.run_here(*vacuum, cwd=directory)
-    assert status == 2
+    assert status == 1
     assert "run the same command again when that has ended" in errors
     type_all(heading, directory)
     assert source not in nightly.sources(directory / "tables")

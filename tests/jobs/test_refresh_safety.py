@@ -34,14 +34,14 @@ def test_a_night_and_a_vacuum_exclude_each_other_but_not_two_nights(tmp_path):
     records.create(str(tmp_path), NIGHT)
     with table_lock.held(str(tmp_path), alone=False), table_lock.held(str(tmp_path), alone=False):
         with pytest.raises(
-            ConfigError, match="a refresh or its compact, verify or export uses files of it now"
+            WorkerError, match="a refresh or its compact, verify or export uses files of it now"
         ):
             vacuum.vacuum(str(tmp_path), 0, dry=False)
         assert vacuum.vacuum(str(tmp_path), 0, dry=True) == []
     assert vacuum.vacuum(str(tmp_path), 0, dry=False) == []
     with (
         table_lock.held(str(tmp_path), alone=True),
-        pytest.raises(ConfigError, match="its vacuum deletes files of it now"),
+        pytest.raises(WorkerError, match="its vacuum deletes files of it now"),
         table_lock.held(str(tmp_path), alone=False),
     ):
         pytest.fail("both were let in")

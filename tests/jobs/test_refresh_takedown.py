@@ -87,7 +87,8 @@ def test_a_repeated_list_keeps_its_scope_and_makes_no_night(directory):
 
 def stones(directory, name="table"):
     """Return the tombstones of the last night."""
-    from pairweave.pipelines.refresh import records, tombstone_files
+    from pairweave.pipelines.refresh import records
+    from pairweave.pipelines.refresh.forgetting import tombstone_files
 
     table = str(directory / name)
     return tombstone_files.read(table, records.latest(table))
@@ -185,7 +186,7 @@ def test_a_table_takes_texts_down_without_its_input_and_after_a_change_of_option
 
 
 def test_a_takedown_reads_new_files_alone(directory, monkeypatch):
-    from pairweave.pipelines.refresh import takedown
+    from pairweave.pipelines.refresh.forgetting import takedown
 
     source = corpora.sentence(3)[0]
     (directory / "list.txt").write_text(f"{source}\n")
@@ -224,7 +225,7 @@ def test_a_text_is_found_in_rows_whatever_tags_they_show(
     import pyarrow as pa
 
     from pairweave.pipelines.refresh import tables
-    from pairweave.pipelines.refresh.table_texts import WantedTexts
+    from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
 
     partition = dict.fromkeys(tables.PARTITIONS[name], "x") | ({"kind": kind} if kind else {})
     for side in ("source", "target"):

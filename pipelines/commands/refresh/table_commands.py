@@ -16,9 +16,9 @@ from pairweave.pipelines.options.refresh_options import (
 )
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import records, tables
+from pairweave.pipelines.refresh.forgetting.forget import forget
 from pairweave.pipelines.refresh.records import Record
 from pairweave.pipelines.refresh.upkeep.compact import compact
-from pairweave.pipelines.refresh.upkeep.forget import forget
 from pairweave.pipelines.refresh.upkeep.vacuum import vacuum
 from pairweave.pipelines.refresh.upkeep.verify import verify
 

@@ -45,7 +45,8 @@ def verify(table: str) -> Verified:
     own corpus, and every place a row and an input file.
 
     Raises:
-        ConfigError: There is no table, or its vacuum deletes files now.
+        ConfigError: There is no table.
+        WorkerError: Its vacuum deletes files now.
     """
     records.existing(table)
     with table_lock.reading(table):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
 from pairweave.pipelines.refresh.records import Json
 from pairweave.pipelines.refresh.tables import PROVENANCE, REJECTS, Entry
 from pairweave.transforms.known_pairs import NO_IDS, IdSet

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import tables
-from pairweave.pipelines.refresh.pair_places import Places
-from pairweave.pipelines.refresh.table_texts import WantedTexts
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.table_texts import WantedTexts
 from pairweave.pipelines.refresh.tables import REJECTS, Entry
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.formats.registry import read_unit

@@ -7,13 +7,19 @@ the input files are gone.
 import pyarrow as pa
 
 from pairweave.pipelines.process import terminal
-from pairweave.pipelines.refresh import records, table_lock, tables, tombstone_files
-from pairweave.pipelines.refresh.pair_places import Places
-from pairweave.pipelines.refresh.table_texts import HIDDEN_TARGETS
+from pairweave.pipelines.refresh import records, table_lock, tables
+from pairweave.pipelines.refresh.forgetting import tombstone_files
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.table_texts import HIDDEN_TARGETS
+from pairweave.pipelines.refresh.forgetting.takedown import (
+    Holdings,
+    read_list,
+    take_down,
+    warn_of_missing,
+)
+from pairweave.pipelines.refresh.forgetting.withdrawal import Withdrawn, withdraw
 from pairweave.pipelines.refresh.tables import MAIN, PROVENANCE, REJECTS
-from pairweave.pipelines.refresh.takedown import Holdings, read_list, take_down, warn_of_missing
 from pairweave.pipelines.refresh.upkeep.quiet_night import commit_quietly
-from pairweave.pipelines.refresh.withdrawal import Withdrawn, withdraw
 from pairweave.transforms.known_pairs import IdSet
 from pairweave.transforms.units import ReadLimits
 
@@ -31,8 +37,8 @@ def forget(table: str, path: str, *, everywhere: bool) -> tuple[int, bool]:
         given before changes nothing.
 
     Raises:
-        ConfigError: There is no table, the list is empty, or the table's vacuum deletes files now.
-        WorkerError: Another night was committed in the meantime.
+        ConfigError: There is no table, or the list is empty.
+        WorkerError: Another night was committed in the meantime, or a vacuum deletes files now.
     """
     records.existing(table)
     with table_lock.held(table, alone=False):

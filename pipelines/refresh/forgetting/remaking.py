@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pairweave.pipelines.refresh import tables
+from pairweave.pipelines.refresh.forgetting.pair_places import Places
+from pairweave.pipelines.refresh.forgetting.withdrawal import withdrawn
 from pairweave.pipelines.refresh.night_config import NightConfig
-from pairweave.pipelines.refresh.pair_places import Places
 from pairweave.pipelines.refresh.tables import Entry
-from pairweave.pipelines.refresh.withdrawal import withdrawn
 from pairweave.transforms.known_pairs import NO_IDS, IdSet
 
 _GIVEN = ("score_field", "links", "forward_links", "reverse_links", "attention", "links_field")
