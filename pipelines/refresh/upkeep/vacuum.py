@@ -26,8 +26,8 @@ def vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
         The files, relative to the table.
 
     Raises:
-        ConfigError: There is no table, its last night is not committed to all tables yet, or a
-            night is being made.
+        ConfigError: There is no table, or its last night is not committed to all tables yet.
+        WorkerError: Its files are in use.
     """
     records.existing(table)
     with contextlib.nullcontext() if dry else table_lock.held(table, alone=True):
