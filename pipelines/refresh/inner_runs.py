@@ -227,13 +227,20 @@ def _corpora(request: Request) -> list[Values]:
 
 
 def arriving(found: Found) -> list[CorpusInput]:
-    """Return the new files of a night as corpora of their own."""
-    made = []
+    """Return the corpora of a night with their new files alone."""
+    corpora: dict[str | None, CorpusInput] = {}
+    inputs: dict[str | None, dict[str, list[str]]] = {}
     for key in found.new:
         group = found.groups[key]
-        given: dict[str, Any] = {name: () for name in INPUT_KEYS if name != "pair_by"}
-        given |= {_ROLES.get(file.role, file.role): (file.path,) for file in group.files}
-        made.append(dataclasses.replace(group.corpus, **given))
+        corpora[group.corpus.name] = group.corpus
+        own = inputs.setdefault(group.corpus.name, {})
+        for file in group.files:
+            own.setdefault(_ROLES.get(file.role, file.role), []).append(file.path)
+    absent = {name: () for name in INPUT_KEYS if name != "pair_by"}
+    made = []
+    for name, corpus in corpora.items():
+        given: dict[str, Any] = {**absent, **{k: tuple(v) for k, v in inputs[name].items()}}
+        made.append(dataclasses.replace(corpus, **given))
     return made
 
 
