@@ -54,7 +54,7 @@ def watch(arguments, tmp_path, monkeypatch, *more):
 def test_the_local_engine_opens_no_port(arguments, tmp_path, monkeypatch, workers):
     ports, sockets, modes, _ = watch(arguments, tmp_path, monkeypatch, "--workers", workers)
     assert ports == set()
-    assert len(sockets) == (4 if workers > 1 else 0)
+    assert len(sockets) == 4
     assert modes <= {0o700}
 
 

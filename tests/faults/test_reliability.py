@@ -2,9 +2,15 @@
 
 import collections
 
-from tests.faults import matrix, reliability, test_launchers, test_store_faults
+from tests.faults import (
+    matrix,
+    reliability,
+    test_cluster_faults,
+    test_launchers,
+    test_store_faults,
+)
 
-MODULES = (test_launchers, test_store_faults)
+MODULES = (test_cluster_faults, test_launchers, test_store_faults)
 
 
 def test_the_table_has_a_row_for_every_cell_and_no_other():

@@ -37,6 +37,13 @@ RESTART_SECONDS = 8
 RESTARTS = 5
 """So often a failed job is restarted before it fails for good."""
 
+OTHER_MIB = 1152
+"""Memory of a task manager besides its network buffers."""
+
+NETWORK_MIB = 128
+"""Network buffers for each slot. A step takes 16 MiB for each of its shuffles; with a tenth of the
+memory, Flink's default, a job failed for lack of them and was restarted, some more than once."""
+
 STATE = "cluster.json"
 
 MASTER = "cluster"
@@ -250,6 +257,7 @@ class SessionCluster:
         self._flink(f"taskmanager{number}", machine, main, dynamic)
 
     def _write_configuration(self) -> None:
+        network = NETWORK_MIB * max(2, self.state.slots)
         settings = {
             "jobmanager.rpc.address": "localhost",
             "jobmanager.rpc.port": free_port(),
@@ -262,7 +270,9 @@ class SessionCluster:
             "taskmanager.host": "localhost",
             "taskmanager.bind-host": "localhost",
             "taskmanager.numberOfTaskSlots": self.state.slots,
-            "taskmanager.memory.process.size": "1280m",
+            "taskmanager.memory.process.size": f"{OTHER_MIB + network}m",
+            "taskmanager.memory.network.min": f"{network}m",
+            "taskmanager.memory.network.max": f"{network}m",
             "restart-strategy.type": "fixed-delay",
             "restart-strategy.fixed-delay.attempts": RESTARTS,
             "restart-strategy.fixed-delay.delay": f"{RESTART_SECONDS} s",

@@ -1,0 +1,138 @@
+"""Faults on Flink: on the mini cluster of a run, and on a session cluster of two task managers."""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from pairweave.pipelines.engines import engines
+from pairweave.pipelines.engines.flink import session_cluster
+from pairweave.pipelines.process import descendants
+from tests.faults import matrix
+from tests.faults.matrix import HELD, KILLED, MIDDLE, RAISES, Cell
+from tests.makers import runs
+
+MINI, SESSION = "flink, mini cluster", "flink, session cluster"
+SMALL = ("--engine", "flink", "--workers", "2")
+RESTART_SECONDS = 3
+"""Time until a failed job is restarted on the session cluster: less than usual, to save time."""
+
+ON_MINI = [
+    Cell("worker killed as it makes a shard", MINI, SMALL, (MIDDLE,), attempts=1),
+    Cell("function raises once", MINI, SMALL, (RAISES,), attempts=1),
+]
+KILL_ON_MINI = Cell("launcher killed as it makes a shard", MINI, SMALL, (HELD,), (KILLED, 0))
+
+ON_SESSION = [
+    Cell("worker killed as it makes a shard", SESSION, SMALL, (MIDDLE,), attempts=1),
+    Cell("function raises once", SESSION, SMALL, (RAISES,), attempts=1),
+]
+ELSEWHERE = Cell("workers in another directory", SESSION, SMALL, attempts=1)
+CELLS = [*ON_MINI, KILL_ON_MINI, *ON_SESSION, ELSEWHERE]
+
+pytestmark = pytest.mark.flink
+
+
+def await_held(directory, process):
+    """Wait until a worker of a run is held; return its number."""
+    deadline = time.monotonic() + runs.SECONDS
+    while not (directory / "met0").exists():
+        assert process.poll() is None, process.communicate()[1][-3000:]
+        assert time.monotonic() < deadline, "no worker reached the fault"
+        time.sleep(0.02)
+    return int((directory / "met0").read_text())
+
+
+def kill_launcher(directory, process):
+    await_held(directory, process)
+    os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("cell", ON_MINI, ids=lambda cell: cell.id)
+def test_a_fault_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
+    del flink
+    statuses = matrix.examine(cell, golden, tmp_path)
+    assert (tmp_path / "met0").exists()  # the fault has happened
+    record(cell, statuses)
+
+
+def test_a_killed_launcher_of_a_mini_cluster_is_repeated(golden, tmp_path, record, flink):
+    del flink
+    run = functools.partial(matrix.end, during=functools.partial(kill_launcher, tmp_path))
+    record(KILL_ON_MINI, matrix.examine(KILL_ON_MINI, golden, tmp_path, run))
+
+
+@dataclasses.dataclass
+class Machine:
+    """A session cluster, and the file with the faults of its workers."""
+
+    cluster: session_cluster.SessionCluster
+    faults: Path
+
+    def workers(self):
+        """Return the worker processes."""
+        return [pid for member in self.cluster.state.members for pid in descendants.of(member.pid)]
+
+    def run(self, cell, words, directory, number=0):
+        """Run the command on this cluster, see `matrix.end`; its workers end a little later."""
+        faults = [
+            each.described(directory / f"met{place}") for place, each in enumerate(cell.faults)
+        ]
+        self.faults.write_text(json.dumps([] if number else faults))
+        words = (*words, f"--flink_master=cluster:{self.cluster.directory}")
+        status, errors = matrix.end(cell, words, directory, number)
+        matrix.await_no_process(self.workers)
+        return status, errors
+
+
+@pytest.fixture(scope="module")
+def machine(flink, flink_libraries, tmp_path_factory):
+    """A session cluster of two task managers with two slots each, whose workers have faults."""
+    directory = tmp_path_factory.mktemp("session")
+    faults = directory / "faults.json"
+    faults.write_text("[]")
+    sizes = session_cluster.ClusterState(
+        rest=session_cluster.free_port(),
+        job_port=session_cluster.free_port(),
+        slots=2,
+        task_managers=2,
+    )
+    cluster = session_cluster.SessionCluster(
+        directory / "cluster", flink_libraries, engines.require_java(), str(flink), sizes
+    )
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as held:
+        patch.setattr(session_cluster, "RESTART_SECONDS", RESTART_SECONDS)
+        patch.setenv("PAIRWEAVE_FAULTS", f"@{faults}")
+        held.callback(session_cluster.stop, cluster.directory)
+        cluster.start()
+        yield Machine(cluster, faults)
+
+
+@pytest.mark.parametrize("cell", ON_SESSION, ids=lambda cell: cell.id)
+def test_a_fault_on_a_session_cluster(cell, machine, golden, tmp_path, record):
+    statuses = matrix.examine(cell, golden, tmp_path, machine.run)
+    assert (tmp_path / "met0").exists()  # the fault has happened
+    record(cell, statuses)
+
+
+def test_workers_in_another_directory_find_files_with_relative_names(
+    machine, golden, tmp_path, record
+):
+    """The workers are in the directory of their cluster."""
+    near = [
+        os.path.relpath(word, tmp_path) if word[0] == "/" else word for word in golden.arguments
+    ]
+    runs.run_well_here(*near, "--output", "golden", "--workers", "1", cwd=tmp_path)
+    golden = matrix.Golden(near, runs.tree_digests(tmp_path / "golden"))
+
+    def run(cell, words, directory, number=0):
+        words = [word.name if isinstance(word, Path) else word for word in words]
+        return machine.run(cell, words, directory, number)
+
+    record(ELSEWHERE, matrix.examine(ELSEWHERE, golden, tmp_path, run))
