@@ -663,10 +663,11 @@ def test_all_files_have_the_columns_of_all_languages_and_corpora(tmp_path):
         nightly.write_help(tmp_path, "de", range(20))
         nightly.write_help(tmp_path, "nl", range(20), ["a <b>red</b> house\tein <b>rotes</b> Haus"])
         nightly.good_night(tmp_path, table=table)
-        nightly.write_help(tmp_path, "de2", range(20, 30))
-        nightly.good_night(tmp_path, table=table)
-        runs.run_well_here("refresh", "compact", table, cwd=tmp_path)
-        runs.run_well_here("refresh", "verify", table, cwd=tmp_path)
+        if table == "table":
+            nightly.write_help(tmp_path, "de2", range(20, 30))
+            nightly.good_night(tmp_path, table=table)
+            runs.run_well_here("refresh", "compact", table, cwd=tmp_path)
+            runs.run_well_here("refresh", "verify", table, cwd=tmp_path)
         opened = DeltaTable(str(tmp_path / table / "tagged"))
         whole = opened.to_pyarrow_table().to_pylist()
         assert "markup" in whole[0]
@@ -676,7 +677,7 @@ def test_all_files_have_the_columns_of_all_languages_and_corpora(tmp_path):
             assert [*pq.read_schema(path).names, "source_lang", "target_lang", "kind"] == columns
         runs.run_well_here("refresh", "export", table, "--output", f"{table}-out", cwd=tmp_path)
         assert len(list(runs.rows_of(tmp_path / f"{table}-out"))) == len(whole)
-        (tmp_path / "help/de2.tsv").unlink()
+        (tmp_path / "help/de2.tsv").unlink(missing_ok=True)
 
 
 def test_events_of_openlineage_say_what_was_read_and_written(directory):
