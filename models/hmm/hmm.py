@@ -88,7 +88,7 @@ class HmmModel(AlignsEveryPair):
                 parts.target.side(*target),
                 parts.model,
                 parts.config.threshold,
-                parts.config.decode == "viterbi",
+                1 if parts.config.decode == "viterbi" else None,
             )
             forward.append(_links(*made[:4]))
             reverse.append(_links(*made[4:]))

@@ -167,12 +167,12 @@ def test_phrases_beside_nltk(pairs, tmp_path):
     for column in joined[1:]:
         column.setflags(write=False)
     both = (joined, *lengths, NO_CUTS, NO_CUTS, 64)
-    extract_phrases(flat([[(0, 0)]]), *[np.ones(1, np.int64)] * 2, NO_CUTS, NO_CUTS, 64, 0)
+    extract_phrases(flat([[(0, 0)]]), *[np.ones(1, np.int64)] * 2, NO_CUTS, NO_CUTS, 64, None)
     allowed, found = seconds(extract_phrases, *both, 1)
     assert unflat(*found)[:NLTK_PAIRS] == expected
-    strict, found = seconds(extract_phrases, *both, 0)
+    strict, found = seconds(extract_phrases, *both, None)
     every = [np.ones(int(side.sum()) + len(pairs), np.bool_) for side in lengths]
-    cut, _ = seconds(extract_phrases, joined, *lengths, *every, 64, 0)
+    cut, _ = seconds(extract_phrases, joined, *lengths, *every, 64, None)
     path = tmp_path / "links"
     path.write_text("".join(f"{pharaoh(pair)}\n" for pair in links))
     whole, _ = seconds(to_text, phrase_files, path, 64, "forbid")

@@ -68,7 +68,7 @@ def extract_phrases(table: pa.Table, config: PhraseConfig) -> pa.Table:
         source_cuts.flatten().to_numpy(zero_copy_only=False),
         target_cuts.flatten().to_numpy(zero_copy_only=False),
         config.max_words,
-        int(config.unaligned_words == "allow"),
+        1 if config.unaligned_words == "allow" else None,
     )
     columns = [*boxes, np.ones(len(boxes[0]), np.float32)]
     fields = dict(zip([field.name for field in schemas.PHRASE], columns, strict=True))

@@ -13,7 +13,6 @@ import pyarrow as pa
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import Shape
-from pairweave.transforms.kernels.tags.tag_text import CODES
 from pairweave.transforms.markup.markup import (
     Element,
     Form,
@@ -127,10 +126,6 @@ def read_profile(path: str) -> TagProfile:
         return TagProfile.from_json(value)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-
-
-_NONE = np.zeros(0, np.float64)
-NO_SHAPE = Shape(np.zeros((CODES, 0), np.uint8), _NONE, _NONE, _NONE, np.float64(0))
 
 
 def shape_of(

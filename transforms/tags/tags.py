@@ -30,7 +30,7 @@ from pairweave.transforms.symbols.whitespace import shift_whitespace
 from pairweave.transforms.tags.named_tags import name_rows
 from pairweave.transforms.tags.tag_config import TagConfig
 from pairweave.transforms.tags.tag_measures import Ruler
-from pairweave.transforms.tags.tag_profile import NO_SHAPE, shape_of
+from pairweave.transforms.tags.tag_profile import shape_of
 from pairweave.transforms.tags.tag_rendering import is_indexed, render_columns, symbols_of
 from pairweave.transforms.text import codepoints
 from pairweave.transforms.text.whole_words import spaced_word_counts, word_counts
@@ -194,9 +194,9 @@ def _phrases(table: pa.Table, config: TagConfig) -> Phrases:
     return Phrases(offsets, boxes, weights_of(fields["score"], ConfidenceConfig(draw=config.draw)))
 
 
-def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape:
+def _shape(table: pa.Table, phrases: Phrases, config: TagConfig) -> Shape | None:
     if config.profile is None:
-        return NO_SHAPE
+        return None
     ruler = Ruler.of(table.column("source"), config.words, table.column("source_lang"))
     text = np.repeat(np.arange(len(table)), np.diff(phrases.offsets))
     inside = slice(phrases.offsets[0], phrases.offsets[-1])

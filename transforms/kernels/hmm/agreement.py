@@ -21,6 +21,7 @@ from pairweave.transforms.kernels.hmm.hmm import (
 )
 from pairweave.transforms.kernels.hmm.model1 import FIXED_POINT
 from pairweave.transforms.kernels.hmm.sides import Side, Words
+from pairweave.transforms.kernels.integers import Integer
 
 DOUBT = np.float32(0.1)
 """Smoothing of the odds that one direction sends to the other (results are flat up to 0.2)."""
@@ -182,12 +183,33 @@ def combine_posteriors(own: np.ndarray, odds: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
+def _with_capacity(
+    ends: np.ndarray, values: np.ndarray, room: Integer
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the words and posteriors of links in longer arrays; copied as in `enlarged`.
+
+    Args:
+        ends: int16 ``[direction, side, link]``.
+        values: float32 ``[direction, link]``.
+        room: The new number of links.
+    """
+    wider = np.empty((2, 2, room), dtype=np.int16)
+    more = np.empty((2, room), dtype=np.float32)
+    for direction in range(2):
+        for link in range(ends.shape[2]):
+            wider[direction, 0, link] = ends[direction, 0, link]
+            wider[direction, 1, link] = ends[direction, 1, link]
+            more[direction, link] = values[direction, link]
+    return wider, more
+
+
+@numba.njit(nogil=True, cache=True)
 def align_pairs(
     source: Side,
     target: Side,
     model: Model,
     threshold: float,
-    viterbi: bool,  # noqa: FBT001 - Numba takes no keywords-only arguments
+    viterbi: int | None,
 ) -> tuple[np.ndarray, ...]:
     """Link the words of pairs in both directions.
 
@@ -196,7 +218,8 @@ def align_pairs(
         target: The target side, of as many pairs.
         model: Both HMMs.
         threshold: Minimum posterior of a link.
-        viterbi: Link the words of the most probable path instead of all above the threshold.
+        viterbi: 1 to link the words of the most probable path; None to link all above the
+            threshold: Numba then compiles no code that finds paths.
 
     Returns:
         For each direction: the start of each pair's links (int32), their source and target words
@@ -226,21 +249,16 @@ def align_pairs(
             posteriors(forward, low, null, layout, p_null, p_forward, none)
             posteriors(reverse, back_low, back_null, back_layout, p_null, p_reverse, none)
             # At most 1 / threshold states of a word reach the threshold.
-            need = used.max() + max(words, states) * (np.int64(1.0 / threshold) + 1)
+            need = max(used[0], used[1]) + max(words, states) * (np.int64(1.0 / threshold) + 1)
             if need > room:
                 while need > room:
                     room *= 2
-                wider = np.empty((2, 2, room), dtype=np.int16)
-                wider[:, :, : ends.shape[2]] = ends
-                ends = wider
-                more = np.empty((2, room), dtype=np.float32)
-                more[:, : values.shape[1]] = values
-                values = more
+                ends, values = _with_capacity(ends, values, room)
             path = np.empty(0, dtype=np.int32)
             back_path = path
             odds = other_odds(p_reverse, back_low, low, forward.shape[1])
             back_odds = other_odds(p_forward, low, back_low, reverse.shape[1])
-            if viterbi:
+            if viterbi is not None:
                 path = best_path(forward * odds, low, null, layout, p_null)
                 back_path = best_path(reverse * back_odds, back_low, back_null, back_layout, p_null)
             likely = combine_posteriors(p_forward, odds)
@@ -252,7 +270,7 @@ def align_pairs(
                     if at < 0:
                         break
                     chance = likely[word, at]
-                    if path[word] == state if viterbi else chance >= threshold:
+                    if path[word] == state if viterbi is not None else chance >= threshold:
                         ends[0, 0, used[0]] = state
                         ends[0, 1, used[0]] = word
                         values[0, used[0]] = chance
@@ -260,7 +278,7 @@ def align_pairs(
                 for at in range(reverse.shape[1]):
                     word = back_low[state] + at
                     chance = back_likely[state, at]
-                    if back_path[state] == word if viterbi else chance >= threshold:
+                    if back_path[state] == word if viterbi is not None else chance >= threshold:
                         ends[1, 0, used[1]] = state
                         ends[1, 1, used[1]] = word
                         values[1, used[1]] = chance

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.hmm.emissions import MAX_LETTERS, back_off, likeness
 from pairweave.transforms.kernels.hmm.sides import Words, back_off_weight
+from pairweave.transforms.kernels.integers import Integer
 
 FIXED_POINT = 1 << 30
 """Counts are integers in units of 2**-30, so that their sum does not depend on the order."""
@@ -125,7 +127,7 @@ def candidates(
     sizes = np.zeros(last - first, dtype=np.int64)
     columns = np.empty(1024, dtype=np.int32)
     counts = np.empty(1024, dtype=np.float32)
-    used = 0
+    used: Integer = np.int64(0)
     for word in range(first, last):
         seen = 0
         for at in range(begins[word], begins[word + 1]):
@@ -154,8 +156,8 @@ def candidates(
             row = row[np.argsort(score, kind="mergesort")[:most]]
         row = np.sort(row)
         while used + len(row) > len(columns):
-            columns = np.concatenate((columns, np.empty_like(columns)))
-            counts = np.concatenate((counts, np.empty_like(counts)))
+            columns = enlarged(columns, used, 2 * len(columns))
+            counts = enlarged(counts, used, 2 * len(counts))
         for target in row:
             columns[used] = target
             counts[used] = weight[target]
@@ -213,7 +215,9 @@ def stem_entries(
                     place[other] = 0
                     touched[seen] = other
                     seen += 1
-        stem_columns[used : used + seen] = np.sort(touched[:seen])
+        in_order = np.sort(touched[:seen])
+        for index in range(seen):
+            stem_columns[used + index] = in_order[index]
         for index in range(used, used + seen):
             place[stem_columns[index]] = index
         for index in range(begins[stem], begins[stem + 1]):

@@ -75,7 +75,9 @@ def _with_capacity(phrases: np.ndarray, count: np.int64, more: int) -> np.ndarra
     if count + more <= phrases.shape[1]:
         return phrases
     larger = np.empty((4, 2 * (count + more)), np.int16)
-    larger[:, :count] = phrases[:, :count]
+    for border in range(4):
+        for phrase in range(count):  # not slices, see `enlarged`
+            larger[border, phrase] = phrases[border, phrase]
     return larger
 
 
@@ -182,7 +184,7 @@ def extract_phrases(
     source_cuts: np.ndarray,
     target_cuts: np.ndarray,
     max_words: int,
-    allow_unaligned: int,
+    allow_unaligned: int | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find every phrase pair of each pair of sentences.
 
@@ -207,7 +209,8 @@ def extract_phrases(
             bool ``[sum(source_lengths + 1)]``; empty if it is allowed everywhere.
         target_cuts: The same for target words; empty if and only if ``source_cuts`` is.
         max_words: Longest phrase, at least 1.
-        allow_unaligned: 0 or 1.
+        allow_unaligned: 1 to allow unaligned words; None to forbid them: Numba then compiles only
+            the code for this.
 
     Returns:
         Offsets int64 ``[pair + 1]``, and source start, source end, target start and target end,
@@ -237,7 +240,7 @@ def extract_phrases(
             links.targets[link_offsets[pair] : link_offsets[pair + 1]],
             source_words,
             target_words,
-            0 if allow_unaligned else _NEVER,
+            0 if allow_unaligned is not None else _NEVER,
             reach,
         )
         if limited:
@@ -247,7 +250,7 @@ def extract_phrases(
             target_base += target_words + 1
         else:
             own_source_cuts, own_target_cuts = source_cuts, target_cuts
-        if allow_unaligned:
+        if allow_unaligned is not None:
             phrases, count = _with_unaligned(
                 phrases,
                 count,

@@ -54,7 +54,7 @@ class Shape(NamedTuple):
 
     Attributes:
         cells: Cell of each phrase pair in each form code (`transforms.kernels.tags.tag_text`),
-            uint8 ``[code, phrase pair]``; ``[code, 0]`` without a profile.
+            uint8 ``[code, phrase pair]``.
         count_shares: Share of 1, 2 … tags, float64 ``[MAX_TAGS]``.
         form_shares: Share of each form, float64 ``[form]``.
         cell_shares: Share of each cell, float64 ``[cell]``.
@@ -97,7 +97,7 @@ def draw_phrases(
     wanted = 1 + sampling.below(bits, np.int64(most))
     for candidate in range(candidates):
         order[candidate] = first + candidate
-    count = 0
+    count: Integer = np.int64(0)
     for step in range(candidates):
         if count == wanted:
             break
@@ -281,7 +281,8 @@ def draw_shaped(
             if left < 0.0:
                 break
         place = insert_sorted(boxes, phrase, chosen, count)
-        codes[place + 1 : count + 1] = codes[place:count].copy()
+        for behind in range(count, place, -1):
+            codes[behind] = codes[behind - 1]
         codes[place] = chosen_code
         _update_states(boxes, first, phrase, free, states)
     return wanted

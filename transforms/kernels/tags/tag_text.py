@@ -128,7 +128,7 @@ def _write_border(out: np.ndarray, at: Integer, marks: Integer, number: Integer)
     if marks != _NOTHING:
         at = _write_token(out, at, marks == _CLOSING, marks == _SELF_CLOSING, number)
     if marks == _BOTH:
-        at = _write_token(out, at, 1, 0, number)
+        at = _write_token(out, at, marks == _BOTH, marks != _BOTH, number)
     return at
 
 

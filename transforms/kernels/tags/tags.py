@@ -7,6 +7,7 @@ import numpy as np
 
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.kernels import sampling
+from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.tags.elements import Phrases
 from pairweave.transforms.kernels.tags.tag_draws import (
@@ -61,11 +62,12 @@ def _is_repeated(
     """Tell whether a row of ``drawn`` and ``codes`` equals one of the first ``rows``."""
     count = counts[row]
     for earlier in range(rows):
-        if (
-            counts[earlier] == count
-            and np.array_equal(drawn[earlier, :count], drawn[row, :count])
-            and np.array_equal(codes[earlier, :count], codes[row, :count])
-        ):
+        same = counts[earlier] == count
+        for tag in range(count):
+            if not same:
+                break
+            same = drawn[earlier, tag] == drawn[row, tag] and codes[earlier, tag] == codes[row, tag]
+        if same:
             return True
     return False
 
@@ -77,7 +79,7 @@ def choose_tags(
     phrase_pairs: Phrases,
     variants: int,
     free: int,
-    shape: Shape,
+    shape: Shape | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Decide the rows of each pair, and the phrase pairs and numbers of their tags.
 
@@ -86,8 +88,8 @@ def choose_tags(
     or none is left. A variant with the phrase pairs of an earlier variant is drawn again, up to
     `ATTEMPTS` times; after that it is kept only if its indices differ.
 
-    If phrase pairs have weights, each is drawn by weight among those that fit. If ``shape`` has
-    cells, numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
+    If phrase pairs have weights, each is drawn by weight among those that fit. With a
+    ``shape``, numbers, forms and phrase pairs follow a profile (`transforms.tags.tag_profile`).
 
     Args:
         run_seed: The run's seed.
@@ -95,7 +97,7 @@ def choose_tags(
         phrase_pairs: The phrase pairs of each pair.
         variants: Rows with tags per pair.
         free: 1 if tags may cross.
-        shape: The profile, if any.
+        shape: The profile; without one, Numba compiles no code that draws by it.
 
     Returns:
         The pair of each row int64 ``[row]``, its variant (0 without tags) int16 ``[row]``, the
@@ -118,13 +120,12 @@ def choose_tags(
     order = np.empty(longest, np.int64)
     states = np.empty(longest, np.int8)
     codes = np.zeros((variants, MAX_TAGS), np.int8)
-    shaped = shape.cells.shape[1] > 0
     drawn = np.empty((variants, MAX_TAGS), np.int64)
     drawn_numbers = np.empty((variants, MAX_TAGS), np.int64)
     counts = np.empty(variants, np.int64)
     indices = np.empty(INDICES, np.int16)
     rows = 0
-    tags = 0
+    tags: Integer = np.int64(0)
     for pair in range(pairs):
         if plain[pair]:
             row_pair[rows] = pair
@@ -136,11 +137,11 @@ def choose_tags(
         if not tagged[pair] or limits[pair] < 1 or candidates < 1:
             continue
         found = Candidates(first, boxes, free, weights)
-        kept = 0
+        kept: Integer = np.int64(0)
         for variant in range(1, variants + 1):
             for attempt in range(ATTEMPTS):
                 row = Draw(run_seed, keys[pair], variant, attempt, limits[pair])
-                if shaped:
+                if shape is not None:
                     counts[kept] = draw_shaped(
                         row, found, shape, states[:candidates], drawn[kept], codes[kept]
                     )
@@ -160,9 +161,9 @@ def choose_tags(
             if repeated and _is_repeated(drawn_numbers, codes, counts, kept, kept):
                 continue
             if tags + count > len(phrases):
-                phrases = _twice(phrases)
-                numbers = _twice(numbers)
-                forms = _twice(forms)
+                phrases = enlarged(phrases, tags, 2 * len(phrases))
+                numbers = enlarged(numbers, tags, 2 * len(numbers))
+                forms = enlarged(forms, tags, 2 * len(forms))
             for tag in range(count):
                 phrases[tags] = drawn[kept, tag]
                 forms[tags] = codes[kept, tag]
@@ -181,13 +182,6 @@ def choose_tags(
         numbers[:tags].copy(),
         forms[:tags].copy(),
     )
-
-
-@numba.njit(nogil=True, cache=True)
-def _twice(values: np.ndarray) -> np.ndarray:
-    larger = np.empty(2 * len(values), values.dtype)
-    larger[: len(values)] = values
-    return larger
 
 
 @numba.njit(nogil=True, cache=True)
@@ -229,7 +223,8 @@ def take_all(
                 for phrase in range(count):
                     insert_sorted(boxes, phrase_offsets[pair] + phrase, chosen, phrase)
                 draw_indices(run_seed, keys[pair], variant, count, indices)
-                numbers[tags : tags + count] = indices[:count]
+                for tag in range(count):
+                    numbers[tags + tag] = indices[tag]
                 tags += count
             row_tags[rows] = tags
     return (

@@ -9,12 +9,16 @@ other deviations from the standard, which alignment needs.
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.enlarge import enlarged
 from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.text import clitics, unbreakable, utf8
 
 _JOINED = 31
 """Instead of a class: the next code point is known to belong to the segment."""
 
+
+_NOT_WHOLE = np.bool_(0)
+"""Not a literal, for which Numba would compile `_extend` once more."""
 
 # Sets of classes, a bit for each.
 _LETTERS = 1 << utf8.LETTER | 1 << utf8.HEBREW
@@ -119,7 +123,7 @@ def _extend(
     at: Integer,
     end: Integer,
     point: Integer,
-    whole: int,
+    whole: int | np.bool_,
     properties: np.ndarray,
 ) -> tuple[Integer, int, bool, bool]:
     """Read from the first code point of a segment to the segment's end.
@@ -250,9 +254,7 @@ def _url(
 def _with_capacity(spans: np.ndarray, count: Integer, more: Integer) -> np.ndarray:
     if count + more <= len(spans):
         return spans
-    larger = np.empty(2 * (count + more), spans.dtype)
-    larger[:count] = spans[:count]
-    return larger
+    return enlarged(spans, count, 2 * (count + more))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -296,7 +298,7 @@ def find_tokens(
     starts = np.empty(64 + (offsets[texts] - offsets[0]) // 4, np.int32)
     ends = np.empty(len(starts), np.int32)
     places = np.empty(clitics.MAX_PLACES, np.int64)
-    tokens = 0
+    tokens: Integer = np.int64(0)
     for text in range(texts):
         begin = offsets[text]
         end = offsets[text + 1]
@@ -335,7 +337,9 @@ def find_tokens(
                 and unbreakable.slash_in_number(data, begin, start, end, properties)
             ):
                 point, width = utf8.decode(data, at, end)
-                at, points, _, _ = _extend(data, begin, at + width, end, point, 0, properties)
+                at, points, _, _ = _extend(
+                    data, begin, at + width, end, point, _NOT_WHOLE, properties
+                )
                 position += 1 + points
                 ends[tokens - 1] = position
                 number_end = at

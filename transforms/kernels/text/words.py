@@ -10,6 +10,8 @@ import unicodedata
 import numba
 import numpy as np
 
+from pairweave.transforms.kernels.enlarge import enlarged
+from pairweave.transforms.kernels.integers import Integer
 from pairweave.transforms.kernels.sampling import mix_all
 
 PLANE = 0x10000
@@ -73,7 +75,7 @@ def fold_tokens(
     offsets = np.zeros(tokens + 1, dtype=np.int64)
     # The folded form of a row rarely has more letters than the row has bytes; grow if it does.
     letters = np.empty(int(row_offsets[-1] - row_offsets[0]) + 64, dtype=np.int32)
-    used = 0
+    used: Integer = np.int64(0)
     for row in range(len(row_offsets) - 1):
         at = row_offsets[row]
         stop = row_offsets[row + 1]
@@ -107,9 +109,7 @@ def fold_tokens(
                     at += 4
                 if index >= starts[token]:
                     if used + 32 > len(letters):
-                        grown = np.empty(2 * len(letters), dtype=np.int32)
-                        grown[:used] = letters[:used]
-                        letters = grown
+                        letters = enlarged(letters, used, 2 * len(letters))
                     if point < PLANE:
                         for fold in range(fold_offsets[point], fold_offsets[point + 1]):
                             letters[used] = fold_points[fold]

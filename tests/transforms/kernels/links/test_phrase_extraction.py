@@ -30,7 +30,7 @@ def extract(pairs, max_words=64, *, allow=False, cuts=(NO_CUTS, NO_CUTS)):
             np.array([pair[2] for pair in pairs], np.int64),
             *cuts,
             max_words,
-            int(allow),
+            1 if allow else None,
         )
     )
 
