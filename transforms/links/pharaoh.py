@@ -231,7 +231,7 @@ def phrase_files(
             _NO_CUTS,
             _NO_CUTS,
             config.max_words,
-            int(config.unaligned_words == "allow"),
+            1 if config.unaligned_words == "allow" else None,
         )
         out.write(kernel.format_phrases(*phrases).data)
         first_line += len(found)

@@ -6,7 +6,7 @@ in one round of belief propagation (Pearl 1988). Liang et al. multiply posterior
 instead; here a link that both directions find likely also shifts its neighbours.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numba
 import numpy as np
@@ -209,7 +209,7 @@ def align_pairs(
     target: Side,
     model: Model,
     threshold: float,
-    viterbi: int | None,
+    viterbi: Literal[1] | None,
 ) -> tuple[np.ndarray, ...]:
     """Link the words of pairs in both directions.
 

@@ -5,7 +5,7 @@ is the shortest that contains all links of the source span, they are consistent 
 contain the same number of links, which prefix sums give in one step.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numba
 import numpy as np
@@ -184,7 +184,7 @@ def extract_phrases(
     source_cuts: np.ndarray,
     target_cuts: np.ndarray,
     max_words: int,
-    allow_unaligned: int | None,
+    allow_unaligned: Literal[1] | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Find every phrase pair of each pair of sentences.
 
