@@ -29,12 +29,16 @@ ON_MINI = [
 ]
 KILL_ON_MINI = Cell("launcher killed as it makes a shard", MINI, SMALL, (HELD,), (KILLED, 0))
 
+LARGE = ("--engine", "flink", "--workers", "4")
 ON_SESSION = [
     Cell("worker killed as it makes a shard", SESSION, SMALL, (MIDDLE,), attempts=1),
     Cell("function raises once", SESSION, SMALL, (RAISES,), attempts=1),
 ]
 ELSEWHERE = Cell("workers in another directory", SESSION, SMALL, attempts=1)
-CELLS = [*ON_MINI, KILL_ON_MINI, *ON_SESSION, ELSEWHERE]
+REPLACED = Cell("task manager killed, replaced", SESSION, LARGE, (HELD,), attempts=1)
+SPARE = Cell("task manager killed, spare slots", SESSION, SMALL, (HELD,), attempts=1)
+LAUNCHER = Cell("launcher killed as it makes a shard", SESSION, SMALL, (HELD,), (KILLED, 0))
+CELLS = [*ON_MINI, KILL_ON_MINI, *ON_SESSION, ELSEWHERE, REPLACED, SPARE, LAUNCHER]
 
 pytestmark = pytest.mark.flink
 
@@ -47,6 +51,10 @@ def await_held(directory, process):
         assert time.monotonic() < deadline, "no worker reached the fault"
         time.sleep(0.02)
     return int((directory / "met0").read_text())
+
+
+def let_go(directory):
+    (directory / "met0.go").touch()
 
 
 def kill_launcher(directory, process):
@@ -79,15 +87,31 @@ class Machine:
         """Return the worker processes."""
         return [pid for member in self.cluster.state.members for pid in descendants.of(member.pid)]
 
-    def run(self, cell, words, directory, number=0):
+    def task_manager_of(self, worker):
+        """Return the task manager that started a worker, by its number."""
+        (found,) = [
+            member
+            for member in self.cluster.state.members
+            if member.name.startswith("taskmanager") and worker in descendants.of(member.pid)
+        ]
+        return int(found.name.removeprefix("taskmanager"))
+
+    def kill(self, name):
+        """Kill a process of the cluster."""
+        (member,) = [each for each in self.cluster.state.members if each.name == name]
+        os.kill(member.pid, signal.SIGKILL)
+        matrix.await_no_process(lambda: [member.pid] if member.alive else [])
+
+    def run(self, cell, words, directory, number=0, during=None):
         """Run the command on this cluster, see `matrix.end`; its workers end a little later."""
         faults = [
             each.described(directory / f"met{place}") for place, each in enumerate(cell.faults)
         ]
         self.faults.write_text(json.dumps([] if number else faults))
         words = (*words, f"--flink_master=cluster:{self.cluster.directory}")
-        status, errors = matrix.end(cell, words, directory, number)
-        matrix.await_no_process(self.workers)
+        status, errors = matrix.end(cell, words, directory, number, during)
+        if not cell.faults or cell.faults[0].do != "hold":
+            matrix.await_no_process(self.workers)
         return status, errors
 
 
@@ -136,3 +160,41 @@ def test_workers_in_another_directory_find_files_with_relative_names(
         return machine.run(cell, words, directory, number)
 
     record(ELSEWHERE, matrix.examine(ELSEWHERE, golden, tmp_path, run))
+
+
+def test_a_killed_task_manager_that_is_replaced_costs_no_byte(machine, golden, tmp_path, record):
+    def during(process):
+        number = machine.task_manager_of(await_held(tmp_path, process))
+        machine.kill(f"taskmanager{number}")
+        machine.cluster.replace_task_manager(number)
+
+    run = functools.partial(machine.run, during=during)
+    record(REPLACED, matrix.examine(REPLACED, golden, tmp_path, run))
+    matrix.await_no_process(machine.workers)
+
+
+def test_a_killed_task_manager_leaves_its_work_to_spare_slots(machine, golden, tmp_path, record):
+    killed = []
+
+    def during(process):
+        killed.append(machine.task_manager_of(await_held(tmp_path, process)))
+        machine.kill(f"taskmanager{killed[0]}")
+
+    run = functools.partial(machine.run, during=during)
+    record(SPARE, matrix.examine(SPARE, golden, tmp_path, run))
+    machine.cluster.replace_task_manager(killed[0])
+    machine.cluster.wait_for_slots()
+    matrix.await_no_process(machine.workers)
+
+
+def test_a_job_whose_launcher_was_killed_does_not_disturb_the_next(
+    machine, golden, tmp_path, record
+):
+    """The cluster goes on with the first job, which writes a shard after the second has ended."""
+    run = functools.partial(machine.run, during=functools.partial(kill_launcher, tmp_path))
+    statuses = matrix.examine(LAUNCHER, golden, tmp_path, run)
+    let_go(tmp_path)
+    machine.cluster.wait_for_slots()
+    matrix.await_no_process(machine.workers)
+    matrix.check_files(tmp_path / "out", golden, committed=True)
+    record(LAUNCHER, statuses)
