@@ -13,10 +13,11 @@ from pydantic.fields import FieldInfo
 
 import pairweave
 from pairweave.pipelines import cli
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.evaluate import evaluate_command
 from pairweave.pipelines.commands.refresh import refresh_command
 from pairweave.pipelines.commands.tags import tags_command
-from pairweave.pipelines.options import base, flags
+from pairweave.pipelines.options import base
 from pairweave.transforms import rejects, schemas, screen
 from pairweave.transforms.filtering import rules
 from pairweave.transforms.formats import registry

@@ -82,7 +82,7 @@ COMMANDS = {
     "run": Command(
         "pairweave.pipelines.commands.run_command",
         "run several jobs, each a step of a recipe in YAML",
-        "pairweave.pipelines.options.recipe_options:RecipeOptions",
+        "pairweave.pipelines.recipes.recipe_options:RecipeOptions",
     ),
     "refresh": Command(
         "pairweave.pipelines.commands.refresh.refresh_command",
@@ -120,22 +120,23 @@ COMMANDS = {
     ),
     "gc": Command("pairweave.pipelines.commands.gc", "remove what failed runs have left behind"),
     "report": Command(
-        "pairweave.pipelines.commands.report_command",
+        "pairweave.pipelines.commands.finished.report_command",
         "write the HTML report of a finished run again",
     ),
     "compare": Command(
-        "pairweave.pipelines.commands.compare",
+        "pairweave.pipelines.commands.finished.compare",
         "write an HTML page on two finished runs side by side",
     ),
     "export": Command(
-        "pairweave.pipelines.commands.export_command", "write a finished run's rows for a trainer"
+        "pairweave.pipelines.commands.finished.export_command",
+        "write a finished run's rows for a trainer",
     ),
     "stream": Command(
-        "pairweave.pipelines.commands.stream",
+        "pairweave.pipelines.commands.finished.stream",
         "print a finished run's pairs for a trainer, with new tags in every epoch",
     ),
     "preview": Command(
-        "pairweave.pipelines.commands.preview", "print a few pairs of a finished run"
+        "pairweave.pipelines.commands.finished.preview", "print a few pairs of a finished run"
     ),
     "init": Command(
         "pairweave.pipelines.commands.init", "look at files and write the options of a first run"
@@ -143,7 +144,7 @@ COMMANDS = {
     "try": Command(
         "pairweave.pipelines.commands.try_command",
         "show what each step of augment makes of a few pairs",
-        "pairweave.pipelines.options.trial_options:TrialOptions",
+        "pairweave.pipelines.trial.trial_options:TrialOptions",
         beam=False,
     ),
     "demo": Command(
@@ -277,7 +278,7 @@ def _run(words: list[str]) -> int:
 
 def show_help(name: str, words: Sequence[str] = ()) -> NoReturn:
     """Print a job's help and leave, as its own parser does; all of it with ``--help all``."""
-    from pairweave.pipelines.options import flags
+    from pairweave.pipelines.command_line import flags
 
     command = COMMANDS[name]
     module, _, model = command.options.partition(":")

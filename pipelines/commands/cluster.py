@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import ClusterOptions
 
 MASTER = session_cluster.MASTER

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import CompletionOptions
 from pairweave.pipelines.process import verbosity
 

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.commands import preview
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.finished import preview
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import DemoOptions
 from pairweave.pipelines.options.corpus_options import TaggedCorpus
 from pairweave.pipelines.options.job_options import AugmentOptions

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import FilterFitOptions
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.errors import ConfigError

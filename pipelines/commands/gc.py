@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import GcOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.commit.leftovers import Leftover, find_leftovers, remove

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import yaml
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import InitOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError

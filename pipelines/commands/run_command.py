@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines.local import worker
-from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.recipe_options import RecipeOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.recipes import summary
 from pairweave.pipelines.recipes.recipe import read_recipe
+from pairweave.pipelines.recipes.recipe_options import RecipeOptions
 from pairweave.pipelines.recipes.step import Step
 from pairweave.transforms.errors import (
     ClaimedError,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines.dataflow import checks, service
 from pairweave.pipelines.engines.engines import Given
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import StatusOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run.run_state import read_state

@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
-from pairweave.pipelines.options.trial_options import TrialOptions
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.process import terminal
+from pairweave.pipelines.trial.trial_options import TrialOptions
 from pairweave.transforms.errors import ConfigError
 
 

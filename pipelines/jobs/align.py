@@ -10,7 +10,7 @@ from pairweave.models.aligner import AlignerReference
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.aligners.job_aligner import JobAligner
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import AlignOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute

@@ -9,7 +9,7 @@ import apache_beam as beam
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.translators.translator_reference import TranslatorReference
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.base import TranslatorOptions
 from pairweave.pipelines.options.job_options import AugmentOptions, KeptLinksOptions, MethodOptions
 from pairweave.pipelines.options.representation import representation_of

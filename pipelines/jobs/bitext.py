@@ -12,6 +12,7 @@ from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.documents.document_aligning import (
     Documents,
     EachDocument,
@@ -22,7 +23,6 @@ from pairweave.pipelines.documents.document_aligning import (
     sure_pairs,
 )
 from pairweave.pipelines.documents.document_reading import DocumentSettings, is_table
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.bitext_options import BitextOptions
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.pipelines.run import plan_text, run_summary
@@ -35,7 +35,7 @@ from pairweave.pipelines.steps.screened_rows import ScreenRows
 from pairweave.pipelines.steps.steps import Commit, ReadUnits, Screen, WriteShards
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output import bead_files
+from pairweave.transforms.output.line_files import bead_files
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.planning.plan import make_plan
 from pairweave.transforms.sentences.bead_rows import LeastScores, sentences_table

@@ -9,6 +9,7 @@ from pairweave.models.hmm.hmm_reference import HmmReference
 from pairweave.models.hmm.pair_scores import scoring_models
 from pairweave.pipelines.aligners.model_languages import check_languages
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.filtering import rule_preview
 from pairweave.pipelines.filtering.comparing_pairs import counted_pieces, judge_and_compare
 from pairweave.pipelines.filtering.comparing_sentences import CompareSentences
@@ -24,7 +25,6 @@ from pairweave.pipelines.filtering.scoring_pairs import (
     reject_low_scores,
     tokenize,
 )
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.filter_options import FilterJobOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute
@@ -51,7 +51,7 @@ from pairweave.transforms.filtering.score import read_weights
 from pairweave.transforms.filtering.scored_shards import Place
 from pairweave.transforms.filtering.selection import Aim
 from pairweave.transforms.output import receipts
-from pairweave.transforms.output.score_lines import score_lines
+from pairweave.transforms.output.line_files.score_lines import score_lines
 from pairweave.transforms.output.write import ShardOutput
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.shards.shard import Batches, Shard, Shards

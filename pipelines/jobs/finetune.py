@@ -17,7 +17,7 @@ import pyarrow as pa
 from pairweave.models.encoder.hosting.encoder_reference import EncoderReference
 from pairweave.models.finetune.finetune_config import FinetuneConfig
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import FinetuneOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.prepare import prepare_training

@@ -6,7 +6,7 @@ import apache_beam as beam
 
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.job_options import FitOptions
 from pairweave.pipelines.run import plan_text, run_summary
 from pairweave.pipelines.run.execute import execute

@@ -10,7 +10,7 @@ import apache_beam as beam
 import numpy as np
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.suggest_methods import check_methods
 from pairweave.pipelines.options.suggest_options import SuggestOptions
 from pairweave.pipelines.run import plan_text, run_summary

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from pairweave.pipelines.options.base import Options, OutputOptions, Patterns
-from pairweave.pipelines.options.recipe_options import EngineOptions
+from pairweave.pipelines.recipes.recipe_options import EngineOptions
 
 
 class RefreshOptions(EngineOptions, OutputOptions, Options):

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import Options, PlannedOptions
 from pairweave.pipelines.options.corpus_options import (
     FieldOptions,
@@ -19,7 +20,6 @@ from pairweave.pipelines.options.corpus_options import (
     SideOptions,
     TranslationFileOptions,
 )
-from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.pipelines.recipes.references import Reference, put_paths
 from pairweave.pipelines.recipes.step import Step
 from pairweave.pipelines.recipes.step_checks import check_step, written_files

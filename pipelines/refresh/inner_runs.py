@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.corpora import corpora_of
 from pairweave.pipelines.refresh.assembly import Source
 from pairweave.pipelines.refresh.file_ledger import Found, InputEntry

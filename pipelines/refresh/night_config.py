@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.options.corpora import corpora_of
-from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.pipelines.refresh import refitting, tables
 from pairweave.pipelines.refresh.gates import Gates, read_gates
 from pairweave.transforms.errors import ConfigError

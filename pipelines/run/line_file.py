@@ -3,7 +3,7 @@
 from pairweave.pipelines.run.beside_output import check_beside
 from pairweave.pipelines.run.run import Run
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.output.link_lines import LinesOf, check_copies, collect_lines
+from pairweave.transforms.output.line_files.link_lines import LinesOf, check_copies, collect_lines
 from pairweave.transforms.storage import files
 
 _LEADING = ("pairs", "source")

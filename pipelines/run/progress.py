@@ -10,7 +10,7 @@ import rich.console
 import rich.progress
 
 from pairweave.pipelines.process import verbosity
-from pairweave.pipelines.run.standstill import Standstill
+from pairweave.pipelines.run.attempts.standstill import Standstill
 from pairweave.transforms.output.run_files import RECEIPTS
 from pairweave.transforms.storage import files
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from pairweave.models.hmm import hmm_reference
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.jobs import augment
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.job_options import AugmentOptions
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.formats.registry import read_unit

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines.cli import COMMANDS
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.engines.dataflow import checks
 from pairweave.pipelines.engines.engines import Given
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import StatusOptions
 
 ROOT = Path(__file__).resolve().parents[2]

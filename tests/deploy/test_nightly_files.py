@@ -12,8 +12,8 @@ import yaml
 
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.refresh import refresh_command
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from tests.makers import nightly
 

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from pairweave.pipelines import cli
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from tests.docs import pages
 from tests.makers import documented, runs
 

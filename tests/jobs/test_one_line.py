@@ -14,8 +14,8 @@ import pytest
 from pairweave.models.hmm import hmm_reference
 from pairweave.models.hmm.hmm import HmmConfig, fit
 from pairweave.pipelines import cli
+from pairweave.pipelines.command_line import yaml_files
 from pairweave.pipelines.engines import failures
-from pairweave.pipelines.options import yaml_files
 from pairweave.pipelines.process import memory
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files

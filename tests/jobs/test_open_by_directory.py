@@ -8,7 +8,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.commands import export_command, preview, report_command
+from pairweave.pipelines.commands.finished import export_command, preview, report_command
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.output import run_files

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pairweave.pipelines import cli
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.process import interrupt
 from pairweave.transforms.errors import ConfigError
 from tests.makers import runs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pairweave.pipelines.options import yaml_files
+from pairweave.pipelines.command_line import yaml_files
 from pairweave.pipelines.process import scratch
 from pairweave.pipelines.run.finished_run import open_manifest
 from pairweave.transforms.commit.claim import claim

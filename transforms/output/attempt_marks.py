@@ -3,7 +3,7 @@
 A failed attempt leaves the marks of the shards that were being made when it failed, so the launcher
 need not guess which shard ended a worker. Each attempt has its own marks: those of a run that the
 user stopped, or of a second launcher, say nothing about this one. They are only a hint for where to
-look first (`pipelines.run.set_aside`).
+look first (`pipelines.run.attempts.set_aside`).
 """
 
 import contextlib

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Callable, Sequence
 
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.evaluate import evaluate_tags
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.command_options import (
     CompareExamplesOptions,
     EvaluateLinksOptions,

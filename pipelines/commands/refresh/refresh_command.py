@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.refresh_options import RefreshOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.refresh import file_ledger, night_metrics, records, refitting, tables

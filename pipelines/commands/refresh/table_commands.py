@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.refresh_options import (
     CompactOptions,
     ForgetOptions,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import orjson
 
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.tags.tag_options import TagsEncodeOptions
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.indexed_tag import INDICES, MAX_TAGS
 from pairweave.transforms.symbols.tag_files import EncodeFiles, encode_files

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import TagsProfileOptions
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import InputError

@@ -15,6 +15,7 @@ from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_registry import ALIGNERS, aligner_of
 from pairweave.pipelines.aligners.given import Given
 from pairweave.pipelines.aligners.second_aligner_choice import OPTIONS as OF_SECOND
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.tags.project_links import (
     Block,
     LinkBlock,
@@ -23,7 +24,6 @@ from pairweave.pipelines.commands.tags.project_links import (
     pharaoh_links,
 )
 from pairweave.pipelines.commands.text_tables import token_table
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.aligner_options import AlignerOptions
 from pairweave.pipelines.options.command_options import TagsProjectOptions
 from pairweave.pipelines.process import terminal

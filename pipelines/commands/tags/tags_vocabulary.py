@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import sentencepiece
 
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.commands.tags.tag_options import TagsVocabularyOptions
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import files

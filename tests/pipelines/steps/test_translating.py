@@ -10,11 +10,11 @@ from pairweave.models.loaded_once import LoadedOnce
 from pairweave.models.translators import translator_reference
 from pairweave.models.translators.translator import Rejection, TranslatorConfig, parse_translator
 from pairweave.models.translators.translator_reference import TranslatorReference
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.model_choice.translator_choice import (
     choose_translator,
     unused_translator_options,
 )
-from pairweave.pipelines.options import flags
 from pairweave.pipelines.options.base import JobOptions, PairInputOptions, TranslatorOptions
 from pairweave.pipelines.options.corpus_options import PairCorpus
 from pairweave.pipelines.steps import translating

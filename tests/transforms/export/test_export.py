@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairweave.pipelines.commands import export_command as command
+from pairweave.pipelines.commands.finished import export_command as command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.export.export import escape, export

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import jinja2
 import pytest
 
-from pairweave.pipelines.commands import report_command as command
+from pairweave.pipelines.commands.finished import report_command as command
 from pairweave.transforms.commit.checking import read_sums
 from pairweave.transforms.commit.claim import claim
 from pairweave.transforms.errors import ConfigError, WorkerError

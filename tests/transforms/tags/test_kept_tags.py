@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pairweave.pipelines.commands import export_command
+from pairweave.pipelines.commands.finished import export_command
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.markup.markup import HTML, INDEXED, find_elements, parse_markup

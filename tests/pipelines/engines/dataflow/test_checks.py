@@ -155,7 +155,7 @@ TEXTS = frozenset(
         *("corpus", "licence", "source_lang", "target_lang", "source_field", "target_field"),
         *("document_field", "translation_field", "score_field", "links_field"),
         *("revision", "translator_revision", "token_budget", "accelerator", "template"),
-        "memory",
+        *("memory", "change"),
     }
 )
 """Options that are texts but no paths."""

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 import rich.console
 
-from pairweave.pipelines.commands import demo, preview
+from pairweave.pipelines.commands import demo
+from pairweave.pipelines.commands.finished import preview
 from pairweave.transforms import schemas
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.indexed_tag import TAG_PATTERN

@@ -16,7 +16,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import pydantic
 
-from pairweave.pipelines.options import short_help
+from pairweave.pipelines.command_line import short_help
+from pairweave.pipelines.command_line.yaml_files import read_yaml
 from pairweave.pipelines.options.base import (
     LANGUAGE,
     PATTERN_TEXTS,
@@ -24,7 +25,6 @@ from pairweave.pipelines.options.base import (
     Options,
     PlaceOptions,
 )
-from pairweave.pipelines.options.yaml_files import read_yaml
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import object_stores

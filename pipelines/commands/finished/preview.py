@@ -8,7 +8,7 @@ import rich.console
 import rich.text
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import PreviewOptions
 from pairweave.pipelines.run import finished_run
 from pairweave.transforms.report import run_samples

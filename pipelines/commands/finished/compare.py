@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.commands.report_command import write
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
+from pairweave.pipelines.commands.finished.report_command import write
 from pairweave.pipelines.options.command_options import CompareOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run

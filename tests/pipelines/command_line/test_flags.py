@@ -6,7 +6,7 @@ import tempfile
 import pytest
 
 from pairweave.pipelines.cli import COMMANDS, JOBS
-from pairweave.pipelines.options import flags, short_help
+from pairweave.pipelines.command_line import flags, short_help
 from pairweave.pipelines.options.command_options import EvaluateLinksOptions
 from pairweave.pipelines.options.job_options import (
     AlignOptions,
@@ -15,7 +15,7 @@ from pairweave.pipelines.options.job_options import (
     FitOptions,
 )
 from pairweave.pipelines.options.suggest_options import SuggestOptions
-from pairweave.pipelines.run import retry
+from pairweave.pipelines.run.attempts import retry
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.transforms.errors import ConfigError
 

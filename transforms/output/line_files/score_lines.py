@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pairweave.transforms.output.link_lines import LINES, PLACE, read_columns
+from pairweave.transforms.output.line_files.link_lines import LINES, PLACE, read_columns
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.rejects import Reject
 from pairweave.transforms.storage import files

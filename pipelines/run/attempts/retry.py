@@ -14,10 +14,10 @@ from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.failures import is_of_machine
 from pairweave.pipelines.process import interrupt
+from pairweave.pipelines.run.attempts.set_aside import finish_others
+from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 from pairweave.pipelines.run.progress import LOG, Progress
 from pairweave.pipelines.run.run import Graph, Run
-from pairweave.pipelines.run.set_aside import finish_others
-from pairweave.pipelines.run.standstill import Standstill, StandstillError
 from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.output import attempt_marks, receipts
 from pairweave.transforms.storage import files, hashed_files
@@ -52,7 +52,7 @@ def resume(run: Run, extra: Sequence[str], missing: Missing) -> Outcome:
     """Run the missing parts of a job; after a failure, try again as often as the options allow.
 
     If the last attempt fails in a shard, that shard is set aside and the others are finished
-    (`pipelines.run.set_aside`).
+    (`pipelines.run.attempts.set_aside`).
 
     Args:
         run: The planned job.

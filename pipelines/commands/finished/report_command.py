@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import ReportOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.run import finished_run

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from pairweave.pipelines.cli import COMMANDS
-from pairweave.pipelines.options import flags
+from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.stream_options import StreamCommandOptions
 from pairweave.pipelines.process import terminal
 from pairweave.pipelines.streaming.lines import Lines

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from pairweave.pipelines.run import standstill
-from pairweave.pipelines.run.standstill import Standstill, StandstillError
+from pairweave.pipelines.run.attempts import standstill
+from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
 
 LIMIT = 600.0
 

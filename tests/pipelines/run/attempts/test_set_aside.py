@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairweave.pipelines.run import set_aside
-from pairweave.pipelines.run.set_aside import finish_others
+from pairweave.pipelines.run.attempts import set_aside
+from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.transforms.errors import SetAsideError, WorkerError
 
 

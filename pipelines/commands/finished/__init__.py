@@ -1,0 +1,1 @@
+"""Commands on finished runs: their report, comparison, preview, export and stream."""

@@ -1,0 +1,1 @@
+"""Files with a line for each line of input: links, scores, beads."""
