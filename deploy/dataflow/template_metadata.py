@@ -32,7 +32,7 @@ def jobs() -> dict[str, type[RunOptions]]:
     for name, command in COMMANDS.items():
         module, _, model = command.options.partition(":")
         options = getattr(importlib.import_module(module), model) if module else None
-        if options is not None and issubclass(options, RunOptions):
+        if options is not None and command.beam and issubclass(options, RunOptions):
             found[name] = options
     return found
 
