@@ -88,14 +88,14 @@ class CorpusInput:
         forward_links: Likewise, of the direction that explains the target; with ``reverse_links``.
         reverse_links: Likewise, of the other direction, as source-target too.
         attention: None or as many files of attention (`transforms.links.attention.Attention`).
-        source_field: TSV: a column number from 1, or a name in the header line. JSONL and Parquet:
-            a field. Default 1 or ``source``.
+        source_field: TSV and CSV: a column number from 1, or a name in the header line. JSONL and
+            Parquet: a field. Default 1 or ``source``.
         target_field: Default 2 or ``target``.
-        translation_field: TSV: read only if given. JSONL and Parquet: a field that every row must
-            have; if not given, ``translation`` is read if it exists.
-        score_field: TSV, JSONL and Parquet: a column of scores of pairs; a pair may have none.
-        links_field: TSV, JSONL and Parquet: a column of links.
-        field_count: TSV: fields in each line; by default those of the first line.
+        translation_field: TSV and CSV: read only if given. JSONL and Parquet: a field that every
+            row must have; if not given, ``translation`` is read if it exists.
+        score_field: TSV, CSV, JSONL and Parquet: a column of scores of pairs; a pair may have none.
+        links_field: TSV, CSV, JSONL and Parquet: a column of links.
+        field_count: TSV and CSV: fields in each line; by default those of the first line.
         format_options: Options of formats that are not as by default, by name
             (`transforms.formats.registry.Entry`).
         inline_tags: Treatment of tags inside texts: ``raw`` leaves them unchanged, ``strip``
@@ -159,7 +159,7 @@ class CorpusInput:
         if parallel and self.score_field is not None:
             raise ConfigError(
                 f"{label}: score_field {self.score_field}: line-parallel text has no columns; give "
-                "input of TSV, JSONL or Parquet"
+                "input of TSV, CSV, JSONL or Parquet"
             )
         self._check_links(label)
         if self.target_lang is None:
@@ -235,8 +235,8 @@ class CorpusInput:
         if given and given != ("links_field",):
             raise ConfigError(
                 f"{self.label}: {given[0]} goes with source_input and target_input of "
-                "line-parallel text; TSV, JSONL and Parquet have links in a column; give its name "
-                "with links_field"
+                "line-parallel text; TSV, CSV, JSONL and Parquet have links in a column; give its "
+                "name with links_field"
             )
 
 
@@ -254,7 +254,7 @@ class Columns:
         languages_in: A field with one text per language (Hugging Face's
             ``translation: {en: ..., de: ...}``). For JSONL it serves rows without ``source`` and
             ``target``; for Parquet it serves the file.
-        field_count: TSV: fields in each line.
+        field_count: TSV and CSV: fields in each line.
         origin: Parquet: whether ``corpus``, ``file`` and ``line`` of a row are read from the
             columns of these names.
     """

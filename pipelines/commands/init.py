@@ -15,9 +15,10 @@ from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
 from pairweave.pipelines.options.command_options import InitOptions
 from pairweave.pipelines.process import terminal
-from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.errors import ConfigError, InputError
 from pairweave.transforms.filtering import detectors
 from pairweave.transforms.formats import registry
+from pairweave.transforms.formats.csv import DELIMITERS
 from pairweave.transforms.planning.plan import Plan, make_plan
 from pairweave.transforms.storage import files
 from pairweave.transforms.text.iso_languages import NAMES
@@ -38,8 +39,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if files.exists(options.output):
         raise ConfigError(f"{options.output}: already exists; give another --output, or delete it")
     given = _input(options.files)
-    plan = make_plan([CorpusInput(source_lang=_UNKNOWN, target_lang=_UNKNOWN, **given)])
-    text = _yaml(given, plan, _texts(plan))
+    plan, of_format = _planned(given)
+    text = _yaml({**given, **of_format}, plan, _texts(plan))
     files.write_bytes(options.output, text.encode())
     terminal.say(text)
     terminal.say(f"pairweave augment --config {options.output} --output tagged/")
@@ -58,6 +59,22 @@ def _input(paths: Sequence[str]) -> dict[str, Any]:
             f"({endings}), or two files of text, the source and its translation line by line"
         )
     return {"source_input": (paths[0],), "target_input": (paths[1],)}
+
+
+def _planned(given: dict[str, Any]) -> tuple[Plan, dict[str, str]]:
+    """Return the plan of reading the files, and the options of their format that it needs."""
+    refused: InputError | None = None
+    for name in DELIMITERS:
+        options = {} if refused is None else {"csv_delimiter": name}
+        corpus = CorpusInput(_UNKNOWN, _UNKNOWN, format_options=options, **given)
+        try:
+            return make_plan([corpus]), options
+        except InputError as error:
+            refused = refused or error
+            if ".csv" not in _suffixes(error.path):
+                break
+    assert refused is not None
+    raise refused
 
 
 def _suffixes(path: str) -> set[str]:
@@ -81,7 +98,9 @@ def _yaml(given: dict[str, Any], plan: Plan, rows: pa.Table) -> str:
     }
     lines = [f"# {file.name}: {file.format}, {file.rows:,} rows" for file in plan.files]
     lines += [f"# {notice}" for notice in plan.notices]
-    lines += _written({name: list(paths) for name, paths in given.items()})
+    lines += _written(
+        {name: list(each) if isinstance(each, tuple) else each for name, each in given.items()}
+    )
     for side, (language, why) in languages.items():
         lines += [f"{line}  # {why}" for line in _written({f"{side}_lang": language})]
     tagged = sum(

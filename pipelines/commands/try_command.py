@@ -1,7 +1,8 @@
 """The command ``try``: shows what each step of ``augment`` makes of a few pairs."""
 
+import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from pairweave.pipelines.cli import COMMANDS
 from pairweave.pipelines.command_line import flags
@@ -13,7 +14,11 @@ from pairweave.transforms.errors import ConfigError
 def main(name: str, arguments: Sequence[str]) -> int:
     """Show a few pairs from the command line."""
     options = _parsed(name, arguments)
-    changed = _parsed(name, [*arguments, *_flags(options.change)]) if options.change else None
+    changed = None
+    if options.change:
+        flags_of = {option: _flag(option, value) for option, value in changes(options.change)}
+        kept = _without(arguments, flags_of.keys())
+        changed = _parsed(name, [*kept, *itertools.chain.from_iterable(flags_of.values())])
 
     from pairweave.pipelines.trial.trial import run_trial
     from pairweave.pipelines.trial.trial_text import changed_lines, trial_lines
@@ -34,16 +39,39 @@ def _parsed(name: str, arguments: Sequence[str]) -> TrialOptions:
     return options
 
 
-def _flags(changes: Sequence[str]) -> list[str]:
-    """Return changed options as flags.
+def changes(given: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield changed options and their values.
 
     Raises:
-        ConfigError: One has no value.
+        ConfigError: One has no value, or is none of the job.
     """
-    words = []
-    for change in changes:
+    for change in given:
         option, equals, value = change.partition("=")
+        option = option.replace("-", "_")
         if not equals or not option:
             raise ConfigError(f"--change {change}: give an option and its value, as in max_tags=3")
-        words += [f"--{option}", *shlex.split(value)]
-    return words
+        if option in NOT_OF_THE_JOB:
+            raise ConfigError(f"--change {change}: give an option of augment; see {_HELP}")
+        yield option, value
+
+
+NOT_OF_THE_JOB = ("pairs", "change", "output", "config")
+_HELP = "pairweave augment --help all"
+
+
+def _flag(option: str, value: str) -> list[str]:
+    try:
+        return [f"--{option}", *shlex.split(value)]
+    except ValueError as error:
+        raise ConfigError(f"--change {option}={value}: {error}") from error
+
+
+def _without(arguments: Sequence[str], options: Collection[str]) -> list[str]:
+    """Return a command line without some options, since lists would be joined."""
+    kept, left_out = [], False
+    for word in arguments:
+        if word.startswith("--"):
+            left_out = word[2:].partition("=")[0].replace("-", "_") in options
+        if not left_out:
+            kept.append(word)
+    return kept

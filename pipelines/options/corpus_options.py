@@ -23,7 +23,8 @@ class PairFileOptions(StepOptions):
 
     input: Patterns = Field(
         (),
-        description="files or globs with both sides: .tsv .jsonl .parquet .po .tmx .xlf [.gz .zst]",
+        description="files or globs with both sides: .tsv .csv .jsonl .parquet .po .tmx .xlf "
+        "[.gz .zst]",
     )
     from_run: Patterns = Field(
         (),
@@ -55,7 +56,9 @@ class FieldOptions(StepOptions):
         "--source_input and --target_input",
     )
     source_field: str | None = Field(
-        None, description="source field of JSONL and Parquet, or column number (from 1) of TSV"
+        None,
+        description="source field of JSONL and Parquet, or column (number from 1, or name) of TSV "
+        "and CSV",
     )
     target_field: str | None = Field(None, description="target field or column, likewise")
     field_count: int | None = Field(
@@ -71,7 +74,7 @@ class TranslationFileOptions(StepOptions):
     )
     translation_field: str | None = Field(
         None,
-        description="field of a machine translation in JSONL and Parquet, or column number of TSV",
+        description="field of a machine translation in JSONL and Parquet, or column of TSV and CSV",
     )
 
 
@@ -109,7 +112,7 @@ class GivenLinkOptions(StepOptions):
     )
     links_field: str | None = Field(
         None,
-        description="or field of a pair's links in JSONL and Parquet, or column number of TSV: "
+        description="or field of a pair's links in JSONL and Parquet, or column of TSV and CSV: "
         "Pharaoh text; in JSONL also [[0, 0], [1, 2]], in Parquet also the links of align",
     )
 
@@ -175,7 +178,8 @@ class DocumentFileOptions(StepOptions):
     """Tables of document pairs, and the pairing of files."""
 
     input: Patterns = Field(
-        (), description="tables with one document pair per row: .tsv .jsonl .parquet [.gz .zst]"
+        (),
+        description="tables with one document pair per row: .tsv .csv .jsonl .parquet [.gz .zst]",
     )
     document_field: str | None = Field(
         None,

@@ -15,10 +15,12 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pairweave.pipelines.engines import engines
 from pairweave.pipelines.jobs import augment
 from pairweave.pipelines.options.job_options import AugmentOptions
+from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.prepare import prepare
 from pairweave.pipelines.run.run import Run
 from pairweave.pipelines.steps.screened_rows import ReadInput, ScreenRows, trained_pieces
 from pairweave.transforms import schemas
+from pairweave.transforms.errors import ConfigError, WorkerError
 from pairweave.transforms.formats.registry import read_unit
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.shards.shard import Shard
@@ -33,6 +35,7 @@ class Trial:
 
     Attributes:
         place: Its file and line.
+        id: Its id (`ids`); None if it could not be read.
         rejected: The pair's row in the rejects (`schemas.REJECTS`), if it was rejected.
         steps: Its tokens, links and phrase pairs, as far as the job's method has them
             (`schemas.PHRASES`); None if it was rejected before.
@@ -40,6 +43,7 @@ class Trial:
     """
 
     place: tuple[str, int]
+    id: str | None
     rejected: Row | None
     steps: Row | None
     rows: tuple[Row, ...]
@@ -55,10 +59,11 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         pairs: Maximum number of pairs of a corpus.
 
     Returns:
-        The pairs, in the order of the input. A duplicate of another pair is one, too.
+        The pairs, by corpus, file and line. A duplicate of another pair is one, too.
 
     Raises:
         ConfigError: The options or the input cannot be used.
+        WorkerError: A step failed.
     """
     with tempfile.TemporaryDirectory(prefix="pairweave-try-") as directory:
         place = {"output": directory, "engine": "local", "workers": 1}
@@ -69,13 +74,28 @@ def run_trial(options: AugmentOptions, pairs: int) -> list[Trial]:
         with engines.beam_options("local", 1, "pairweave-try", ()) as arguments:
             pipeline = beam.Pipeline(options=PipelineOptions(arguments))
             graph(pipeline, run, list(first_rows(run, pairs)), str(steps))
-            pipeline.run().wait_until_finish()
+            _finish(pipeline)
         rows, rejects = (
             pq.read_table(Path(directory) / name(0, 1)).to_pylist()
             for name in (data_name, rejects_name)
         )
         with pa.ipc.open_file(str(steps)) as reader:
             return _joined(reader.read_all().to_pylist(), rows, rejects)
+
+
+def _finish(pipeline: beam.Pipeline) -> None:
+    """Run a pipeline; an error of one of its steps is told as that of a run.
+
+    Raises:
+        ConfigError: The user must fix something.
+        WorkerError: A step failed.
+    """
+    try:
+        pipeline.run().wait_until_finish()
+    except Exception as error:
+        interrupt.check()  # a stop is not a failure, whatever exception it raised
+        message, user_error = engines.failure_message(error)
+        raise (ConfigError if user_error else WorkerError)(message) from error
 
 
 def first_rows(run: Run[AugmentOptions], pairs: int) -> Iterator[pa.RecordBatch]:
@@ -115,16 +135,23 @@ def keep_steps(shard: Shard, path: str) -> None:
 
 
 def _joined(steps: list[Row], rows: list[Row], rejects: list[Row]) -> list[Trial]:
-    """Put together what each table has of a pair."""
-    of_pair: dict[tuple[str, int], dict[str, Any]] = {}
+    """Put together what each table has of a pair.
+
+    Rows of one place may be several pairs or a pair and its duplicates, if files are given twice.
+    """
+    of_pair: dict[tuple[str, str, int, str], dict[str, list[Row]]] = {}
     for name, table in (("steps", steps), ("rejected", rejects), ("rows", rows)):
         for row in table:
-            found = of_pair.setdefault((row["file"], row["line"]), {"rows": []})
-            if name == "rows":
-                found["rows"].append(row)
-            else:
-                found[name] = row
-    return [
-        Trial(place, found.get("rejected"), found.get("steps"), tuple(found["rows"]))
-        for place, found in sorted(of_pair.items())
-    ]
+            key = (row["corpus"], row["file"], row["line"], row["id"] or "")
+            of_pair.setdefault(key, {}).setdefault(name, []).append(row)
+    trials = []
+    for (_, file, line, name), found in sorted(of_pair.items()):
+        place, step = (file, line), found.get("steps", [None])[0]
+        written = tuple(found.get("rows", ()))
+        if written:
+            trials.append(Trial(place, name, None, step, written))
+            step = None
+        for rejected in found.get("rejected", []):
+            trials.append(Trial(place, name or None, rejected, step, ()))
+            step = None
+    return trials

@@ -17,8 +17,7 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     if trial.steps is not None and trial.steps.get("source_tokens"):
         yield from _steps(trial.steps)
     elif trial.rejected is not None:
-        for side in ("source", "target"):
-            yield f"  {side:<8}{visible_line(trial.rejected[side] or '')}"
+        yield from _texts(trial.rejected)
     if trial.rejected is not None:
         found = trial.rejected
         detail = f": {found['detail']}" if found["detail"] else ""
@@ -26,6 +25,15 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     for row in sorted(trial.rows, key=lambda each: each["variant"]):
         yield f"  {row['kind']:<8}{visible_line(row['source'])}"
         yield f"  {'':<8}{visible_line(row['target'])}"
+
+
+def _texts(row: Row) -> Iterator[str]:
+    """Yield the texts of a rejected row, or the bytes that could not be read."""
+    for side in ("source", "target"):
+        if row[side] is not None:
+            yield f"  {side:<8}{visible_line(row[side])}"
+    if row["raw"]:
+        yield f"  {'raw':<8}{visible_line(row['raw'].decode('utf-8', 'backslashreplace'))}"
 
 
 def _steps(row: Row) -> Iterator[str]:
@@ -37,7 +45,9 @@ def _steps(row: Row) -> Iterator[str]:
     if links:
         pairs = {(link["source"], link["target"]) for link in links}
         yield from grid(words["source"], len(words["target"]), pairs)
-    phrases = row.get("phrases") or []
+    phrases = row.get("phrases")
+    if phrases is None:
+        return  # a method of its own finds what to tag
     shown = "; ".join(_phrase(phrase, words["source"], words["target"]) for phrase in phrases)
     yield f"  phrase pairs ({len(phrases)}): {shown}" if phrases else "  no phrase pairs"
 
@@ -80,17 +90,25 @@ def _phrase(phrase: Row, source: Sequence[str], target: Sequence[str]) -> str:
 
 def changed_lines(before: Sequence[Trial], after: Sequence[Trial]) -> Iterator[str]:
     """Yield the lines on the pairs that a changed option changes, before and after."""
-    earlier = {trial.place: list(trial_lines(trial)) for trial in before}
+    earlier, later = (_by_pair(trials) for trials in (before, after))
     same = 0
-    for trial in after:
-        lines = list(trial_lines(trial))
-        was = earlier.get(trial.place, [])
-        if lines == was:
+    for pair in earlier | later:
+        was, now = earlier.get(pair, []), later.get(pair, [])
+        if was == now:
             same += 1
             continue
-        yield lines[0]
-        for word, shown in (("before", was), ("after", lines)):
+        yield (was or now)[0]
+        for word, shown in (("before", was), ("after", now)):
             yield f" {word}:"
             yield from shown[1:]
         yield ""
-    yield f"{same} of {len(after)} pairs are as before"
+    yield f"{same} of {len(earlier | later)} pairs are as before"
+
+
+def _by_pair(trials: Sequence[Trial]) -> dict[tuple[object, ...], list[str]]:
+    """Return the lines on each pair, by its place, its id, and how many of these there were."""
+    found: dict[tuple[object, ...], list[str]] = {}
+    for trial in trials:
+        times = sum(pair[:2] == (trial.place, trial.id) for pair in found)
+        found[trial.place, trial.id, times] = list(trial_lines(trial))
+    return found

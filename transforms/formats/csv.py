@@ -6,7 +6,7 @@ A file is one unit, since only reading it from the start tells which line ends a
 import csv
 import dataclasses
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from pairweave.transforms.reading.column_lines import Lines, line_blocks
 from pairweave.transforms.reading.given_scores import SCORE
 from pairweave.transforms.reading.input_format import InputFormat
 from pairweave.transforms.reading.links_of_rows import LINKS
-from pairweave.transforms.reading.named_fields import find_fields
+from pairweave.transforms.reading.named_fields import find_fields, wanted_fields
 from pairweave.transforms.reading.rows import RAW_BYTES, Problem, RowMaker, in_batches, read_text
 from pairweave.transforms.reading.scan import Digests, Scan, ScanRequest
 from pairweave.transforms.reading.scan_lines import LineCounter
@@ -30,9 +30,23 @@ from pairweave.transforms.units import Columns, ReadLimits, Unit
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 """What parts fields, by the value of ``csv_delimiter``."""
 
+MAX_LINE_BYTES = 256 << 20
+"""The highest ``max_line_bytes``."""
+
+_NAMES = ("source", "target")
+"""Names of the texts in a header, unless others are given."""
+
+_ADVICE = (
+    "A quoted field ends with a quote before the next delimiter, and a quote inside it is doubled; "
+    "a file without quoting is read with --format tsv"
+)
+
 _RETURN = "\ud800"
 """Instead of a carriage return inside a line, which the library would take for a line end. No bytes
 are decoded to it."""
+
+
+csv.field_size_limit(MAX_LINE_BYTES)  # `_Feed` has the limit of a run
 
 
 class Record(NamedTuple):
@@ -47,6 +61,14 @@ class Record(NamedTuple):
     fields: list[str]
 
 
+class _Row(NamedTuple):
+    """What is read of a record: its line, a text for each wanted field, its problem."""
+
+    line: int
+    texts: list[str | None]
+    problem: Problem | None
+
+
 def parse_csv(
     blocks: Iterable[Lines], name: str, limit: int, delimiter: str = ","
 ) -> Iterator[Record]:
@@ -58,50 +80,58 @@ def parse_csv(
     Args:
         blocks: The lines of the file.
         name: The file's name, for messages.
-        limit: Largest size of a field, in characters, and of a line, in bytes.
+        limit: Largest size of a record, in bytes.
         delimiter: The character between fields.
 
     Raises:
         InputError: ``csv_syntax``: a quoted field does not end, or is followed by other characters
-            than a delimiter; a line or field is over the limit. What follows could be
-            misunderstood, so the file as a whole cannot be used.
+            than a delimiter; a record is over the limit. What follows could be misunderstood, so
+            the file as a whole cannot be used.
     """
-    reader = csv.reader(_lines(blocks, name, limit), delimiter=delimiter, strict=True)
-    line = 1
-    previous = csv.field_size_limit(limit)
+    feed = _Feed(name, limit)
+    reader = csv.reader(feed.lines(blocks), delimiter=delimiter, strict=True)
     try:
         for fields in reader:
-            yield Record(line, fields)
-            line = reader.line_num + 1
-            csv.field_size_limit(limit)
+            yield Record(feed.first, fields)
+            feed.begin(reader.line_num + 1)
     except csv.Error as error:
         raise InputError(
             "csv_syntax",
             name,
-            f"the record that begins here: {error}. A quoted field ends with a quote before the "
-            "next delimiter, and a quote inside it is doubled; a file without quoting is read with "
-            "--format tsv",
-            line,
+            f"the record that begins here: {error}. {_ADVICE}",
+            feed.first,
         ) from error
-    finally:
-        csv.field_size_limit(previous)
 
 
-def _lines(blocks: Iterable[Lines], name: str, limit: int) -> Iterator[str]:
-    """Yield lines as text, each with a line feed."""
-    number = 0
-    for lines in blocks:
-        for index in range(len(lines)):
-            number += 1
-            if index in lines.long:
-                raise InputError(
-                    "csv_syntax",
-                    name,
-                    f"{lines.long[index].length} bytes, max_line_bytes is {limit}",
-                    number,
-                )
-            text = lines.line(index).decode("utf-8", "surrogateescape")
-            yield text.replace("\r", _RETURN) + "\n"
+class _Feed:
+    """Passes lines on to the library, and counts the bytes of the record that it reads."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.first = 1
+        self._name = name
+        self._limit = limit
+        self._size = 0
+
+    def begin(self, line: int) -> None:
+        """Begin a record."""
+        self.first, self._size = line, 0
+
+    def lines(self, blocks: Iterable[Lines]) -> Iterator[str]:
+        """Yield lines as text, each with a line feed."""
+        for lines in blocks:
+            for index in range(len(lines)):
+                long = lines.long.get(index)
+                raw = lines.line(index)
+                self._size += (len(raw) if long is None else long.length) + 1
+                if self._size > self._limit + 1:
+                    raise InputError(
+                        "csv_syntax",
+                        self._name,
+                        f"the record that begins here has more than {self._limit} bytes, which is "
+                        f"max_line_bytes. {_ADVICE}",
+                        self.first,
+                    )
+                yield raw.decode("utf-8", "surrogateescape").replace("\r", _RETURN) + "\n"
 
 
 def read_csv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -116,20 +146,6 @@ def read_csv(unit: Unit, limits: ReadLimits, batch_rows: int) -> Iterator[pa.Rec
     blocks = line_blocks(part_text(part, limits), limits.max_line_bytes)
     delimiter = DELIMITERS[unit.options(CsvOptions).csv_delimiter]
     records = parse_csv(blocks, part.name, limits.max_line_bytes, delimiter)
-    try:
-        if unit.first_line > 1:
-            next(records)  # the header
-        for found in in_batches(records, _characters, batch_rows):
-            yield _batch(maker, found, columns)
-    except InputError as error:
-        raise WorkerError(f"{error}; it could be read when the plan was made") from error
-
-
-def _characters(record: Record) -> int:
-    return sum(map(len, record.fields))
-
-
-def _batch(maker: RowMaker, records: Sequence[Record], columns: Columns) -> pa.RecordBatch:
     places = {
         "source": columns.source,
         "target": columns.target,
@@ -138,23 +154,46 @@ def _batch(maker: RowMaker, records: Sequence[Record], columns: Columns) -> pa.R
         LINKS: columns.links,
     }
     wanted = {side: int(place) - 1 for side, place in places.items() if place is not None}
-    texts: dict[str, list[str | None]] = {side: [] for side in wanted}
-    problems: dict[int, Problem] = {}
-    for row, (_, fields) in enumerate(records):
-        if len(fields) != columns.field_count:
-            detail = f"{len(fields)} fields, expected {columns.field_count}"
-            raw = _bytes(",".join(fields))[:RAW_BYTES]
-            problems[row] = Problem(Reject.FIELD_COUNT, detail, raw)
-        for side, place in wanted.items():
-            text = (
-                None if row in problems else read_text(_bytes(fields[place]), side, multiline=True)
-            )
-            if isinstance(text, Problem):
-                problems[row], text = text, None
-            texts[side].append(text)
-    lines = np.array([record.line for record in records], dtype=np.int64)
-    arrays = {side: pa.array(column, pa.string()) for side, column in texts.items()}
-    return maker.batch(lines, arrays, problems)
+    assert columns.field_count is not None
+    try:
+        if unit.first_line > 1:
+            next(records)  # the header
+        rows = (_row(record, wanted, columns.field_count, delimiter) for record in records)
+        for found in in_batches(rows, _characters, batch_rows):
+            yield _batch(maker, found, list(wanted))
+    except InputError as error:
+        raise WorkerError(f"{error}; it could be read when the plan was made") from error
+
+
+def _row(record: Record, wanted: Mapping[str, int], count: int, delimiter: str) -> _Row:
+    line, fields = record
+    if len(fields) != count:
+        raw = _bytes(delimiter.join(fields[:RAW_BYTES]))[:RAW_BYTES]
+        detail = f"{len(fields)} fields, expected {count}"
+        return _Row(line, [None] * len(wanted), Problem(Reject.FIELD_COUNT, detail, raw))
+    problem: Problem | None = None
+    texts: list[str | None] = []
+    for side, place in wanted.items():
+        text = read_text(_bytes(fields[place]), side, multiline=True)
+        if isinstance(text, Problem):
+            problem = problem or text
+            texts.append(None)
+        else:
+            texts.append(text)
+    return _Row(line, texts, problem)
+
+
+def _characters(row: _Row) -> int:
+    return sum(len(text) for text in row.texts if text is not None)
+
+
+def _batch(maker: RowMaker, rows: Sequence[_Row], sides: Sequence[str]) -> pa.RecordBatch:
+    columns = zip(*(row.texts for row in rows), strict=True)
+    texts = {
+        side: pa.array(column, pa.string()) for side, column in zip(sides, columns, strict=True)
+    }
+    problems = {place: row.problem for place, row in enumerate(rows) if row.problem is not None}
+    return maker.batch(np.array([row.line for row in rows], dtype=np.int64), texts, problems)
 
 
 def _bytes(text: str) -> bytes:
@@ -165,16 +204,41 @@ def _scan(file: ScanRequest) -> Scan:
     digests, counter = Digests(), LineCounter()
     limit = file.limits.max_line_bytes
     blocks = line_blocks(counter.pass_on(digests.plain_text_of(file)), limit)
-    options = CsvOptions(**file.corpus.format_options)
-    records = parse_csv(blocks, file.name, limit, DELIMITERS[options.csv_delimiter])
+    delimiter = CsvOptions(**file.corpus.format_options).csv_delimiter
+    records = parse_csv(blocks, file.name, limit, DELIMITERS[delimiter])
     first = next(records, None)
     if first is None:
         return counter.scan(digests, 0)
     shown = [_bytes(field).decode(errors="backslashreplace") for field in first.fields]
-    columns, header = find_fields(shown, file)
+    columns, header = _find_fields(shown, delimiter, file)
     rows = 1 - header + sum(1 for _ in records)
     scan = counter.scan(digests, rows)
     return dataclasses.replace(scan, header_lines=header, columns=columns)
+
+
+def _find_fields(first: Sequence[str], delimiter: str, file: ScanRequest) -> tuple[Columns, int]:
+    """Find the wanted fields by the first record, like `find_fields`.
+
+    If no field is given, and the first record has the names ``source`` and ``target``, it is a
+    header.
+    """
+    if not first:
+        raise InputError("missing_column", file.name, "the first line is blank", 1)
+    if len(first) == 1:
+        for name, sign in DELIMITERS.items():
+            if name != delimiter and sign in first[0]:
+                raise InputError(
+                    "missing_column",
+                    file.name,
+                    f"the first line has no {delimiter}, but a {name}; give --csv_delimiter {name}",
+                    1,
+                )
+    corpus = file.corpus
+    _, others = wanted_fields(corpus)
+    by_default = corpus.source_field is None and corpus.target_field is None
+    if by_default and not any(map(str.isdigit, others.values())) and {*_NAMES} <= {*first}:
+        corpus = dataclasses.replace(corpus, source_field=_NAMES[0], target_field=_NAMES[1])
+    return find_fields(first, dataclasses.replace(file, corpus=corpus))
 
 
 def _write(rows: pa.RecordBatch) -> list[bytes]:

@@ -14,6 +14,9 @@ PAIRS = 2_000
 """Pairs of each run that are compared, the first by id. Ids are hashes, so they are a fair
 sample."""
 
+PLACES = frozenset({"corpus", "file", "line"})
+"""Columns that say where a pair comes from."""
+
 SHOWN = 12
 """Pairs with other rows that are shown."""
 
@@ -32,15 +35,19 @@ class PairsOfBoth:
         same: Pairs with the same rows in both.
         only: Pairs that only the first and only the second run kept.
         changed: Rows of each pair that has other rows, in the first and in the second run.
+        left_out: Columns that only one run has, which are not compared.
     """
 
     same: int
     only: tuple[int, int]
     changed: Sequence[tuple[list[Row], list[Row]]]
+    left_out: Sequence[str] = ()
 
 
 def compare_pairs(outputs: Sequence[str], manifests: Sequence[Json]) -> PairsOfBoth:
-    """Compare the first pairs by id of two runs.
+    """Compare the first pairs by id of two runs, in the columns that both have.
+
+    Where a pair comes from is no difference, since the same pair may be in other files.
 
     Raises:
         WorkerError: A shard cannot be read.
@@ -56,10 +63,21 @@ def compare_pairs(outputs: Sequence[str], manifests: Sequence[Json]) -> PairsOfB
         for found in (first, second)
     )
     both = sorted(first.keys() & second.keys())
-    changed = [(first[name], second[name]) for name in both if first[name] != second[name]]
-    return PairsOfBoth(
-        len(both) - len(changed), (len(first) - len(both), len(second) - len(both)), changed
-    )
+    columns = [set(next(iter(found.values()), [{}])[0]) for found in (first, second)]
+    changed = [
+        (first[name], second[name])
+        for name in both
+        if _compared(first[name], columns) != _compared(second[name], columns)
+    ]
+    only = (len(first) - len(both), len(second) - len(both))
+    left_out = sorted(columns[0] ^ columns[1]) if both else []
+    return PairsOfBoth(len(both) - len(changed), only, changed, left_out)
+
+
+def _compared(rows: Sequence[Row], columns: Sequence[set[str]]) -> list[Row]:
+    """Return rows with the columns that are compared."""
+    names = (columns[0] & columns[1]) - PLACES
+    return [{name: row[name] for name in names} for row in rows]
 
 
 def render(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth) -> str:
@@ -165,9 +183,11 @@ def _bins(found: Sequence[Mapping[int, int]], unit: str) -> Rows:
 
 def _different(first: list[Row], second: list[Row]) -> tuple[list[Row], list[Row]]:
     """Return the rows of a pair that the other run does not have."""
+    columns = [set(first[0]), set(second[0])]
+    compared = [_compared(rows, columns) for rows in (first, second)]
     return (
-        [row for row in first if row not in second],
-        [row for row in second if row not in first],
+        [row for row, each in zip(first, compared[0], strict=True) if each not in compared[1]],
+        [row for row, each in zip(second, compared[1], strict=True) if each not in compared[0]],
     )
 
 
@@ -184,4 +204,6 @@ def summary(names: Sequence[str], manifests: Sequence[Json], pairs: PairsOfBoth)
         f"{len(pairs.changed):,} with other rows, {pairs.only[0]:,} and {pairs.only[1]:,} in one "
         "run alone"
     )
+    if pairs.left_out:
+        lines.append(f"not compared, since one run has no such column: {', '.join(pairs.left_out)}")
     return lines

@@ -14,6 +14,9 @@ from pairweave.transforms.report import page as report_page
 from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files
 
+PAGE = b"<title>pairweave "
+_HEAD = 1_000
+
 
 def main(name: str, arguments: Sequence[str]) -> int:
     """Write the report from the command line."""
@@ -52,6 +55,10 @@ def write(path: str, page: str) -> None:
         raise ConfigError(
             f"{path} is inside the run {run}, which must stay as its manifest describes it; "
             "give another file: --output FILE"
+        )
+    if files.exists(path) and PAGE not in files.read_bytes(path)[:_HEAD]:
+        raise ConfigError(
+            f"{path}: exists and is no page of pairweave; give another file: --output FILE"
         )
     try:
         files.write_bytes(path, page.encode())

@@ -40,6 +40,18 @@ def test_a_file_with_both_sides_is_named_and_its_tags_are_seen(tmp_path):
     assert "# 6 of the first 6 texts contain tags" in out
 
 
+def test_the_delimiter_of_a_csv_file_is_found(tmp_path):
+    (tmp_path / "a.csv").write_text("source;target\n" + '"a; b";c d\n' * 3)
+    out = runs.run_well_here("init", "a.csv", cwd=tmp_path)
+    options = yaml.safe_load((tmp_path / "pairweave.yaml").read_text())
+    assert (options["input"], options["csv_delimiter"]) == (["a.csv"], "semicolon")
+    assert "# a.csv: csv, 3 rows" in out
+    (tmp_path / "b.csv").write_text('a,"b\n')
+    status, _, errors = runs.run_here("init", "b.csv", "--output", "b.yaml", cwd=tmp_path)
+    assert status == 2
+    assert "b.csv:1: the record that begins here" in errors
+
+
 def test_exchanged_sides_are_seen(tmp_path):
     pytest.importorskip("py3langid")
     write(tmp_path)

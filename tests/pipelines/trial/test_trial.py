@@ -98,6 +98,8 @@ def test_an_aligner_is_fitted_if_none_is_given(words):
         (("--change", "heuristic"), "--change heuristic: give an option and its value"),
         (("--change", "heuristics=union"), "heuristic"),
         (("--change", "heuristic=none"), "heuristic: "),
+        (("--change", "heuristic='union"), "heuristic='union: No closing quotation"),
+        (("--change", "pairs=2"), "--change pairs=2: give an option of augment"),
         (("--max_tags", "0"), "max_tags"),
     ],
 )
@@ -106,3 +108,43 @@ def test_what_cannot_be_tried_is_refused(words, more, message):
     assert (status, out) == (2, "")
     assert message in errors
     assert errors.count("\n") == 1
+
+
+def test_a_failed_step_is_one_line(tmp_path):
+    for name in ("a.en", "a.de"):
+        (tmp_path / name).write_text("\n\n")
+    words = ("--source_input", tmp_path / "a.en", "--target_input", tmp_path / "a.de")
+    status, out, errors = runs.run_here("try", *words, "--source_lang", "en", "--target_lang", "de")
+    assert (status, out) == (2, "")
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("pairweave: there is nothing to fit")
+
+
+def test_pairs_of_one_place_are_shown_apart(words, tmp_path):
+    (tmp_path / "a.tsv").write_text("the red house\tdas rote Haus\nbad\\xff\n")
+    given = ("--input", tmp_path / "a.tsv", tmp_path / "a.tsv", "--source_lang", "en")
+    shown = blocks(*given, "--target_lang", "de", *words[-2:])
+    assert [block[0] for block in shown] == ["a.tsv:1", "a.tsv:1", "a.tsv:2", "a.tsv:2"]
+    assert ["duplicate" in block[-1] for block in shown[:2]] == [False, True]
+    assert shown[2][1:] == [
+        "  raw     bad\\xff",
+        "  rejected by read: field_count: 1 fields, expected 2",
+    ]
+
+
+def test_a_changed_list_takes_the_place_of_the_first(words, tmp_path):
+    (tmp_path / "one").write_text(f"{corpora.sentence(0)[0]}\n")
+    (tmp_path / "two").write_text("nothing of the kind\n")
+    more = ("--pairs", "2", "--exclude", tmp_path / "one")
+    out = runs.run_well_here("try", *words, *more, "--change", f"exclude={tmp_path / 'two'}")
+    assert "rejected by screen: excluded" in out.split(" after:")[0]
+    assert "excluded" not in out.split(" after:")[1]
+    assert out.splitlines()[-1] == "1 of 2 pairs are as before"
+
+
+def test_a_method_without_phrase_pairs_says_nothing_of_them(words, tmp_path):
+    (tmp_path / "terms.tsv").write_text("house\tHaus\ndog\tHund\n")
+    more = ("--method", "glossary", "--glossary", tmp_path / "terms.tsv", "--pairs", "40")
+    out = runs.run_well_here("try", *words, *more)
+    assert "  tagged" in out
+    assert "phrase pairs" not in out

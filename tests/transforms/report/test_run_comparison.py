@@ -128,3 +128,31 @@ def test_what_cannot_be_compared_is_refused(outputs, tmp_path):
     status, _, errors = runs.run_here("compare", *outputs, "--output", inside)
     assert (status, inside.exists()) == (2, False)
     assert "is inside the run" in errors
+
+
+def test_the_place_of_a_pair_and_columns_of_one_run_alone_are_no_difference(tmp_path):
+    corpora.write_corpus(tmp_path, 40)
+    for side in ("en", "de"):
+        (tmp_path / f"other.{side}").write_bytes((tmp_path / f"corpus.{side}").read_bytes())
+    for name, more in (("corpus", ()), ("other", ("--keep_links", "true"))):
+        runs.run_well_here(
+            *("augment", "--source_input", tmp_path / f"{name}.en", "--source_lang", "en"),
+            *("--target_input", tmp_path / f"{name}.de", "--target_lang", "de", "--workers", "1"),
+            *("--output", tmp_path / name, *more),
+        )
+    page = tmp_path / "page.html"
+    out = runs.run_well_here("compare", tmp_path / "corpus", tmp_path / "other", "--output", page)
+    assert " 0 with other rows, 0 and 0 in one run alone" in out
+    assert "not compared, since one run has no such column: word_links" in out
+    assert "no such column: word_links." in page.read_text(encoding="utf-8")
+
+
+def test_no_file_but_a_page_is_replaced(outputs, tmp_path):
+    other = tmp_path / "corpus.txt"
+    other.write_text("a text\n")
+    status, _, errors = runs.run_here("compare", *outputs, "--output", other)
+    assert status == 2
+    assert "exists and is no page of pairweave" in errors
+    assert other.read_text() == "a text\n"
+    for _ in range(2):
+        runs.run_well_here("compare", *outputs, "--output", tmp_path / "page.html")
