@@ -18,7 +18,7 @@ def alone_in(directory: Path, told: str) -> Iterator[None]:
         told: What the user is told if another process holds it.
 
     Raises:
-        ConfigError: Another process holds it.
+        ConfigError: Another process holds it, or the file system has no locks.
     """
     place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -26,6 +26,10 @@ def alone_in(directory: Path, told: str) -> Iterator[None]:
             fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ConfigError(f"{directory}: {told}") from error
+        except OSError as error:
+            raise ConfigError(
+                f"{directory}: cannot be locked: {error.strerror}; give a directory on a local disk"
+            ) from error
         yield
     finally:
         os.close(place)
