@@ -10,7 +10,7 @@ from pairweave.transforms.errors import ConfigError
 
 def test_a_directory_is_held_by_one_until_it_is_let_go(tmp_path):
     with alone_in(tmp_path, "in use"):
-        with pytest.raises(ConfigError, match=": in use$"), alone_in(tmp_path, "in use"):
+        with pytest.raises(ConfigError, match=r": in use$"), alone_in(tmp_path, "in use"):
             pass
         assert list(tmp_path.iterdir()) == []
     with alone_in(tmp_path, "in use"):
