@@ -194,7 +194,7 @@ def project_tags(
         translations: Their translations without tags ``[sentence]``.
         links: Links of the words of each source, without its tags, and its translation; by default
             an aligner makes them.
-        options: Options of ``pairweave tags project``, such as ``source_syntax="xliff"``.
+        options: Options of ``pairweave tags project``, such as ``syntax="xliff"``.
 
     Returns:
         The column ``text``: the translations with tags ``[sentence]``.

@@ -489,8 +489,8 @@ class TagsProjectOptions(AlignerOptions, AttentionOptions):
     source_input: str = Field(description="text with tags, one sentence per line [.gz .zst]")
     target_input: str = Field(description="its translation without tags, line by line")
     output: str = Field(description="file for the translation with the tags [.gz .zst]")
-    source_syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
-        "xliff", description="syntax of tags"
+    syntax: Literal["xliff", "xml", "html", "indexed"] = Field(
+        "xliff", description="syntax of tags in the text"
     )
     rules: Literal["best", "paper"] = Field(
         "best", description="placing tags: best, by link mass; paper, as Hanneman and Dinu (2020)"

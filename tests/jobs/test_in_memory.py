@@ -118,12 +118,10 @@ def test_links_of_two_directions_are_combined():
 
 
 def test_tags_are_projected():
-    found = pairweave.project_tags(
-        ["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"], source_syntax="html"
-    )
+    found = pairweave.project_tags(["a <b>house</b>"], ["ein Haus"], ["0-0 1-1"], syntax="html")
     assert found["text"].to_pylist() == ["ein <b>Haus</b>"]
     with pytest.raises(pairweave.PairweaveError, match=r"target_input: .* has a line break"):
-        pairweave.project_tags(["a"], ["b\nc"], ["0-0"], source_syntax="html")
+        pairweave.project_tags(["a"], ["b\nc"], ["0-0"], syntax="html")
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def _project(
     counts: dict[str, int],
 ) -> Iterator[bytes]:
     """Yield the target's lines with the source's tags, and count them."""
-    syntax = find_syntax(options.source_syntax)
+    syntax = find_syntax(options.syntax)
     for block in blocks:
         sides = block.tokens("source"), block.tokens("target")
         made = dict(zip(block.tagged, zip(*sides, link_block(block), strict=True), strict=True))
@@ -159,7 +159,7 @@ def _project(
 
 def _blocks(options: TagsProjectOptions, tokens: TokenConfig) -> Iterator[Block]:
     """Yield the lines with their tokens; split tokens at tags, unless links are given."""
-    syntax = find_syntax(options.source_syntax)
+    syntax = find_syntax(options.syntax)
     lines = read_in_step(options.source_input, options.target_input)
     first = 0
     while chunk := list(itertools.islice(lines, BLOCK_LINES)):
@@ -231,7 +231,7 @@ def _training(
 
 def _fit_pairs(options: TagsProjectOptions) -> list[tuple[str, str]]:
     """Return the plain pairs that the aligner is fitted on, evenly spaced over the input."""
-    syntax = find_syntax(options.source_syntax)
+    syntax = find_syntax(options.syntax)
     pairs = [
         (strip_markup(source.text, syntax), target.text)
         for source, target in read_in_step(options.source_input, options.target_input)

@@ -64,7 +64,7 @@ def pieced(folder):
 
 
 def tokens(folder):
-    return ("--source_syntax", "html", "--tokens", f"sentencepiece:{folder / 'm.model'}")
+    return ("--syntax", "html", "--tokens", f"sentencepiece:{folder / 'm.model'}")
 
 
 def owner(pieces, place):
@@ -174,7 +174,7 @@ def test_an_encoder_places_tags_and_leaves_what_it_cannot_take_without_links(fol
     (folder / "t").write_text(f"b a\n{' '.join(words)}\n\nword1 word2\n")
     given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
     for rules in ("best", "paper"):
-        more = ("--long_pairs", "reject", "--source_syntax", "xml", "--rules", rules)
+        more = ("--long_pairs", "reject", "--syntax", "xml", "--rules", rules)
         run_well_here(*command(folder, *given, *more))
         made = (folder / "out").read_text().split("\n")
         assert [line.count("<") for line in made] == [1, 2, 0, 2, 0]
@@ -219,7 +219,7 @@ def test_a_line_on_which_the_encoder_fails_has_no_links_and_stops_nothing(folder
 
     monkeypatch.setattr(EncoderAligner, "align_or_reject", spoiled)
     given = ("--aligner", "encoder", "--model", folder / "bert", "--layer", "2")
-    run_well_here(*command(folder, *given, "--source_syntax", "xml"))
+    run_well_here(*command(folder, *given, "--syntax", "xml"))
     made = (folder / "out").read_text().splitlines()
     assert made[0] == "word1 <b>word2</b>"
     assert made[1].count("<") == 2
