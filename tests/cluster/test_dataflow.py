@@ -5,6 +5,8 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra `neural`")
 pytest.importorskip("google.cloud.dataflow_v1beta3", reason="needs the extra `gcp`")
 
+from apache_beam.utils import retry
+
 from pairweave.pipelines.cli import main
 from tests.cluster.conftest import ready
 from tests.makers import dataflow, poisoned, runs, stores
@@ -162,12 +164,14 @@ def test_the_graph_is_that_of_other_engines(store, service, tmp_path, capsys):
 )
 @pytest.mark.usefixtures("store")
 def test_a_refusal_of_the_service_is_its_reason_in_one_line(
-    service, capsys, refusal, status, message
+    service, capsys, monkeypatch, refusal, status, message
 ):
+    monkeypatch.setattr(retry, "GoogleAPICallError", None)  # as where apitools is missing
     service.refusal = refusal
     assert main(command(service, "align", "refused")) == status
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"pairweave: {message}")
+    assert [method for method, _ in service.requests].count("POST") == 1  # it is not repeated
 
 
 @pytest.mark.usefixtures("store")

@@ -52,6 +52,19 @@ def sent_job(result: Any) -> SentJob:  # noqa: ANN401 - Beam's result of any run
     return SentJob(result.job_id(), options.project, options.region)
 
 
+def let_beam_know_errors() -> None:
+    """Let Beam's retries know the errors of Google's clients.
+
+    Where `apitools` is not installed, which nothing here needs, Beam knows neither, and repeats a
+    request that was refused for half a minute.
+    """
+    from apache_beam.utils import retry
+    from google.api_core.exceptions import GoogleAPICallError
+
+    if retry.GoogleAPICallError is None:
+        retry.GoogleAPICallError = GoogleAPICallError
+
+
 def check(flags: Sequence[str]) -> None:
     """Check by a request that the service knows the project and the region, and who is asking.
 

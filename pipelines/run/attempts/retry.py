@@ -210,6 +210,7 @@ def _try(call: Callable[[], object]) -> None:
 
 def _send(pipeline: beam.Pipeline, run: Run, output: str) -> SentJob | None:
     """Send a job to Dataflow, and wait for its end if that is wanted."""
+    service.let_beam_know_errors()
     with service.plain_errors("Dataflow refuses the job"):
         result = pipeline.run()
         sent = service.sent_job(result)
