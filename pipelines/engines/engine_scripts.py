@@ -15,6 +15,9 @@ from pairweave.pipelines.process import descendants
 WORKER_FILE = 9
 """The number under which a worker has the shared file open; a shell takes one digit."""
 
+WORKER = "worker"
+"""The name of the script that starts a worker."""
+
 
 def worker_processes(scratch: Path, shared: int) -> list[str]:
     """Let the runner start our workers as programs.
@@ -30,9 +33,10 @@ def worker_processes(scratch: Path, shared: int) -> list[str]:
     file = f"/proc/{os.getpid()}/fd/{shared}"
     path = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
     boot = _script(
-        scratch / "worker",
+        scratch / WORKER,
         f"PYTHONPATH={shlex.quote(path)}",
         "export PYTHONPATH",
+        f'echo "$$" >> {shlex.quote(str(_workers(scratch / WORKER)))}',
         f"exec {shlex.quote(sys.executable)} -P -m pairweave.pipelines.engines.local.worker "
         f'--file={WORKER_FILE} "$@" {WORKER_FILE}<>{file}',
     )
@@ -40,6 +44,14 @@ def worker_processes(scratch: Path, shared: int) -> list[str]:
         "--environment_type=PROCESS",
         f"--environment_config={json.dumps({'command': str(boot)})}",
     ]
+
+
+def started_workers(script: Path) -> list[int]:
+    """Return the processes that the script of `worker_processes` has become, ended ones too."""
+    try:
+        return list(map(int, _workers(script).read_text(encoding="ascii").split()))
+    except FileNotFoundError:
+        return []
 
 
 def write_launcher(script: Path, program: str, *arguments: str) -> Path:
@@ -87,6 +99,10 @@ def end(script: Path) -> None:
 
 def _note(script: Path) -> Path:
     return script.with_name(f"{script.name}.exit")
+
+
+def _workers(script: Path) -> Path:
+    return script.with_name(f"{script.name}.started")
 
 
 def _script(path: Path, *lines: str) -> Path:

@@ -19,9 +19,18 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pairweave.pipelines.engines import engine_flags, engine_scripts, private_network
+from pairweave.pipelines.engines import (
+    engine_flags,
+    engine_scripts,
+    lost_workers,
+    private_network,
+)
 from pairweave.pipelines.engines.dataflow import checks as dataflow_checks
-from pairweave.pipelines.engines.failures import ended_server, is_lost_server
+from pairweave.pipelines.engines.failures import (
+    LOST_WORKER,
+    ended_server,
+    is_lost_server,
+)
 from pairweave.pipelines.engines.failures import failure_message as failure_message
 from pairweave.pipelines.engines.flink import job_server, session_cluster
 from pairweave.pipelines.engines.local import forks
@@ -109,7 +118,8 @@ def beam_options(
 
     Raises:
         ConfigError: Something that the engine needs is absent, or the user's options do not fit.
-        WorkerError: The runner's own program ended while it was needed; says how it ended.
+        WorkerError: The runner's own program ended while it was needed; says how it ended. Or a
+            worker died, and the runner waited for it.
     """
     cluster = session_cluster.find(Given(extra).value("flink_master"))
     if cluster is not None:
@@ -143,12 +153,15 @@ def beam_options(
         try:
             yield [*ours, *extra]
         except Exception as error:
+            if lost_workers.were_lost(Path(scratch) / engine_scripts.WORKER):
+                raise WorkerError(LOST_WORKER) from error
             if is_lost_server(error):
                 _check_servers(Path(scratch))
             raise
         finally:
             # Beam keeps it until this process ends, and each further attempt starts another one.
-            engine_scripts.end(Path(scratch) / "java")
+            for name in SERVERS:
+                engine_scripts.end(Path(scratch) / name)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -323,14 +336,16 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
         raise ConfigError(f"engine prism: no Beam prism program found; run {PRISM_INSTALL}")
     flags = ["--runner=PrismRunner", "--prism_log_level=warn"]
     flags.append(f"--job_server_timeout={PRISM_SECONDS}")
+    # Otherwise an attempt uses the program of the one before, which may be what failed. (In the
+    # singular, so that it stands beside a user's `--experiments`.)
+    flags.append("--experiment=disable_prism_server_singleton")
+    ours = place.scratch / "prism"
     if not given.has("environment_type"):
         flags += place.worker_processes()
+        place.held.enter_context(lost_workers.watched(place.scratch / engine_scripts.WORKER, ours))
     warn_of_open_ports("prism")
     if not given.has("prism_location"):
-        flags.append(
-            "--prism_location="
-            f"{engine_scripts.write_launcher(place.scratch / 'prism', str(binary))}"
-        )
+        flags.append(f"--prism_location={engine_scripts.write_launcher(ours, str(binary))}")
     return flags
 
 

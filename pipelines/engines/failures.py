@@ -10,9 +10,15 @@ from pairweave.pipelines.process import memory
 from pairweave.transforms import errors
 from pairweave.transforms.errors import ConfigError, MachineError, PairweaveError
 
+LOST_WORKER = (
+    "a worker process died before its work was done; the machine may have run out of "
+    f"memory (dmesg shows what was killed): {memory.REMEDY}"
+)
+
 _STEP = re.compile(r" \[while running '([^']*)'\]\s*$")
 _RAISED = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?:: (.*))?$")
 _DETAILS = re.compile(r'details = "([^"]*)"')
+_LOST_WORKER = ("Channel closed prematurely", "SDK worker disconnected")
 _LOST_SERVER = "RPC that terminated with"
 _FRAME = re.compile(r"^(Traceback \(|  |\s*$|During handling|The above exception|\tat |Caused by)")
 
@@ -32,7 +38,7 @@ def failure_message(error: BaseException) -> tuple[str, bool]:
     if ours is not None:
         kind, message = ours
         return message, issubclass(kind, ConfigError)
-    for explain in (_lost_server, _lost_worker, _failed_job):
+    for explain in (_lost_worker, _lost_server, _failed_job):
         explained = explain(text)
         if explained is not None:
             return explained, False
@@ -66,12 +72,7 @@ def _failed_job(text: str) -> str | None:
 
 def _lost_worker(text: str) -> str | None:
     """Explain a runner's message about a worker that has died."""
-    if "Channel closed prematurely" not in text:
-        return None
-    return (
-        "a worker process died before its work was done; the machine may have run out of "
-        f"memory (dmesg shows what was killed): {memory.REMEDY}"
-    )
+    return LOST_WORKER if any(sign in text for sign in _LOST_WORKER) else None
 
 
 def _lost_server(text: str) -> str | None:
@@ -101,6 +102,8 @@ def is_of_machine(error: BaseException, message: str) -> bool:
     >>> is_of_machine(RuntimeError(), "OSError: [Errno 28] No space left on device")
     True
     """
+    if message == LOST_WORKER:
+        return False  # an engine without workers may end, too
     seen: BaseException | None = error
     while seen is not None:
         if is_lost_server(seen):

@@ -39,18 +39,6 @@ def test_two_flink_slots_are_two_processes_and_leave_none_behind(tmp_path, golde
 
 
 @pytest.mark.usefixtures("flink")
-def test_a_flink_mini_cluster_retries_what_fails_once(tmp_path, golden):
-    made = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "1", "--fault", "once")
-    assert made["digest"] == golden
-
-
-@pytest.mark.usefixtures("flink")
-def test_a_flink_mini_cluster_replaces_a_killed_worker(tmp_path, golden):
-    made = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "kill once")
-    assert made["digest"] == golden
-
-
-@pytest.mark.usefixtures("flink")
 def test_a_flink_mini_cluster_fails_with_the_message_alone(tmp_path):
     failed = run_toy(tmp_path / "out", "--engine", "flink", "--workers", "2", "--fault", "worker")
     assert failed["error"] == "toy: shard 1: 3 pairs in, 2 out, first pair 00ff"

@@ -88,20 +88,8 @@ def write_shard(
             raise ConfigError(f"toy.txt: shard {shard} cannot be made: mend the file")
         if fault == "worker":
             raise WorkerError(f"toy: shard {shard}: 3 pairs in, 2 out, first pair 00ff")
-        if fault == "value":
-            raise ValueError("a plain fault of shard 1")
         if fault == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
-        if fault == "once":
-            mark = Path(output, "once")
-            if not mark.exists():
-                mark.touch()
-                raise WorkerError("toy: this happens once")
-        if fault == "kill once":
-            mark = Path(output, "once")
-            if not mark.exists():
-                mark.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
     table = pa.concat_tables(parts).unify_dictionaries().sort_by("id")
     # The order of a dictionary is that of arrival.
     table = table.cast(table.schema.set(1, pa.field("corpus", pa.string()))).combine_chunks()

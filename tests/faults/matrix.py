@@ -25,6 +25,9 @@ JOB = (
 """Four units and six shards of `PAIRS` pairs and some troubles."""
 
 PAIRS = 60
+SECONDS = 300
+"""Time after which a run hangs; the longest needs about 60 s on a busy machine."""
+
 KILLED = 137
 
 
@@ -190,20 +193,20 @@ def end(cell_, words, directory, number=0, during=None):
         "PAIRWEAVE_CELL": mark,
         "TMPDIR": str(temporary),
     }
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*runs.COMMAND, *map(str, words)],
         env=environment,
         cwd=directory,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    try:
-        if during is not None and not number:
-            during(process)
-        errors = process.communicate(timeout=runs.SECONDS)[1]
-    finally:
-        process.kill()
+    ) as process:
+        try:
+            if during is not None and not number:
+                during(process)
+            errors = process.communicate(timeout=SECONDS)[1]
+        finally:
+            process.kill()
     await_no_process(lambda: marked(mark))
     assert list(temporary.iterdir()) == []
     status = 128 - process.returncode if process.returncode < 0 else process.returncode

@@ -181,9 +181,8 @@ def test_an_interrupted_recipe_goes_on_where_it_was(directory, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["prism", "flink"])
-def test_a_recipe_gives_the_same_bytes_on_every_engine(directory, tmp_path, engine):
-    ready(engine)
-    words = ("--engine", engine, "--workers", "2")
+def test_a_recipe_gives_the_same_bytes_on_another_engine(directory, tmp_path):
+    ready("prism")
+    words = ("--engine", "prism", "--workers", "2")
     runs.run_well(*RUN, tmp_path / "out", *words, cwd=directory)
     assert runs.tree_digest(tmp_path / "out") == runs.tree_digest(directory / "out")

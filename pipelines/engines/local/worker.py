@@ -31,6 +31,12 @@ REPEATED = (
 )
 RUNNERS = ("PrismRunner", "root")
 """Loggers of Beam's prism program, and of what any runner says of its job."""
+_SAID_ELSEWHERE = (
+    "Traceback (most recent call last)",
+    "bundle error",
+    "SDK worker disconnected",
+    "stackTrace",
+)
 
 
 class Noise(logging.Filter):
@@ -51,12 +57,10 @@ def _is_said_elsewhere(message: str) -> bool:
     """Recognize a runner's errors that are none, or that the launcher reports in one line.
 
     Prism ends a job's worker process, which it logs as an error. It writes the traceback of a
-    failed bundle four times.
+    failed bundle four times, and its own stack when it lost a worker.
     """
     ends_worker = message.startswith("process failed while running") and "signal: killed" in message
-    return (
-        ends_worker or "Traceback (most recent call last)" in message or "bundle error" in message
-    )
+    return ends_worker or any(sign in message for sign in _SAID_ELSEWHERE)
 
 
 def log_to_stderr(layout: str, clock: str | None = None, *, alone: bool = False) -> None:

@@ -4,7 +4,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pairweave.pipelines.engines.failures import failure_message, is_of_machine
+from pairweave.pipelines.engines.failures import LOST_WORKER, failure_message, is_of_machine
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import (
     ConfigError,
@@ -114,6 +114,22 @@ def test_a_fault_of_the_machine_is_known_as_a_cause():
     error = RuntimeError("outside")
     error.__cause__ = MachineError("full")
     assert is_of_machine(error, "full")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SDK worker disconnected: worker[job-001], 1 active instructions, error: context canceled",
+        "java.lang.IllegalStateException: Channel closed prematurely",
+    ],
+)
+def test_a_lost_worker_is_no_fault_of_the_machine_though_its_engine_ends_too(text):
+    lost = RuntimeError("<_MultiThreadedRendezvous of RPC that terminated with: UNAVAILABLE>")
+    error = RuntimeError(f"Pipeline job-001 failed in state FAILED: {text}")
+    error.__context__ = lost
+    assert failure_message(error) == (LOST_WORKER, False)
+    assert not is_of_machine(error, LOST_WORKER)
+    assert is_of_machine(lost, failure_message(lost)[0])
 
 
 def test_text_without_a_traceback_is_its_first_line():

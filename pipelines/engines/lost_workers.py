@@ -1,0 +1,70 @@
+"""Ends Prism when it waits for a worker that has died.
+
+Prism fails a job whose worker's connection breaks, but not always: one that dies between two
+messages of a bundle can leave it waiting for ever.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pairweave.pipelines.engines import engine_scripts
+
+GRACE_SECONDS = 20.0
+"""Time that Prism has to notice that a worker has ended, or to end after it has ended one."""
+
+WATCH_SECONDS = 1.0
+
+
+@contextlib.contextmanager
+def watched(worker: Path, server: Path, grace: float = GRACE_SECONDS) -> Iterator[None]:
+    """Watch the workers of a server while this block lasts.
+
+    If one has ended and the block has not, that long after it, the server is asked to end and
+    `were_lost` tells why.
+
+    Args:
+        worker: The script that starts the workers (`engine_scripts.worker_processes`).
+        server: The script that started the server (`engine_scripts.write_launcher`).
+        grace: Time, in seconds, that the server has to notice it.
+    """
+    left = threading.Event()
+
+    def watch() -> None:
+        noticed = None
+        while not left.wait(min(WATCH_SECONDS, grace)):
+            now = time.monotonic()
+            if noticed is None and any(map(_has_ended, engine_scripts.started_workers(worker))):
+                noticed = now
+            if noticed is not None and now - noticed >= grace:
+                _mark(worker).touch()
+                engine_scripts.end(server)
+                return
+
+    thread = threading.Thread(target=watch, name="lost workers", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        left.set()
+        thread.join()
+
+
+def were_lost(worker: Path) -> bool:
+    """Tell whether the server was ended because it waited for a worker that has died."""
+    return _mark(worker).is_file()
+
+
+def _mark(worker: Path) -> Path:
+    return worker.with_name(f"{worker.name}.lost")
+
+
+def _has_ended(pid: int) -> bool:
+    """Tell whether a process has ended, though its parent may not have looked yet."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return True
+    return words[0] in {b"Z", b"X"}  # proc(5): zombie, dead
