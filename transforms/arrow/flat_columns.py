@@ -39,15 +39,17 @@ def lengths_of(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
     return np.diff(offsets_of(column))
 
 
-def fields_of(column: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return a column of lists of structs as offsets and its fields as flat views.
+def fields_of(
+    column: pa.ChunkedArray | pa.Array, *names: str
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return a column of lists of structs as offsets and its fields, or some, as flat views.
 
     Raises:
         WorkerError: A list is null.
     """
     lists = chunk_of(column)
     items = lists.values
-    names = [field.name for field in lists.type.value_type]
+    names = names or tuple(field.name for field in lists.type.value_type)
     return offsets_of(lists), {name: items.field(name).to_numpy() for name in names}
 
 

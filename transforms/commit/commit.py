@@ -63,7 +63,7 @@ def commit_run(
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
     samples = run_samples.gather(output, manifest, sums)
-    card = dataset_card.render(manifest, samples.kept[0] if samples.kept else None)
+    card = dataset_card.render(manifest, samples.kept[0].rows[0] if samples.kept else None)
     for name, data in sorted({**extra_files, CARD: card.encode()}.items()):
         _add_file(output, manifest, name, data)
     page = report_page.render(manifest, sums, samples)

@@ -10,6 +10,7 @@ import yaml
 from pairweave.transforms.output.column_meanings import MEANINGS
 from pairweave.transforms.output.run_files import DATA, REJECTS
 from pairweave.transforms.report.shown_counts import short_counts
+from pairweave.transforms.report.shown_settings import used_settings
 from pairweave.transforms.report.templating import render_markdown
 from pairweave.transforms.text.control_characters import visible_line
 from pairweave.transforms.text.piece_settings import piece_advice
@@ -117,16 +118,6 @@ def _value(value: object) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
-def _settings(manifest: Json) -> str:
-    """Return the options that made the run as YAML, without those that were not used."""
-    settings = {
-        name: value
-        for name, value in manifest["configuration"].items()
-        if value not in (None, [], "", False)
-    }
-    return yaml.safe_dump(settings, sort_keys=True, allow_unicode=True)
-
-
 def _body(manifest: Json, sample: Json | None) -> str:
     settings = manifest["configuration"]
     advice = ""
@@ -140,7 +131,7 @@ def _body(manifest: Json, sample: Json | None) -> str:
         inputs=[_input(entry) for entry in manifest["inputs"][:MAX_INPUTS]],
         more_inputs=max(0, len(manifest["inputs"]) - MAX_INPUTS),
         columns=_columns(sample),
-        settings=_settings(manifest),
+        settings=used_settings(manifest["configuration"]),
         counts=list(short_counts(manifest["counts"]).items()),
         reasons=sorted(manifest["rejected"].items(), key=lambda item: (-item[1], item[0])),
         advice=advice,

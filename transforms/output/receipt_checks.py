@@ -5,6 +5,7 @@ from typing import Any
 
 from pairweave.transforms.errors import WorkerError
 from pairweave.transforms.output.run_files import data_name, rejects_name
+from pairweave.transforms.output.shard_histograms import is_histograms
 from pairweave.transforms.output.unit_counts import unpack_reasons, unpack_units
 
 
@@ -32,6 +33,7 @@ def check_shard(
     numbers = _all_numbers([receipt.get("rows"), receipt.get("kept")])
     for name in ("kept_by_corpus", "counts"):
         numbers = numbers and _counts(receipt.get(name))
+    numbers = numbers and is_histograms(receipt.get("histograms", {}))
     if not (numbers and _rejected(receipt.get("rejected"))):
         raise WorkerError("some of its counts are missing or invalid")
     try:

@@ -48,6 +48,7 @@ class ReceiptSums:
         files: Entries of the shards' files.
         shards: What is noted of each shard.
         read: What the receipt of each unit says, by its number.
+        histograms: How many values are in each bar, by (facet, corpus, bar).
     """
 
     kept: int
@@ -59,6 +60,7 @@ class ReceiptSums:
     files: list[Json]
     shards: list[ShardFacts]
     read: dict[int, Json]
+    histograms: Counter[tuple[str, str, int]]
 
     @property
     def rows(self) -> int:
@@ -85,7 +87,7 @@ class ReceiptSums:
 def no_sums(units: int) -> ReceiptSums:
     """Return the sums of no receipts, for a plan of so many units."""
     none = np.zeros((units, 2), np.int64)
-    return ReceiptSums(0, Counter(), Counter(), Counter(), none, {}, [], [], {})
+    return ReceiptSums(0, Counter(), Counter(), Counter(), none, {}, [], [], {}, Counter())
 
 
 def sum_receipts(
@@ -110,6 +112,10 @@ def sum_receipts(
         sums.counts.update(receipt["counts"])
         for item in receipt["rejected"]:
             sums.rejected[item["corpus"], item["stage"], item["reason"]] += item["rows"]
+        for facet, corpora in receipt.get("histograms", {}).items():
+            for corpus, bars in corpora.items():
+                found = {(facet, corpus, bar): rows for bar, rows in enumerate(bars) if rows}
+                sums.histograms.update(found)
         sums.files.extend(receipt["files"])
         sums.shards.append(_facts(receipt))
         if units is not None:
@@ -146,6 +152,7 @@ def add_sums(several: Iterable[ReceiptSums]) -> ReceiptSums:
         total.kept_by_corpus.update(part.kept_by_corpus)
         total.rejected.update(part.rejected)
         total.counts.update(part.counts)
+        total.histograms.update(part.histograms)
         total.units[:] += part.units
         for reason, column in part.unit_reasons.items():
             reasons[reason] = reasons[reason] + column if reason in reasons else column

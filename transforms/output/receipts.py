@@ -23,6 +23,7 @@ from pairweave.transforms.output.run_files import (
     to_json,
     unit_receipt_name,
 )
+from pairweave.transforms.output.shard_histograms import Counts
 from pairweave.transforms.output.unit_counts import pack_reasons, pack_units
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
@@ -76,7 +77,11 @@ def _is_whole(output: str, plan: str, shard: int, shards: int, rejects_only: boo
 
 
 def write_shard_receipt(
-    config: WriteConfig, shard: Shard, counts: Mapping[str, int], written: list[dict[str, object]]
+    config: WriteConfig,
+    shard: Shard,
+    counts: Mapping[str, int],
+    written: list[dict[str, object]],
+    histograms: Counts,
 ) -> str:
     """Record that a shard was written, with counts of its rows and its files.
 
@@ -85,6 +90,7 @@ def write_shard_receipt(
         shard: The shard, including all rejected rows.
         counts: Counts of the job.
         written: Its files (`run_files.file_entry`).
+        histograms: See `shard_histograms.count_histograms`.
 
     Returns:
         The receipt's name.
@@ -100,6 +106,7 @@ def write_shard_receipt(
         "units": pack_units(_count_units(kept, rejected)),
         "unit_reasons": pack_reasons(_count_unit_reasons(rejected)),
         "counts": counts,
+        "histograms": histograms,
         "files": written,
     }
     if shard.notes.model is not None:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -12,6 +13,7 @@ from pairweave.transforms.output.column_meanings import described
 from pairweave.transforms.output.origin_columns import with_origin
 from pairweave.transforms.output.receipts import write_shard_receipt
 from pairweave.transforms.output.run_files import WriteConfig, data_name, file_entry, rejects_name
+from pairweave.transforms.output.shard_histograms import count_histograms
 from pairweave.transforms.shards.shard import Shard
 from pairweave.transforms.storage import files
 
@@ -83,11 +85,13 @@ class ShardOutput:
         shard: The shard, including the rows that the job rejected.
         data: The rows made from the kept ones; None if the job writes none.
         counts: Counts of the job, for the manifest.
+        masks: Words of the suggestion in each row of the data, -1 for a whole sentence.
     """
 
     shard: Shard
     data: pa.Table | None
     counts: Mapping[str, int]
+    masks: np.ndarray | None = None
 
 
 def write_shard(output: ShardOutput, config: WriteConfig) -> str:
@@ -117,4 +121,5 @@ def write_shard(output: ShardOutput, config: WriteConfig) -> str:
         encoded = encode_parquet(table, config.signature, shard.notes.model)
         files.write_bytes(files.join(config.output, path), encoded)
         written.append(file_entry(path, encoded, table.num_rows))
-    return write_shard_receipt(config, shard, counts, written)
+    histograms = count_histograms(shard.kept, shard.table, output.data, output.masks)
+    return write_shard_receipt(config, shard, counts, written, histograms)

@@ -1,24 +1,29 @@
 """The report of a run: what it read, kept and rejected, and sample rows.
 
-One HTML file that needs nothing else: no script, and no font, style or image from elsewhere. The
+One HTML file that needs nothing else: no font, style, image or script from elsewhere. A short
+script of its own pages, filters and sorts the samples; without it, all of them can be read. The
 committed report depends on the run's files only, so it is the same on every engine. Its layout is
 in ``templates/``; this module gathers its content.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.links import aligner_agreement
 from pairweave.transforms.output.receipt_sums import ReceiptSums
+from pairweave.transforms.rejects import Stage
+from pairweave.transforms.report.histogram_charts import charts
 from pairweave.transforms.report.report_samples import (
     TAG_COLOURS,
     border_rows,
-    kept_samples,
     rejected_samples,
+    sample_groups,
 )
 from pairweave.transforms.report.run_samples import Samples
 from pairweave.transforms.report.shown_counts import split_counts, split_rules
-from pairweave.transforms.report.templating import number, percent, render_html
+from pairweave.transforms.report.shown_settings import flat_settings, used_settings
+from pairweave.transforms.report.templating import number, percent, render_html, script_hash
 
 REPORT = "report.html"
 MAX_ROWS = 1_000
@@ -47,6 +52,7 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
     others, rules = split_rules(manifest["counts"])
     counts, distributions = _counts(others)
     rows = manifest["rows"]
+    golden = manifest.get("golden", {})
     shown = {name: manifest[name] for name in ("job", "version", "notices", "shards", "rows")}
     return render_html(
         "page.html.j2",
@@ -55,15 +61,17 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         sizes=[shard.rows for shard in sums.shards],
         share_kept=_share(rows["kept"], rows["read"]),
         corpora=_corpora(manifest["corpora"]),
+        flow=_flow(manifest, sums),
         reasons=_reasons(manifest, sums),
         reasons_by_corpus=_reasons_by_corpus(manifest),
         rules=_rules(rules),
         agreement=aligner_agreement.of_counts(manifest["counts"]),
         counts=counts,
         distributions=distributions,
-        golden=_golden(manifest.get("golden", {})),
+        histograms=charts(sums.histograms, golden.get("histograms", {}).get("words")),
+        golden=_golden(golden),
         profile=_profile(manifest["tag_profile"]) if "tag_profile" in manifest else None,
-        kept=kept_samples(samples.kept),
+        kept=sample_groups(samples.kept),
         rejected=rejected_samples(manifest["rejected"], samples.rejected),
         borders=border_rows(samples.borders),
         tag_colours=TAG_COLOURS,
@@ -71,6 +79,8 @@ def render(manifest: Json, sums: ReceiptSums, samples: Samples, run: Json | None
         inputs=_inputs(manifest["inputs"]),
         signature=manifest["signature"],
         plan_sha256=manifest["plan_sha256"],
+        options=used_settings(manifest["configuration"]),
+        script_hash=script_hash("samples.js"),
         configuration=_settings(manifest["configuration"], "option"),
         files=_files(manifest["files"]),
     )
@@ -106,6 +116,33 @@ def _corpora(corpora: Json) -> Rows:
             }
         )
     return rows
+
+
+def _flow(manifest: Json, sums: ReceiptSums) -> Rows:
+    """Return how many pairs each step rejected and left, from those read to the rows written."""
+    read = left = manifest["rows"]["read"]
+    by_step: dict[str, Counter[str]] = {}
+    for (_, step, reason), pairs in sums.rejected.items():
+        by_step.setdefault(step, Counter())[reason] += pairs
+    order = {str(stage): place for place, stage in enumerate(Stage)}
+    rows = [_step("pairs read", "", left, read)]
+    for step in sorted(by_step, key=lambda name: (order.get(name, len(order)), name)):
+        reasons = sorted(by_step[step].items(), key=lambda item: (-item[1], item[0]))
+        left -= by_step[step].total()
+        said = ", ".join(f"{name} {number(pairs)}" for name, pairs in reasons)
+        rows.append({**_step(step, by_step[step].total(), left, read), "reasons": said})
+    return [*rows, _step("pairs kept", "", left, read)]
+
+
+def _step(name: str, rejected: object, left: int, read: int) -> dict[str, Any]:
+    share = _share(left, read)
+    return {
+        "step": name,
+        "pairs rejected": rejected,
+        "pairs left": left,
+        "left of read": _bar(share, f"{percent(share)} left", "kept"),
+        "reasons": "",
+    }
 
 
 def _ordered_reasons(manifest: Json) -> list[tuple[str, int]]:
@@ -256,24 +293,3 @@ def _files(entries: Sequence[Json]) -> Json:
 
 def _settings(value: Json, column: str) -> Rows:
     return [{column: name, "value": text} for name, text in flat_settings(value)]
-
-
-def flat_settings(value: Json, prefix: str = "") -> Iterable[tuple[str, str]]:
-    """Yield nested settings as dotted names and texts, sorted by name."""
-    for name, item in sorted(value.items()):
-        if isinstance(item, Mapping):
-            yield from flat_settings(item, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", _text(item)
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_text(item)}" for name, item in sorted(value.items()))
-    if isinstance(value, list | tuple):
-        return "; ".join(_text(item) for item in value) or "none"
-    return str(value)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.report.link_drawing import draw_links
+from pairweave.transforms.report.sample_groups import Group, measures_of_row
 from pairweave.transforms.report.shown_text import Piece, linked_words, pieces
 
 MAX_CHARS = 1_500
@@ -22,10 +23,33 @@ Row = Mapping[str, Any]
 Shown = dict[str, Any]
 
 
+def sample_groups(groups: Sequence[Group]) -> list[Shown]:
+    """Return what the page shows of groups of kept rows, with what they can be sorted by."""
+    ids = sorted(row["id"] for group in groups for row in group.rows)
+    places = {key: place for place, key in enumerate(ids)}
+    return [
+        {
+            "name": group.name,
+            "pairs": [
+                {
+                    **pair,
+                    "place": places[row["id"]],
+                    "measures": {name: f"{n:g}" for name, n in measures_of_row(row).items()},
+                }
+                for pair, row in zip(kept_samples(group.rows), group.rows, strict=True)
+            ],
+        }
+        for group in groups
+    ]
+
+
 def kept_samples(rows: Sequence[Row]) -> list[Shown]:
     """Return what the page shows of kept rows."""
     return [
         {
+            "corpus": row.get("corpus", ""),
+            "place": 0,
+            "measures": {},
             "sides": _sides(row, MAX_CHARS, tagged=row.get("kind") != "plain" and "tags" in row),
             "suggestion": _suggestion(row) if "suggestion" in row else None,
             "links": _links(row) if "links" in row else None,
@@ -82,6 +106,7 @@ def _rejected(row: Row) -> Shown:
     has_texts = row["source"] is not None or row["target"] is not None
     raw = (row["raw"] or b"").decode("utf-8", "backslashreplace")
     return {
+        "measures": {},
         "sides": _sides(row, MAX_REJECTED_CHARS, tagged=False) if has_texts else [],
         "raw": _cut(raw, MAX_REJECTED_CHARS),
         "said": f"{row['stage']}: {row['detail']}" if row["detail"] else row["stage"],

@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pairweave.transforms.report.page import flat_settings
 from pairweave.transforms.report.report_samples import TAG_COLOURS, kept_samples
 from pairweave.transforms.report.run_samples import Row, first_pairs
 from pairweave.transforms.report.shown_counts import split_counts, split_rules
+from pairweave.transforms.report.shown_settings import flat_settings
 from pairweave.transforms.report.templating import number, percent, render_html
 
 PAIRS = 2_000

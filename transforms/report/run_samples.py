@@ -20,6 +20,7 @@ from pairweave.transforms.kernels.sampling import STEP_PREVIEW, draw
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.run_files import data_name, rejects_name
 from pairweave.transforms.report.border_samples import border_samples
+from pairweave.transforms.report.sample_groups import Group, choose
 from pairweave.transforms.storage import files
 
 MAX_SHARDS = 3
@@ -36,18 +37,18 @@ class Samples:
     """The rows of a run that a report shows.
 
     Attributes:
-        kept: Rows of the shards.
+        kept: Rows of the shards, in groups.
         rejected: Rows of the rejects, by reason.
         borders: Rows at the border of each rule of ``filter`` (`border_samples`).
     """
 
-    kept: list[Row]
+    kept: Sequence[Group]
     rejected: dict[str, list[Row]]
     borders: Sequence[Json] = ()
 
 
 def gather(
-    output: str, manifest: Json, sums: ReceiptSums, kept: int = 12, each_reason: int = 3
+    output: str, manifest: Json, sums: ReceiptSums, kept: int = 24, each_reason: int = 3
 ) -> Samples:
     """Read a report's samples.
 
@@ -55,7 +56,7 @@ def gather(
         output: The run's directory, whose shards are all written.
         manifest: Its manifest, or the draft of it.
         sums: The sums of its receipts.
-        kept: Most kept rows, of different pairs.
+        kept: Most kept rows, of different pairs, besides extremes.
         each_reason: Most rejected rows for each reason.
 
     Raises:
@@ -63,7 +64,18 @@ def gather(
     """
     rejected = _rejected(output, manifest["shards"], sums, each_reason)
     borders = _borders(output, manifest, sums) if manifest["job"] == FILTER else ()
-    return Samples(first_kept(output, manifest, kept), rejected, borders)
+    first = first_kept(output, manifest, kept)
+    return Samples(
+        choose(first, _shown_shards(output, manifest)) if first else [], rejected, borders
+    )
+
+
+def _shown_shards(output: str, manifest: Json) -> Iterator[pa.Table]:
+    """Yield a few shards, without rows that are shown only if there are no better ones."""
+    for name in _filled_shards(manifest)[:MAX_SHARDS]:
+        rows = _read(output, name, None)
+        better = rows.filter(pc.invert(_is_plain(rows)))
+        yield better if better.num_rows else rows
 
 
 def _borders(output: str, manifest: Json, sums: ReceiptSums) -> Sequence[Json]:

@@ -86,12 +86,14 @@ class Made:
         reasons: The reject reason of each pair without examples, else None, object ``[pair]``.
         details: Details of each reason, likewise.
         counts: Counts for the receipt.
+        words: Words of the suggestion in each row, -1 for a whole sentence, int64 ``[row]``.
     """
 
     rows: pa.Table
     reasons: np.ndarray
     details: np.ndarray
     counts: dict[str, int]
+    words: np.ndarray
 
 
 def make_suggestions(
@@ -164,7 +166,8 @@ def make_suggestions(
         rows = rows.filter(pa.array(~bad))
     stay = masks.take(dropped < 0)
     reasons, details = _reasons(table, masks, dropped, judged)
-    return Made(rows, reasons, details, count_examples(stay, masks, dropped, judged))
+    words = np.where(stay.method == _WHOLE, -1, stay.suggestion_words).astype(np.int64)
+    return Made(rows, reasons, details, count_examples(stay, masks, dropped, judged), words)
 
 
 def draw_span_pairs(config: SuggestionConfig, table: pa.Table) -> np.ndarray:
@@ -289,6 +292,7 @@ def _rows(
     return pa.table([columns[name] for name in names], schema=schemas.SUGGESTIONS)
 
 
+_WHOLE = METHODS.index("parallel")
 _KEPT = ("id", "source", "source_lang", "target_lang", "corpus")
 
 

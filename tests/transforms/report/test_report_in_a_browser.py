@@ -1,0 +1,147 @@
+"""The report in headless Chromium: its script, its console, its width. Skipped without Chromium."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from pairweave.transforms.commit.checking import read_sums
+from pairweave.transforms.report import page as report_page
+from pairweave.transforms.report.run_samples import Samples
+from pairweave.transforms.report.sample_groups import Group
+from tests.makers import finished_runs
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
+]
+
+# Plays a person: each step changes a control and notes what is then to be seen.
+PLAY = """
+(function () {
+  var notes = [];
+  var list = document.querySelector(".samples");
+  function note() {
+    var seen = Array.from(list.querySelectorAll("article")).filter(function (pair) {
+      return pair.offsetParent !== null;
+    });
+    notes.push([list.querySelector(".status").textContent,
+                seen.map(function (pair) {
+                  return pair.dataset.place + " " + pair.dataset.corpus;
+                })]);
+  }
+  function change(name, value) {
+    var field = list.querySelector("." + name);
+    field.value = value;
+    field.dispatchEvent(new Event("input", {bubbles: true}));
+    note();
+  }
+  note();
+  list.querySelector(".on").click(); note();
+  list.querySelector(".on").click(); note();
+  change("order", "length");
+  change("corpus", "b");
+  change("corpus", "");
+  change("tags", "3");
+  change("tags", "0");
+  change("wanted", "WORD17 ");
+  var wide = document.documentElement.scrollWidth > window.innerWidth;
+  document.body.replaceChildren(JSON.stringify({notes: notes, wide: wide}));
+}());
+"""
+
+
+def row(number):
+    """Return a tagged row of which length, tags and corpus follow from its number."""
+    tag = dict.fromkeys(["source_start", "source_end", "target_start", "target_end"], 0)
+    return {
+        "id": f"{number:032x}",
+        "variant": 0,
+        "kind": "tagged",
+        "source": f"word{number} " + "x" * (number * 7 % 25),
+        "target": "y",
+        "tags": [{"index": index, "form": "pair", **tag} for index in range(number % 4)],
+        "source_lang": "en",
+        "target_lang": "de",
+        "corpus": "ab"[number % 2],
+    }
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page with 25 samples, and a function that opens it."""
+    directory = tmp_path_factory.mktemp("browser")
+    output = str(directory / "out")
+    made = finished_runs.write_run(output)
+    groups = [Group("At random", [row(number) for number in range(20)])]
+    groups.append(Group("Longest", [row(number) for number in range(20, 25)]))
+    return directory, report_page.render(made, read_sums(output, made), Samples(groups, {}))
+
+
+def opened(directory, text, *options, play=None):
+    """Open a page; return its document at the end and what the console said."""
+    if play is not None:
+        digest = base64.b64encode(hashlib.sha256(play.encode()).digest()).decode()
+        assert text.count("script-src &#x27;") + text.count("script-src '") == 1
+        text = text.replace("script-src ", f"script-src 'sha256-{digest}' ")
+        text = text.replace("</body>", f"<script>{play}</script></body>")
+    path = directory / "page.html"
+    path.write_text(text)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
+    command = [CHROMIUM, *flags, f"--user-data-dir={directory}/profile", *options, "--dump-dom"]
+    done = subprocess.run(
+        [*command, path.as_uri()], capture_output=True, text=True, timeout=120, check=True
+    )
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, console
+
+
+@pytest.fixture(scope="module")
+def played(page):
+    document, console = opened(*page, "--window-size=500,900", play=PLAY)
+    body = re.search("<body>(.*)</body>", document, re.S)[1]
+    return json.loads(html.unescape(body)), console
+
+
+def test_samples_are_paged_sorted_and_filtered(played):
+    notes = [(status, [place.split() for place in seen]) for status, seen in played[0]["notes"]]
+    first, second, third, longest, in_b, every, tagged, _, wanted = notes
+    assert first == ("1 to 10 of 25", [[str(n), "ab"[n % 2]] for n in range(10)])
+    assert [int(place) for place, _ in second[1]] == list(range(10, 20))
+    assert third == ("21 to 25 of 25", [[str(n), "ab"[n % 2]] for n in range(20, 25)])
+    rows = sorted(range(25), key=lambda n: (-len(row(n)["source"]), n))
+    # A change of the order goes back to the first page.
+    assert longest[0] == every[0] == "1 to 10 of 25"
+    assert [int(place) for place, _ in longest[1]] == rows[:10]
+    assert in_b[0] == "1 to 10 of 12"
+    assert {corpus for _, corpus in in_b[1]} == {"b"}
+    assert [int(place) for place, _ in tagged[1]] == [n for n in rows if n % 4 >= 3]
+    assert wanted == ("1 to 1 of 1", [["17", "b"]])
+
+
+def test_the_console_says_nothing_and_the_page_is_not_wider_than_a_phone(played):
+    found, console = played
+    assert console == []
+    assert found["wide"] is False
+
+
+def test_without_script_all_samples_stand_and_no_control_is_seen(page):
+    directory, text = page
+    document, _ = opened(directory, text.replace("<script>", '<script type="text/none">'))
+    assert document.count("<article") == 25
+    assert 'hidden="hidden"' in document
+    assert not re.search('<(article|div class="group")[^>]* hidden', document)
+
+
+def test_another_script_does_not_run(page):
+    directory, text = page
+    bad = text.replace("</body>", "<script>document.title = 'bad'</script></body>")
+    document, console = opened(directory, bad)
+    assert "<title>bad" not in document
+    assert console

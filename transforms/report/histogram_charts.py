@@ -1,0 +1,114 @@
+"""What the page shows of the histograms of a run: all corpora together, and each of them."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pairweave.transforms.output.shard_histograms import FACETS, Facet
+from pairweave.transforms.report.templating import number, percent
+
+MAX_CORPORA = 12
+"""Corpora with charts of their own, those with the most values; the others count among all."""
+
+ALL = "all corpora"
+
+Found = Mapping[tuple[str, str, int], int]
+"""How many values are in each bar, by (facet, corpus, bar)."""
+
+Shown = dict[str, Any]
+
+
+def charts(found: Found, golden: Mapping[str, int] | None = None) -> list[Shown]:
+    """Return the charts of a run by facet, in the order of `FACETS`.
+
+    Args:
+        found: The histograms of all corpora.
+        golden: Masks of a golden set by words of their suggestion, to show beside those of the run.
+    """
+    by_facet: dict[str, dict[str, Counter[int]]] = {}
+    for (name, corpus, bar), values in found.items():
+        by_facet.setdefault(name, {}).setdefault(corpus, Counter())[bar] += values
+    totals = Counter({corpus: 0 for _, corpus, _ in found})
+    for (_, corpus, _), values in found.items():
+        totals[corpus] += values
+    order = sorted(totals, key=lambda corpus: (-totals[corpus], corpus))
+    return [
+        _facet(facet, by_facet[name], order, golden if name == "mask" else None)
+        for name, facet in FACETS.items()
+        if name in by_facet
+    ]
+
+
+def _facet(
+    facet: Facet,
+    corpora: Mapping[str, Counter[int]],
+    order: Sequence[str],
+    golden: Mapping[str, int] | None,
+) -> Shown:
+    """Return the charts of one facet, which all have the same bars."""
+    every: Counter[int] = sum(corpora.values(), Counter())
+    shown = {name: corpora[name] for name in order[:MAX_CORPORA] if name in corpora}
+    if len(corpora) > 1:
+        shown = {_free(ALL, shown): every, **shown}
+    if golden:
+        shown[_free("golden set", shown)] = _in_bars(facet, golden)
+    used = {bar for counts in shown.values() for bar, values in counts.items() if values}
+    bars = range(min(used), max(used) + 1)
+    labels = [facet.label(bar) for bar in bars]
+    head = _free(facet.unit, shown)
+    return {
+        "title": facet.title,
+        "unit": facet.unit,
+        "charts": [_chart(name, counts, bars, labels) for name, counts in shown.items()],
+        "left": max(0, len(corpora) - MAX_CORPORA),
+        "columns": [(head, "text"), *((name, "share") for name in shown)],
+        "rows": [
+            {
+                head: label,
+                **{name: counts[bar] / counts.total() for name, counts in shown.items()},
+            }
+            for bar, label in zip(bars, labels, strict=True)
+        ],
+    }
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name, marked if a corpus has it."""
+    while name in taken:
+        name += "*"
+    return name
+
+
+def _in_bars(facet: Facet, golden: Mapping[str, int]) -> Counter[int]:
+    bars: Counter[int] = Counter()
+    for words, masks in golden.items():
+        bars[sum(edge <= int(words) for edge in facet.edges)] += masks
+    return bars
+
+
+def _chart(name: str, counts: Counter[int], bars: Sequence[int], labels: Sequence[str]) -> Shown:
+    total, most = counts.total(), max(counts.values())
+    return {
+        "name": name,
+        "total": total,
+        "median": labels[_median(counts, bars)],
+        "bars": [
+            {"height": counts[bar] / most, "label": _said(label, counts[bar], total)}
+            for bar, label in zip(bars, labels, strict=True)
+        ],
+        "ticks": [labels[place] for place in sorted({0, len(labels) // 2, len(labels) - 1})],
+    }
+
+
+def _said(label: str, values: int, total: int) -> str:
+    return f"{label}: {number(values)} ({percent(values / total)})"
+
+
+def _median(counts: Counter[int], bars: Sequence[int]) -> int:
+    """Return the place of the bar that holds the middle value."""
+    below = 0
+    for place, bar in enumerate(bars):
+        below += counts[bar]
+        if 2 * below >= counts.total():
+            return place
+    return len(bars) - 1
