@@ -32,7 +32,7 @@ from pairweave.pipelines.engines.failures import (
     is_lost_server,
 )
 from pairweave.pipelines.engines.failures import failure_message as failure_message
-from pairweave.pipelines.engines.flink import job_server, session_cluster
+from pairweave.pipelines.engines.flink import job_jar, job_server, session_cluster
 from pairweave.pipelines.engines.local import forks
 from pairweave.pipelines.options.base import GraphOptions
 from pairweave.pipelines.process import memory
@@ -256,6 +256,7 @@ def check_place(options: GraphOptions, extra: Sequence[str]) -> None:
             "--direct_num_workers, and give --workers for the most that may run"
         )
     engine_flags.check(options.engine, Given(extra).values)
+    job_jar.check(options, Given(extra).values)
     if options.engine == "dataflow":
         dataflow_checks.check(options, extra, Given(extra).values)
     elif not options.wait:
@@ -350,18 +351,20 @@ def _prism(_workers: int, given: Given, place: RunPlace) -> list[str]:
 
 
 def _flink(workers: int, given: Given, place: RunPlace) -> list[str]:
-    master = given.value("flink_master") or "[local]"
+    alone = given.has(job_jar.OPTION)
+    master = given.value("flink_master") or (job_jar.MASTER if alone else "[local]")
+    here = not alone and master in {"[local]", "[auto]"}
     flags = ["--runner=FlinkRunner", f"--flink_master={master}", f"--parallelism={workers}"]
     # No step changes its input.
     flags += [f"--flink_version={FLINK_VERSION}", "--faster_copy"]
     if not given.has("job_endpoint") and not given.has("flink_submit_uber_jar"):
         flags += _job_server(given, place.scratch)
         warn_of_open_ports("flink")
-    if place.cluster is not None or master in {"[local]", "[auto]"}:
+    if place.cluster is not None or here or alone:
         # A started worker process serves the job's later steps too.
         flags.append(f"--environment_cache_millis={CACHE_SECONDS * 1000}")
         flags.append("--execution_mode_for_batch=BATCH_FORCED")
-    if master in {"[local]", "[auto]"}:
+    if here:
         flags.append(f"--flink_conf_dir={_flink_conf(place.scratch)}")
         if not given.has("environment_type"):
             flags += _flink_workers(workers, place)

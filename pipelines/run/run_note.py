@@ -7,6 +7,7 @@ import platform
 import time
 
 from pairweave.pipelines.engines.dataflow.service import SentJob
+from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.run.run import Planned
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import to_json
@@ -19,7 +20,7 @@ def note_run(
     started: float,
     attempts: int,
     reused: int,
-    sent: SentJob | None = None,
+    sent: SentJob | JobJar | None = None,
 ) -> None:
     """Write ``_run.json``: what differs between runs with the same output.
 
@@ -52,6 +53,6 @@ def note_run(
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in packages},
     }
-    if sent is not None:
+    if isinstance(sent, SentJob):
         note["dataflow_job"] = dataclasses.asdict(sent)
     files.write_bytes(files.join(output, run_files.RUN), to_json(note))

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from pairweave.pipelines.engines import engines
-from pairweave.pipelines.engines.flink import worker_pool
+from pairweave.pipelines.engines.flink import job_jar, worker_pool
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "flink"
 POOL = ["python", "-m", worker_pool.__name__]
@@ -16,6 +16,11 @@ ARGUMENTS = ["--host", "localhost", "--port", "50000"]
 @pytest.fixture(scope="module")
 def session():
     return yaml.safe_load((FOLDER / "session.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def application():
+    return yaml.safe_load((FOLDER / "application.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +45,19 @@ def test_the_operator_gets_a_deployment_of_the_flink_that_the_runner_is_for(sess
     assert all(isinstance(value, str) for value in spec["flinkConfiguration"].values())
     assert spec["flinkConfiguration"]["restart-strategy.type"] == "fixed-delay"
     assert "job" not in spec  # a session
+
+
+def test_the_cluster_of_one_job_runs_its_jar_with_the_slots_that_it_needs(session, application):
+    spec = application["spec"]
+    assert spec["job"]["entryClass"] == job_jar.MAIN_CLASS
+    # The classes of `lib` stay when a step ends, and so do its worker processes.
+    assert spec["job"]["jarURI"] == "local:///opt/flink/lib/job.jar"
+    slots = spec["flinkConfiguration"]["taskmanager.numberOfTaskSlots"]
+    assert spec["job"]["parallelism"] == spec["taskManager"]["replicas"] * int(slots)
+    own = spec["flinkConfiguration"].pop("classloader.resolve-order")
+    assert own == "parent-first"
+    assert spec["flinkConfiguration"] == session["spec"]["flinkConfiguration"]
+    assert spec["taskManager"]["podTemplate"] == session["spec"]["taskManager"]["podTemplate"]
 
 
 def test_the_workers_are_a_sidecar_that_has_the_gpu_and_listens_inside_the_pod(pod):

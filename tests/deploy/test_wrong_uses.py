@@ -38,6 +38,8 @@ WRONG = (
     "--engine flink --job_endpoint localhost",
     "--engine flink --flink_master localhost:PORT",
     "--engine flink --flink_master no-such-host.invalid:8081",
+    "--engine flink --output_executable_path job.jar",
+    "--engine local --output_executable_path job.jar",
     "--engine dataflow",
     f"{CLOUD} --workers 8",
     CLOUD,
@@ -69,7 +71,7 @@ def said(tmp_path_factory):
 
 
 def _say(directory, wrong, port):
-    output = () if "--output" in wrong else ("--output", "out")
+    output = () if "--output " in wrong else ("--output", "out")
     began = time.monotonic()
     status, _, errors = runs.run_here(
         *("align", "--source_input", "corpus.en", "--target_input", "corpus.de"),

@@ -46,18 +46,32 @@ def check(options: GraphOptions) -> None:
     Raises:
         ConfigError: They cannot; names the option and the path.
     """
-    after = [name for name in sorted(WRITTEN_AFTER) if getattr(options, name, None)]
-    if after and not options.wait:
-        raise ConfigError(
-            f"--{after[0]}: is written after the end of the job; leave --wait false out, or give "
-            "it with the same command once the job is done"
-        )
+    if not options.wait:
+        check_written_after(options, "--wait false")
     for name, path in opened(options):
         if not path.startswith(SCHEME):
             raise ConfigError(
                 f"--{name} {path}: Dataflow's workers cannot open it; copy it to a bucket and "
                 f"give its URI, such as {SCHEME}BUCKET/{path.rstrip('/').rpartition('/')[2]}"
             )
+
+
+def check_written_after(options: GraphOptions, without: str) -> None:
+    """Check that nothing is to be written after the end of a job that nobody waits for.
+
+    Args:
+        options: The job's options.
+        without: The option by which the command ends before the job.
+
+    Raises:
+        ConfigError: An option asks for such a file.
+    """
+    after = [name for name in sorted(WRITTEN_AFTER) if getattr(options, name, None)]
+    if after:
+        raise ConfigError(
+            f"--{after[0]}: is written after the end of the job; leave {without} out, or give "
+            "it with the same command once the job is done"
+        )
 
 
 def opened(options: GraphOptions) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,8 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.dataflow import service
 from pairweave.pipelines.engines.dataflow.service import SentJob
 from pairweave.pipelines.engines.failures import is_of_machine
+from pairweave.pipelines.engines.flink import job_jar
+from pairweave.pipelines.engines.flink.job_jar import JobJar
 from pairweave.pipelines.process import interrupt
 from pairweave.pipelines.run.attempts.set_aside import finish_others
 from pairweave.pipelines.run.attempts.standstill import Standstill, StandstillError
@@ -40,7 +42,7 @@ class Outcome:
     """
 
     attempts: int
-    sent: SentJob | None = None
+    sent: SentJob | JobJar | None = None
 
 
 Missing = Callable[[Run, frozenset[int] | None], Graph | None]
@@ -168,7 +170,7 @@ class MissingShards:
         return None
 
 
-def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | None:
+def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | JobJar | None:
     job_name = f"pairweave-{run.job}-{run.digest[:8]}"
     options = run.options
     # More workers than units or shards would be idle.
@@ -180,6 +182,11 @@ def _attempt(run: Run, graph: Graph, extra: Sequence[str]) -> SentJob | None:
             output = files.absolute(options.output)
             if options.engine == "dataflow":
                 return _send(pipeline, run, output)
+            jar = job_jar.wanted(engines.Given(extra).values)
+            if jar is not None:
+                _finish(pipeline)
+                jar.tell(output)
+                return jar
             standstill = _standstill(run, extra)
             with standstill.ending(), _progress(run, output, standstill):
                 _finish(pipeline)

@@ -1,0 +1,80 @@
+"""A job as one jar for a Flink cluster of its own: application mode, `--output_executable_path`.
+
+The jar holds the graph and the classes of Beam's runner. Flink's job manager runs its main class,
+so nothing else is sent to the cluster. The plan is made and the output claimed before the jar is
+written; the commit is a step of the graph.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from pairweave.pipelines.engines.dataflow import places
+from pairweave.pipelines.options.base import GraphOptions
+from pairweave.transforms.errors import ConfigError
+
+LOG = logging.getLogger("pairweave")
+OPTION = "output_executable_path"
+MAIN_CLASS = "org.apache.beam.runners.flink.FlinkPipelineRunner"
+"""The main class of such a jar."""
+
+MASTER = "[auto]"
+"""The value of `--flink_master` for the cluster that runs the jar."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JobJar:
+    """A job that was written as a jar.
+
+    Attributes:
+        id: The jar's path.
+    """
+
+    id: str
+
+    def tell(self, output: str) -> None:
+        """Log how the job is run."""
+        LOG.info(
+            "wrote the job to %s; its main class is %s; pairweave status %s shows how far it is",
+            *(self.id, MAIN_CLASS, output),
+        )
+
+
+def wanted(given: Mapping[str, str]) -> JobJar | None:
+    """Return the jar that a job is to be written to; None if it is to be run.
+
+    Args:
+        given: Values of the user's Beam options, by name.
+    """
+    path = given.get(OPTION)
+    return None if path is None else JobJar(str(Path(path).absolute()))
+
+
+def check(options: GraphOptions, given: Mapping[str, str]) -> None:
+    """Check, if a jar is to be written, that a cluster elsewhere can run it.
+
+    Args:
+        options: The job's options.
+        given: Values of the user's Beam options, by name.
+
+    Raises:
+        ConfigError: It cannot; says what to do.
+    """
+    if (path := given.get(OPTION)) is None:
+        return
+    flag = f"--{OPTION} {path}"
+    if options.engine != "flink":
+        raise ConfigError(f"{flag}: writes a job for Flink; give --engine flink")
+    if not path.endswith(".jar") or not Path(path).absolute().parent.is_dir():
+        raise ConfigError(f"{flag}: expected the name of a .jar in a directory that exists")
+    if given.get("flink_master", MASTER) != MASTER:
+        raise ConfigError(
+            f"{flag}: the cluster that runs the jar is its own; leave --flink_master out"
+        )
+    if "environment_type" not in given:
+        raise ConfigError(
+            f"{flag}: give the place of the workers: --environment_type=EXTERNAL "
+            "--environment_config=localhost:50000 (see deploy/flink/README.md)"
+        )
+    places.check_written_after(options, f"--{OPTION}")
