@@ -15,7 +15,7 @@ from pairweave.pipelines.engines import engines
 from pairweave.pipelines.engines.flink import session_cluster
 from pairweave.pipelines.process import descendants
 from tests.faults import matrix
-from tests.faults.matrix import HELD, KILLED, MIDDLE, RAISES, Cell
+from tests.faults.matrix import ALWAYS, ASIDE, HELD, KILLED, MIDDLE, POISON, RAISES, Cell
 from tests.makers import runs
 
 MINI, SESSION = "flink, mini cluster", "flink, session cluster"
@@ -26,6 +26,23 @@ RESTART_SECONDS = 3
 ON_MINI = [
     Cell("worker killed as it makes a shard", MINI, SMALL, (MIDDLE,), attempts=1),
     Cell("function raises once", MINI, SMALL, (RAISES,), attempts=1),
+]
+SOON = (
+    *("--engine", "flink", "--workers", "1"),
+    *matrix.ONCE,
+    "--flink_conf_dir=soon",
+    "--environment_cache_millis=500",  # a worker process is forgotten before the job is restarted
+)
+"""What always fails costs each graph its restarts: on the mini cluster one, after a second."""
+
+RESTART_ONCE = """
+restart-strategy.type: fixed-delay
+restart-strategy.fixed-delay.attempts: 1
+restart-strategy.fixed-delay.delay: 1 s
+"""
+ALWAYS_ON_MINI = [
+    Cell("function raises for one shard", MINI, SOON, (ALWAYS,), (3, 0), ASIDE),
+    Cell("shard kills its worker always", MINI, SOON, (POISON,), (3, 0), ASIDE),
 ]
 KILL_ON_MINI = Cell("launcher killed as it makes a shard", MINI, SMALL, (HELD,), (KILLED, 0))
 
@@ -38,7 +55,12 @@ ELSEWHERE = Cell("workers in another directory", SESSION, SMALL, attempts=1)
 REPLACED = Cell("task manager killed, replaced", SESSION, LARGE, (HELD,), attempts=1)
 SPARE = Cell("task manager killed, spare slots", SESSION, SMALL, (HELD,), attempts=1)
 LAUNCHER = Cell("launcher killed as it makes a shard", SESSION, SMALL, (HELD,), (KILLED, 0))
-CELLS = [*ON_MINI, KILL_ON_MINI, *ON_SESSION, ELSEWHERE, REPLACED, SPARE, LAUNCHER]
+ENDED = "has ended (jobmanager)"
+MANAGER = Cell("job manager killed", SESSION, SMALL, (HELD,), (2, 0), ENDED)
+CELLS = [
+    *(*ON_MINI, *ALWAYS_ON_MINI, KILL_ON_MINI),
+    *(*ON_SESSION, ELSEWHERE, REPLACED, SPARE, LAUNCHER, MANAGER),
+]
 
 pytestmark = pytest.mark.flink
 
@@ -68,6 +90,14 @@ def test_a_fault_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
     statuses = matrix.examine(cell, golden, tmp_path)
     assert (tmp_path / "met0").exists()  # the fault has happened
     record(cell, statuses)
+
+
+@pytest.mark.parametrize("cell", ALWAYS_ON_MINI, ids=lambda cell: cell.id)
+def test_a_shard_that_always_fails_on_a_mini_cluster(cell, golden, tmp_path, record, flink):
+    del flink
+    (tmp_path / "soon").mkdir()
+    (tmp_path / "soon" / "flink-conf.yaml").write_text(RESTART_ONCE)
+    record(cell, matrix.examine(cell, golden, tmp_path))
 
 
 def test_a_killed_launcher_of_a_mini_cluster_is_repeated(golden, tmp_path, record, flink):
@@ -198,3 +228,24 @@ def test_a_job_whose_launcher_was_killed_does_not_disturb_the_next(
     matrix.await_no_process(machine.workers)
     matrix.check_files(tmp_path / "out", golden, committed=True)
     record(LAUNCHER, statuses)
+
+
+def test_after_a_killed_job_manager_a_new_cluster_goes_on(machine, golden, tmp_path, record):
+    """The last test of this file, since the cluster ends and starts again.
+
+    The shard of the held worker stays unfinished, so that there is something left to do.
+    """
+
+    def during(process):
+        await_held(tmp_path, process)
+        machine.kill("jobmanager")
+
+    def run(cell, words, directory, number=0):
+        if number:
+            let_go(tmp_path)
+            session_cluster.stop(machine.cluster.directory)
+            machine.cluster.start()
+        return machine.run(cell, words, directory, number, during)
+
+    record(MANAGER, matrix.examine(MANAGER, golden, tmp_path, run))
+    matrix.await_no_process(machine.workers)
