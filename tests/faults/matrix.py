@@ -157,6 +157,9 @@ ON_PRISM = [
     cell("function raises for one shard", PRISM, ALWAYS, (3, 0), ASIDE, more=ONCE),
     cell("shard kills its worker always", PRISM, POISON, (3, 0), ASIDE, more=ONCE),
     cell("write error, disk full", PRISM, FULL, (1, 0), "No space left on device", more=ONCE),
+    cell("write error, once", PRISM, WRITE_ERROR, says="[Errno 5]", attempts=2),
+    cell("rename refused", PRISM, RENAME, (1, 0), "Permission denied", more=ONCE),
+    cell("clock jumps by ten years", PRISM, CLOCK, attempts=1),
 ]
 
 

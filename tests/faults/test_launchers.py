@@ -18,11 +18,12 @@ KILLS = [
 ]
 KILL_ON_PRISM = Cell("launcher killed as it reads", PRISM, FLAGS[PRISM], statuses=(KILLED, 0))
 SAME = Cell("two launchers, same command", TWO, FLAGS[TWO], statuses=(0, 0), together=True)
+SAME_ON_PRISM = dataclasses.replace(SAME, engine=PRISM, flags=FLAGS[PRISM])
 OTHER = dataclasses.replace(
     SAME, fault="two launchers, different commands", statuses=(0, 2), says="already belongs to"
 )
 FULL = Cell("disk full (64 KiB)", TWO, FLAGS[TWO], statuses=(1, 0), says="No space left on device")
-CELLS = [*KILLS, KILL_ON_PRISM, SAME, OTHER, FULL]
+CELLS = [*KILLS, KILL_ON_PRISM, SAME, SAME_ON_PRISM, OTHER, FULL]
 
 pytestmark = pytest.mark.slow
 
@@ -49,23 +50,26 @@ def test_a_killed_launcher_of_prism_is_repeated(golden, tmp_path, record):
     kill_and_repeat(KILL_ON_PRISM, golden, tmp_path, "_receipts/unit-*.json", record)
 
 
-def both(golden, output, *others):
+def both(cell, golden, output, *others):
     """Start two commands at once; return their exit statuses and errors, the best first."""
-    words = (*golden.arguments, "--output", output, *FLAGS[TWO])
+    words = (*golden.arguments, "--output", output, *cell.flags)
     processes = [runs.start(*words), runs.start(*words, *others)]
     errors = [process.communicate(timeout=runs.SECONDS)[1] for process in processes]
     return sorted(zip([process.returncode for process in processes], errors, strict=True))
 
 
-def test_two_launchers_of_one_command_write_one_run(golden, tmp_path, record):
-    ends = both(golden, tmp_path / "out")
+@pytest.mark.parametrize("cell", [SAME, SAME_ON_PRISM], ids=lambda cell: cell.id)
+def test_two_launchers_of_one_command_write_one_run(cell, golden, tmp_path, record):
+    if cell.engine == PRISM:
+        ready("prism")
+    ends = both(cell, golden, tmp_path / "out")
     matrix.check_files(tmp_path / "out", golden, committed=True)
-    record(SAME, [status for status, _ in ends])
+    record(cell, [status for status, _ in ends])
 
 
 def test_of_two_launchers_of_different_commands_one_is_told(golden, tmp_path, record):
     output = tmp_path / "out"
-    ends = both(golden, output, "--seed", "2")
+    ends = both(OTHER, golden, output, "--seed", "2")
     assert OTHER.says in ends[1][1], ends[1][1][-2000:]
     expected = golden.digests
     if runs.tree_digests(output)["_plan.json"] != expected["_plan.json"]:
