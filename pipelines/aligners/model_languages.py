@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 from pairweave.models.hmm import hmm_reference
 from pairweave.pipelines.options.corpora import UNDETERMINED
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.units import Notice, Plan
 
 if TYPE_CHECKING:
     from pairweave.pipelines.run.run import Run
+
+
+REFUSING = ("bitext", "filter")
+"""Jobs that refuse a model of other languages (`check_languages`); the others give a notice."""
 
 
 def check_languages(run: "Run", subject: str) -> None:
@@ -32,6 +37,33 @@ def check_languages(run: "Run", subject: str) -> None:
     counted = None if run.similarity is None else run.similarity.idf
     if counted is not None:
         _check(run, subject, counted.load().about, ("--idf", counted.directory, "counts"))
+
+
+def notices_on_languages(
+    plan: Plan, reference: object, *, translations: bool = False
+) -> tuple[Notice, ...]:
+    """Return a notice if a given model was fitted on other languages, or on the sides exchanged.
+
+    Args:
+        plan: The files of a run.
+        reference: Reference to the aligner; only a fitted one knows its languages.
+        translations: Whether translations are aligned with references, both in the target language.
+    """
+    if not isinstance(reference, hmm_reference.HmmReference):
+        return ()
+    about = hmm_reference.load(reference).about
+    for side in ("target_lang",) if translations else ("source_lang", "target_lang"):
+        known = _languages(about.get(side))
+        ours = _languages([getattr(unit, side) for unit in plan.units])
+        if known and not ours <= known:
+            message = (
+                f"--model was fitted with {side} {', '.join(sorted(known))}, but the pairs have "
+                f"{', '.join(sorted(ours))}; links will be poor unless these are alike. Give a "
+                "model of the pairs' languages, source and target in their order, or leave --model "
+                "out"
+            )
+            return (Notice("other_languages", "options", 1, message),)
+    return ()
 
 
 def check_score_model(run: "Run") -> None:

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from pairweave.models.similarity import idf
 from pairweave.pipelines.aligners.aligner_choice import choose_aligner
 from pairweave.pipelines.aligners.aligner_registry import aligner_of
-from pairweave.pipelines.aligners.model_languages import check_score_model
+from pairweave.pipelines.aligners.model_languages import (
+    REFUSING,
+    check_score_model,
+    notices_on_languages,
+)
 from pairweave.pipelines.aligners.second_aligner_choice import choose_second
 from pairweave.pipelines.aligners.token_choice import screen_tokens
 from pairweave.pipelines.engines import engines
@@ -85,6 +89,11 @@ def prepare(job: str, options: GraphT, extra: Sequence[str] = ()) -> Run[GraphT]
     reference, tokens = choose_aligner(options)
     if reference is not None:
         reference = aligner_of(options).of_plan(reference, plan)
+        known = None if job in REFUSING else reference
+        found = notices_on_languages(plan, known, translations=options.TRANSLATIONS)
+        for notice in found:
+            terminal.warn(f"warning: {notice}")
+        plan = dataclasses.replace(plan, notices=(*plan.notices, *found))
     translator = choose_translator(options, plan.units)
     scorer = choose_scorer(options, plan.units)
     similarity = choose_similarity(options)

@@ -6,6 +6,7 @@ from typing import Any
 from pairweave.pipelines.process import terminal
 from pairweave.transforms.output import run_files
 from pairweave.transforms.output.run_files import DATA, REJECTS
+from pairweave.transforms.report.rejected_languages import RATIO_ADVICE
 from pairweave.transforms.screen import ScreenReject
 from pairweave.transforms.storage import files
 
@@ -57,12 +58,10 @@ def _table(found: Json) -> list[str]:
 
 def _hints(found: Json) -> list[str]:
     uneven = found.get("rejected", {}).get(ScreenReject.LENGTH_RATIO, 0)
-    if uneven <= MUCH * found["rows"].get("read", 0):
+    is_told = any(RATIO_ADVICE in notice for notice in found["notices"])
+    if is_told or uneven <= MUCH * found["rows"].get("read", 0):
         return []
-    return [
-        "many pairs were rejected for their length ratio: if one side is written without spaces "
-        "between words, raise --max_ratio (to 3, say) or use --tokens sentencepiece"
-    ]
+    return [f"many pairs were rejected for their length ratio: {RATIO_ADVICE}"]
 
 
 def _places(output: str, found: Json) -> list[str]:

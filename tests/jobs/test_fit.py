@@ -165,3 +165,19 @@ def test_pairs_that_the_sample_missed_are_not_lost_for_want_of_a_model(directory
     assert status == 2
     assert "or the sample of --fit_pairs contains none of those that did" in errors
     assert not (directory / "out" / "_manifest.json").exists()
+
+
+def test_a_model_of_other_languages_is_told_at_the_start_and_at_the_end(directory):
+    command = ("align", *SIDES, "--model", "model", "--workers", "1", "--shard_pairs", "400")
+    langs = ("--source_lang", "en", "--target_lang")
+    status, said, errors = runs.run_here(*command, *langs, "fr", "--output", "other", cwd=directory)
+    assert status == 0
+    text = "options: --model was fitted with target_lang de, but the pairs have fr"
+    assert f"warning: {text}" in errors
+    assert f"notice: {text}" in said
+    assert text in (directory / "other" / "report.html").read_text()
+    status, said, errors = runs.run_here(
+        *command, *langs, "de-AT", "--output", "same", cwd=directory
+    )
+    assert status == 0
+    assert "was fitted with" not in said + errors

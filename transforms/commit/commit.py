@@ -23,8 +23,8 @@ from pairweave.transforms.output.run_files import (
     to_json,
 )
 from pairweave.transforms.reading.damaged_characters import character_notices
+from pairweave.transforms.report import exchanged_languages, run_samples
 from pairweave.transforms.report import page as report_page
-from pairweave.transforms.report import run_samples
 from pairweave.transforms.storage import files, hashed_files
 
 
@@ -63,6 +63,8 @@ def commit_run(
         if fitted or files.exists(files.join(output, model, hashed_files.ABOUT)):
             manifest["files"].extend(_model_files(output, model))
     samples = run_samples.gather(output, manifest, sums)
+    looked_at = run_samples.first_rows(output, manifest, exchanged_languages.SAMPLE)
+    manifest["notices"].extend(exchanged_languages.exchanged_notices(looked_at))
     card = dataset_card.render(manifest, samples.kept[0].rows[0] if samples.kept else None)
     for name, data in sorted({**extra_files, CARD: card.encode()}.items()):
         _add_file(output, manifest, name, data)

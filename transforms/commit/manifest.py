@@ -8,6 +8,7 @@ from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.output.receipts import is_as_planned
 from pairweave.transforms.output.run_files import Json, plan_digest
 from pairweave.transforms.report.rejected_files import rejection_notices
+from pairweave.transforms.report.rejected_languages import language_notices
 from pairweave.transforms.suggestions import span_lengths
 from pairweave.transforms.tags import tag_profile
 
@@ -59,6 +60,8 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
     if "tag_profile" in plan:
         profile["tag_profile"] = tag_profile.manifest_entry(plan["tag_profile"], counts)
         counts = Counter({n: k for n, k in counts.items() if not n.startswith(tag_profile.PREFIX)})
+    named = {corpus["name"]: corpus for corpus in plan["corpora"]}
+    notices = [*rejection_notices(plan, sums), *language_notices(named, plan["inputs"], sums)]
     return {
         **golden,
         "job": plan["job"],
@@ -71,7 +74,7 @@ def make_manifest(plan: Json, sums: ReceiptSums) -> Json:
             for corpus in plan["corpora"]
         },
         "inputs": plan["inputs"],
-        "notices": [*plan["notices"], *rejection_notices(plan, sums)],
+        "notices": [*plan["notices"], *notices],
         "rows": {"read": sums.rows, "kept": sums.kept, "rejected": reasons.total()},
         "rejected": dict(reasons),
         "counts": dict(counts),

@@ -8,6 +8,7 @@ import numpy as np
 
 from pairweave.transforms.output.receipt_sums import ReceiptSums
 from pairweave.transforms.rejects import Reject
+from pairweave.transforms.report.rejected_languages import ADVICE
 
 Json = dict[str, Any]
 
@@ -18,7 +19,7 @@ MAX_NOTICES = 20
 _OF_THE_INPUT = (
     *(Reject.MISSING_FIELD, Reject.WRONG_TYPE, Reject.FIELD_COUNT, Reject.INVALID_JSON),
 )
-_ADVICE = "look at its format and at the options that name its fields"
+_FORMAT_ADVICE = "look at its format and at the options that name its fields"
 
 
 def rejection_notices(plan: Json, sums: ReceiptSums) -> list[str]:
@@ -74,4 +75,5 @@ def _notice(
         return None
     reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
     said = f"{name}: {rejected.total():,} of {rows:,} pairs were rejected, {count:,} as {reason}"
-    return said + ("; " + _ADVICE if reason in _OF_THE_INPUT else "")
+    advice = _FORMAT_ADVICE if reason in _OF_THE_INPUT else ADVICE.get(reason)
+    return f"{said}; {advice}" if advice else said

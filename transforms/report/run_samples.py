@@ -108,6 +108,22 @@ def first_kept(output: str, manifest: Json, count: int) -> list[Row]:
     return preferred or others
 
 
+def first_rows(output: str, manifest: Json, count: int) -> list[Row]:
+    """Return the texts and languages of the first rows of the first shard with any.
+
+    Raises:
+        WorkerError: The shard cannot be read.
+    """
+    names = _filled_shards(manifest)[:1]
+    rows = [_read(output, name, None).slice(0, count) for name in names]
+    wanted = ("source", "target", "masked", "source_lang", "target_lang")
+    return [
+        row
+        for table in rows
+        for row in table.select([name for name in wanted if name in table.schema.names]).to_pylist()
+    ]
+
+
 def first_pairs(output: str, manifest: Json, count: int) -> dict[str, list[Row]]:
     """Return all rows of the first pairs by id, by id.
 

@@ -1,0 +1,112 @@
+"""Notices about languages whose sides look exchanged in the kept pairs."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import regex
+
+from pairweave.transforms.filtering.scripts import scripts_of
+
+SAMPLE = 1_000
+"""Rows that are looked at, the first by id."""
+
+MIN_PAIRS = 20
+"""Pairs of two languages below which nothing is said of them."""
+
+MIN_SHARE = 0.1
+"""Least share of the words of a side, or of its letters, that must be of the other language."""
+
+CLEARLY = 3
+"""How many times as many must be of the other language as of the side's own."""
+
+MIN_WORDS = 6
+"""Frequent words that a language must have and another not, for the two to be told apart."""
+
+_FREQUENT = """
+cs a se na že je v jsem by jako ale pro tak jsou byl nebo aby když jeho
+da og at er det en til på som af den for de med ikke der har et jeg
+de der die und das ist nicht ein eine zu den mit von auf für sich auch dem
+en the of and to in is that for it was on with as are be this not
+es de la que el en y los se del las por con una para es no lo
+fi ja on ei että se oli hän mutta kun niin olen ovat tämä mitä joka myös
+fr de la le et les des en un une du que est pour dans qui pas il
+hu a az és hogy nem is egy van de csak meg már ez azt volt mint
+it di e che la il un a per una in sono con non le dei della si
+nl de het een en van in is dat op te zijn met niet voor aan er ook
+no og det er i på som en til av for ikke har med at de jeg den
+pl nie i w na się że do to z jest jak ale co po tak za od
+pt de a o que e do da em um para não uma com os no se na
+ro de și a în la nu cu pe că un o din este pentru mai care sunt
+sv och att det är i en som på för av med inte den till har ett jag
+tr bir ve bu da de için ne çok ben mi gibi daha var olarak o ama
+"""
+
+WORDS = {
+    language: frozenset(words)
+    for line in _FREQUENT.strip().splitlines()
+    for language, *words in [line.split()]
+}
+"""Very frequent words of languages in the Latin script, which few others share as a set."""
+
+Json = Mapping[str, Any]
+
+
+def exchanged_notices(rows: Sequence[Json]) -> list[str]:
+    """Return notices on languages whose sides look exchanged in a sample of the kept rows.
+
+    Each side must look like the other's language, by its letters if the languages have no script in
+    common, else by frequent words (`WORDS`), and not like its own.
+
+    Args:
+        rows: Rows with texts and languages; tags in their texts do no harm.
+    """
+    by_languages: dict[tuple[str, str], list[Json]] = defaultdict(list)
+    for row in rows:
+        languages = row.get("source_lang", ""), row.get("target_lang", "")
+        if languages[0] != languages[1]:
+            by_languages[languages].append(row)
+    notices = []
+    for (source, target), some in sorted(by_languages.items()):
+        texts = [" ".join(row.get(name) or "" for row in some) for name in ("source", "target")]
+        if not texts[1].strip():
+            texts[1] = " ".join(row.get("masked") or "" for row in some)
+        if (
+            len(some) >= MIN_PAIRS
+            and _is(texts[0], target, source)
+            and _is(texts[1], source, target)
+        ):
+            notices.append(
+                f"{source} to {target}: in a sample of {len(some):,} pairs the sources look like "
+                f"{target} and the targets like {source}; if the files are exchanged, exchange "
+                "them, or source_lang and target_lang"
+            )
+    return notices
+
+
+def _is(text: str, language: str, other: str) -> bool:
+    """Tell whether a text looks like one language and not like another."""
+    scripts = [set(scripts_of(each)) for each in (language, other)]
+    if all(scripts) and not scripts[0] & scripts[1]:
+        shares = [_letters(text, each) for each in scripts]
+    else:
+        known = [WORDS.get(each.partition("-")[0]) for each in (language, other)]
+        if known[0] is None or known[1] is None or len(known[0] - known[1]) < MIN_WORDS:
+            return False
+        shares = [_frequent(text, each, not_of) for each, not_of in (known, known[::-1])]
+    return shares[0] >= MIN_SHARE and shares[0] > CLEARLY * shares[1]
+
+
+def _letters(text: str, scripts: set[str]) -> float:
+    """Return the share of the letters that are of some scripts; tags are Latin, and left out."""
+    shown = regex.sub(r"<[^<>]*>", " ", text)
+    letters = len(regex.findall(r"\p{L}", shown))
+    inside = "".join(rf"\p{{Script={name}}}" for name in sorted(scripts))
+    return len(regex.findall(rf"[{inside}]", shown)) / max(1, letters)
+
+
+def _frequent(text: str, words: frozenset[str] | None, others: frozenset[str] | None) -> float:
+    """Return the share of the words that are frequent in a language and not in the other."""
+    found = regex.findall(r"\p{L}+", regex.sub(r"<[^<>]*>", " ", text).lower())
+    own = (words or frozenset()) - (others or frozenset())
+    return sum(word in own for word in found) / max(1, len(found))
