@@ -6,6 +6,7 @@ another name is the same entry; one with another content, corpus or way of readi
 """
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -96,7 +97,11 @@ class Found:
 
     def entry(self, key: str) -> InputEntry:
         """Return the entry of a key."""
-        return next(entry for entry in self.entries if entry.key == key)
+        return self._by_key[key]
+
+    @functools.cached_property
+    def _by_key(self) -> dict[str, InputEntry]:
+        return {entry.key: entry for entry in self.entries}
 
 
 def find(

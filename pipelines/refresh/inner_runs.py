@@ -143,13 +143,13 @@ def _write_once(path: str, data: bytes) -> None:
 
 def _finished(table: str, request: Request) -> InnerRun | None:
     """Return a finished run that has read all new entries, and perhaps others."""
-    base = Path(table, RUNS)
-    for directory in sorted(base.iterdir()) if base.is_dir() else []:
-        about = directory / ABOUT
-        if not about.is_file():
+    base = files.join(table, RUNS)
+    for name in files.list_below(base):
+        directory, _, below = name.partition("/")
+        if below != ABOUT:
             continue
-        found = read_json(str(about))
-        inner = InnerRun(str(directory), tuple(found.pop("keys")))
+        found = read_json(files.join(base, name))
+        inner = InnerRun(files.join(base, directory), tuple(found.pop("keys")))
         same = to_json(found) == to_json(request.facts)
         if same and _reads(inner, request) and inner.is_finished:
             return inner
@@ -168,8 +168,13 @@ def _reads(inner: InnerRun, request: Request) -> bool:
 
 def _fitted_in(inner: InnerRun) -> list[str]:
     """Return the directories of the models that a run fitted."""
-    base = Path(inner.run, "models")
-    return sorted(str(about.parent) for about in base.glob(f"*/{hashed_files.ABOUT}"))
+    base = files.join(inner.run, run_files.MODELS)
+    names = (name.rpartition("/") for name in files.list_below(base))
+    return [
+        files.join(base, place)
+        for place, _, name in names
+        if name == hashed_files.ABOUT and place and "/" not in place
+    ]
 
 
 def _start(inner: InnerRun, request: Request, extra: Sequence[str]) -> None:
@@ -337,7 +342,12 @@ def model_option(place: str) -> str:
 
 def delete(inner: InnerRun) -> None:
     """Delete a run whose rows are committed."""
-    shutil.rmtree(inner.directory, ignore_errors=True)
+    if not files.is_uri(inner.directory):
+        shutil.rmtree(inner.directory, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):  # `vacuum` deletes what is left
+        for name in files.list_below(inner.directory):
+            files.delete(files.join(inner.directory, name))
 
 
 def counts_of(inner: InnerRun) -> dict[str, int]:

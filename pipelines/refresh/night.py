@@ -161,11 +161,9 @@ class Night:
         """Run the job on what is new, write the files of the tables, and judge the result."""
         requests = self._requests()
         runs = [self._run(request, fresh=False) for request in requests]
-        columns = self._columns(runs)
+        columns = self._columns(runs, requests)
         made: list[Assembled] = []
-        place = Path(self._table, inner_runs.RUNS)  # where `vacuum` finds what a killed night left
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="spill-", dir=place) as scratch:
+        with tempfile.TemporaryDirectory(prefix="spill-", dir=self._scratch()) as scratch:
             for number, request in enumerate(requests):
                 target = Target(self._table, self._config.main, columns, request.known, self._night)
                 below = Path(scratch, str(number))
@@ -191,6 +189,17 @@ class Night:
         record = self._record(made, changes, metrics)
         samples = {reason: rows for one in made for reason, rows in one.samples.items()}
         return Made(record, gates.failed(record.gates), samples, runs)
+
+    def _scratch(self) -> Path | None:
+        """Return a local directory for temporary files; None for that of the command.
+
+        Beside a table on a disk, `vacuum` finds what a killed night left.
+        """
+        if files.is_uri(self._table):
+            return None
+        place = Path(self._table, inner_runs.RUNS)
+        place.mkdir(parents=True, exist_ok=True)
+        return place
 
     def _requests(self) -> list[Request]:
         """Return what the job must read, by languages."""
@@ -236,12 +245,21 @@ class Night:
                 found[pair] = round(value, 6)
         return found
 
-    def _columns(self, runs: Sequence[InnerRun]) -> pa.Schema:
-        """Return the columns of the job's table: those that it has, or those of all runs."""
-        if not self._anew and tables.open_table(self._table, self._config.main) is not None:
-            return table_schemas.at_version(self._table, self._config.main)
+    def _columns(self, runs: Sequence[InnerRun], requests: Sequence[Request]) -> pa.Schema:
+        """Return the columns of the job's table: those that it has, or those of all runs.
+
+        Raises:
+            ConfigError: A run has another column than the table.
+        """
+        main = self._config.main
         found = [table_schemas.columns_of_run(run.run) for run in runs]
-        return table_schemas.united(found, self._config.main)
+        if self._anew:
+            return table_schemas.united(found, main)
+        columns = table_schemas.at_version(self._table, main)
+        for each, request in zip(found, requests, strict=True):
+            languages = "-".join(request.languages)
+            table_schemas.require_columns(each, columns, languages, files.join(self._table, main))
+        return columns
 
     def _changes(self, made: Sequence[Assembled]) -> tuple[dict[str, Change], int, int]:
         """Return what changes in each table, and the numbers of pairs that go, also for good."""

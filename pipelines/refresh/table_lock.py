@@ -1,7 +1,8 @@
 """The lock of a table: all who use files share it, and ``vacuum``, which deletes them, is alone.
 
 Nights need no lock against each other (`records`). A vacuum does: a file that a night has written
-and not yet committed is in no version, just like one that may be deleted.
+and not yet committed is in no version, just like one that may be deleted. On a disk it is a lock
+of the system, which ends with the process; in an object store a lease (`storage.leases`).
 """
 
 import contextlib
@@ -12,8 +13,9 @@ from pathlib import Path
 
 from pairweave.pipelines.refresh import records
 from pairweave.transforms.errors import WorkerError
+from pairweave.transforms.storage import files, leases
 
-LOCK = "lock"
+LOCK, LEASES = "lock", "leases"
 
 
 @contextlib.contextmanager
@@ -27,6 +29,10 @@ def held(table: str, *, alone: bool) -> Iterator[None]:
     Raises:
         WorkerError: It is held in a way that excludes this one.
     """
+    if files.is_uri(table):
+        with _leased(table, alone=alone):
+            yield
+        return
     path = Path(table, records.STATE, LOCK)
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -44,6 +50,12 @@ def reading(table: str) -> Iterator[None]:
     Raises:
         WorkerError: Its vacuum deletes files now.
     """
+    if files.is_uri(table):
+        with contextlib.ExitStack() as lease:
+            with contextlib.suppress(PermissionError):  # as for a copy that may only be read
+                lease.enter_context(_leased(table, alone=False))
+            yield
+        return
     path = Path(table, records.STATE, LOCK)
     try:
         lock = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -57,11 +69,28 @@ def reading(table: str) -> Iterator[None]:
         os.close(lock)
 
 
+@contextlib.contextmanager
+def _leased(table: str, *, alone: bool) -> Iterator[None]:
+    try:
+        with leases.held(files.join(table, records.STATE, LEASES), alone=alone):
+            yield
+    except leases.HeldError as error:
+        raise _in_use(
+            table,
+            alone=alone,
+            hint=f" (if it was killed, in {leases.SECONDS / 60:.0f} minutes): {error}",
+        ) from error
+
+
 def _lock(lock: int, table: str, *, alone: bool) -> None:
     try:
         fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        other = "a refresh or its compact, verify or export uses" if alone else "its vacuum deletes"
-        raise WorkerError(
-            f"{table}: {other} files of it now; run the same command again when that has ended"
-        ) from error
+        raise _in_use(table, alone=alone) from error
+
+
+def _in_use(table: str, *, alone: bool, hint: str = "") -> WorkerError:
+    other = "a refresh or its compact, verify or export uses" if alone else "its vacuum deletes"
+    return WorkerError(
+        f"{table}: {other} files of it now; run the same command again when that has ended{hint}"
+    )

@@ -63,6 +63,28 @@ def united(found: Sequence[pa.Schema], name: str) -> pa.Schema:
     return pa.schema([*others, NIGHT])
 
 
+def require_columns(found: pa.Schema, columns: pa.Schema, languages: str, table: str) -> None:
+    """Check that a table has the columns of a run, before its rows are assembled.
+
+    Args:
+        found: The columns of the run.
+        columns: The columns of the table.
+        languages: The languages of the run, for messages.
+        table: The table, for messages.
+
+    Raises:
+        ConfigError: It lacks one; says which, and what to do.
+    """
+    lacking = [name for name in found.names if name not in columns.names]
+    if lacking:
+        raise ConfigError(
+            f"the new rows of {languages} have the column {lacking[0]}, and {table} has none of "
+            "that name: a table keeps the columns of its first night. Give --migrate to make all "
+            "rows anew, with the column (--plan_only says what that costs), or take back what adds "
+            "it to the corpora, such as links, scores or kept markup"
+        )
+
+
 def fitted(rows: pa.Table, columns: pa.Schema, name: str) -> pa.Table:
     """Return rows with exactly these columns, in their order.
 
@@ -104,9 +126,7 @@ def _fitted(rows: pa.Table, field: pa.Field, name: str) -> pa.Array | pa.Chunked
 
 def at_version(table: str, name: str, version: int | None = None) -> pa.Schema:
     """Return the schema of a version of a table, by default the last."""
-    from deltalake import DeltaTable
-
-    opened = DeltaTable(files.join(files.absolute(table), name), version=version)
+    opened = tables.open_version(table, name, version)
     return pa.schema(opened.schema().to_arrow()).remove_metadata()
 
 

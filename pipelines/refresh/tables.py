@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from pairweave.pipelines.refresh.records import Record
 from pairweave.transforms.errors import ConfigError, WorkerError
-from pairweave.transforms.storage import files
+from pairweave.transforms.storage import files, object_stores
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -126,12 +126,38 @@ def schema_of(columns: pa.Schema, name: str) -> pa.Schema:
     return pa.schema([*own, *of_partition])
 
 
+def require_place(table: str) -> None:
+    """Check that Delta tables can be in a place, before anything is read.
+
+    Raises:
+        ConfigError: They cannot: it is in a store without commits, or that cannot be reached.
+    """
+    _store_options(table)
+    files.check_store(table)
+
+
+def _store_options(path: str) -> dict[str, str] | None:
+    """Return the endpoint and credentials of a store for deltalake; None on a disk."""
+    return object_stores.rust_options(path) if files.is_uri(path) else None
+
+
 def open_table(table: str, name: str) -> "DeltaTable | None":
     """Open one of the tables; None if it does not exist."""
     from deltalake import DeltaTable
 
     path = files.join(files.absolute(table), name)
-    return DeltaTable(path) if DeltaTable.is_deltatable(path) else None
+    options = _store_options(path)
+    if not DeltaTable.is_deltatable(path, options):
+        return None
+    return DeltaTable(path, storage_options=options)
+
+
+def open_version(table: str, name: str, version: int | None) -> "DeltaTable":
+    """Open a version of one of the tables, which exists; None for the last."""
+    from deltalake import DeltaTable
+
+    path = files.join(files.absolute(table), name)
+    return DeltaTable(path, version=version, storage_options=_store_options(path))
 
 
 def current(table: str, name: str, record: Record | None) -> list[Entry]:
@@ -155,9 +181,7 @@ def current(table: str, name: str, record: Record | None) -> list[Entry]:
 
 def at_version(table: str, name: str, version: int) -> list[Entry]:
     """Return the files of a version of a table: path, bytes, rows and partition."""
-    from deltalake import DeltaTable
-
-    opened = DeltaTable(files.join(files.absolute(table), name), version=version)
+    opened = open_version(table, name, version)
     actions = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
     found = [
         {
@@ -259,7 +283,13 @@ def _write_transaction(table: str, name: str, record: Record) -> None:
         files.make_directory(path)
         schema = Schema.from_arrow(schema_from(change["schema"]))
         create_table_with_add_actions(
-            path, schema, added, mode="error", partition_by=partition_by, **properties
+            path,
+            schema,
+            added,
+            mode="error",
+            partition_by=partition_by,
+            storage_options=_store_options(path),
+            **properties,
         )
         return
     if change.get("schema"):

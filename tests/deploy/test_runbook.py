@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("deltalake", reason="needs the extra refresh")
 
 from pairweave.pipelines.refresh import records
+from pairweave.pipelines.steps import steps
 from tests.makers import corpora, nightly, runs
 
 RUNBOOK = Path(__file__).parents[2] / "deploy" / "RUNBOOK.md"
@@ -101,6 +102,27 @@ def test_a_killed_night(directory, module, name):
     (out,) = type_all("Run it again", directory)
     assert "nothing has changed since night 2" in out or "committed night 2" in out
     assert nightly.versions(directory / "tables")["tagged"] == 1
+    check_whole(directory)
+
+
+def test_a_shard_that_always_fails(directory, monkeypatch):
+    nightly.write_help(directory, "three", range(50, 200))
+    write_shard = steps.write_shard
+
+    def fail_for_one(output, config):
+        if output.shard.number == 1:
+            raise ValueError("at shard 1")
+        return write_shard(output, config)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "write_shard", fail_for_one)
+        status, _, errors = runs.run_here(*NIGHT, cwd=directory)
+    assert status == 3
+    assert "failed on every attempt and were set aside" in errors
+    assert "at shard 1" in errors
+    assert "| 3 | shards failed on every attempt and were set aside" in RUNBOOK.read_text()
+    assert nightly.versions(directory / "tables")["tagged"] == 0
+    assert "committed night 2" in type_all("Run it again", directory)[0]
     check_whole(directory)
 
 

@@ -1,6 +1,9 @@
 """Object stores on this machine: emulators of Cloud Storage and S3, and faults before them."""
 
 import contextlib
+import datetime as dt
+import email.utils
+import html
 import http.client
 import http.server
 import json
@@ -21,6 +24,7 @@ class Door(http.server.ThreadingHTTPServer):
     Attributes:
         address: Host and port.
         requests: Method and path of each request that came.
+        headers: The headers of each of them.
         spoil: Is asked about each request, by method, path and body: None lets it pass, an integer
             is the status of the answer instead, a float the seconds that it waits first, "drop"
             closes the connection, and "break" does so in the middle of the answer.
@@ -28,12 +32,13 @@ class Door(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, behind, preconditions=False):
-        super().__init__(("localhost", 0), _Passage)
+    def __init__(self, behind, passage=None, preconditions=False):
+        super().__init__(("localhost", 0), passage or _Passage)
         self.address = f"localhost:{self.server_address[1]}"
         self.behind = behind
         self.preconditions = preconditions
         self.requests = []
+        self.headers = []
         self.spoil = lambda *_: None
         self.alone = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -48,6 +53,7 @@ class _Passage(http.server.BaseHTTPRequestHandler):
             body = self._chunks()
         door = self.server
         door.requests.append((self.command, self.path))
+        door.headers.append(self.headers)
         fault = door.spoil(self.command, self.path, body)
         if fault == "drop":
             self.close_connection = True
@@ -61,7 +67,7 @@ class _Passage(http.server.BaseHTTPRequestHandler):
             if door.preconditions and self._unmet(body):
                 self._answer(412, {"Content-Type": "application/json"}, b"{}")
                 return
-            status, headers, data = self._ask(self.command, self.path, body)
+            status, headers, data = self._answer_of(body)
         if fault == "break":
             self.close_connection = True
             headers["Content-Length"], data = str(len(data)), data[: len(data) // 2]
@@ -76,6 +82,9 @@ class _Passage(http.server.BaseHTTPRequestHandler):
             self.rfile.readline()
         self.rfile.readline()
         return found
+
+    def _answer_of(self, body):
+        return self._ask(self.command, self.path, body)
 
     def _ask(self, method, path, body=None):
         connection = http.client.HTTPConnection(self.server.behind, timeout=60)
@@ -116,6 +125,71 @@ class _Passage(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         """Say nothing."""
+
+
+class _CloudPassage(_Passage):
+    """Adds the XML API of Cloud Storage, which deltalake uses and the emulator lacks.
+
+    As far as that library needs it: objects are listed, read, written and deleted, and written only
+    at a generation (``x-goog-if-generation-match``). The answers come from the emulator's JSON API.
+    """
+
+    def _answer_of(self, body):
+        address = urllib.parse.urlsplit(self.path)
+        head = address.path.split("/")[1]
+        if head in ("storage", "upload", "download", "batch", "resumable"):
+            return super()._answer_of(body)
+        bucket, _, name = address.path[1:].partition("/")
+        query = dict(urllib.parse.parse_qsl(address.query))
+        if not name:
+            return self._list(bucket, query)
+        return self._object(f"/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}", name, body)
+
+    def _list(self, bucket, query):
+        words = {key: query[key] for key in ("prefix", "delimiter") if key in query}
+        words = urllib.parse.urlencode(words)
+        status, _, data = self._ask("GET", f"/storage/v1/b/{bucket}/o?{words}")
+        found = json.loads(data)
+        after = query.get("start-after", "")
+        entries = "".join(
+            f"<Contents><Key>{html.escape(one['name'])}</Key><Size>{one['size']}</Size>"
+            f"<LastModified>{one['updated']}</LastModified><ETag>{one['etag']}</ETag></Contents>"
+            for one in found.get("items", ())
+            if one["name"] > after
+        )
+        entries += "".join(
+            f"<CommonPrefixes><Prefix>{html.escape(each)}</Prefix></CommonPrefixes>"
+            for each in found.get("prefixes", ())
+        )
+        text = f'<?xml version="1.0"?><ListBucketResult>{entries}</ListBucketResult>'
+        return status, {"Content-Type": "application/xml"}, text.encode()
+
+    def _object(self, place, name, body):
+        status, _, data = self._ask("GET", place)
+        about = json.loads(data) if status == 200 else {"generation": "0"}
+        if self.command == "PUT":
+            wanted = self.headers.get("x-goog-if-generation-match")
+            if wanted not in (None, about["generation"]):
+                return 412, {}, b""
+            upload = f"/upload{place.rpartition('/')[0]}?uploadType=media&name={name}"
+            status, _, data = self._ask("POST", upload, body)
+            about = json.loads(data)
+        elif status != 200 or self.command == "DELETE":
+            return (status, {}, b"") if status != 200 else self._ask("DELETE", place)
+        written = dt.datetime.fromisoformat(about["updated"])
+        headers = {
+            "ETag": f'"{about["etag"]}"',
+            "Last-Modified": email.utils.format_datetime(written, usegmt=True),
+            "x-goog-generation": about["generation"],
+        }
+        if self.command == "GET":
+            status, found, data = self._ask("GET", f"/download{place}?alt=media")
+            if "Content-Range" in found:
+                headers["Content-Range"] = found["Content-Range"]
+            return status, headers, data
+        if self.command == "HEAD":
+            return 200, {**headers, "Content-Length": about["size"]}, b""
+        return 200, headers, b""
 
 
 class S3:
@@ -166,7 +240,10 @@ class S3:
 
 
 class CloudStorage:
-    """An emulator of Cloud Storage, with one bucket; the door adds the preconditions it lacks."""
+    """An emulator of Cloud Storage, with one bucket; the door adds what it lacks.
+
+    That is preconditions, and the XML API.
+    """
 
     scheme = "gs"
 
@@ -177,7 +254,7 @@ class CloudStorage:
         while self._server._api._httpd is None:
             time.sleep(0.01)
         behind = f"localhost:{self._server._api._httpd.server_address[1]}"
-        self.door = Door(behind, preconditions=True)
+        self.door = Door(behind, _CloudPassage, preconditions=True)
         self.environment = {"STORAGE_EMULATOR_HOST": f"http://{self.door.address}"}
         from google.cloud import storage
 

@@ -84,6 +84,10 @@ class BeamStore:
         with _mapped(path):
             FileSystems.delete([path])
 
+    def rust_options(self) -> dict[str, str]:
+        """Refuse, because nothing here creates a file only if there is none."""
+        raise ConfigError("Delta tables can be on a disk, at gs:// or at s3://")
+
 
 @contextlib.contextmanager
 def _mapped(path: str) -> Iterator[None]:

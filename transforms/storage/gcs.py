@@ -8,8 +8,10 @@ none, if Beam's ``--no_auth`` says so, or at an emulator (``STORAGE_EMULATOR_HOS
 import contextlib
 import errno
 import io
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import google.auth
@@ -21,6 +23,7 @@ from google.auth import impersonated_credentials
 from google.cloud import storage
 from google.cloud.storage.retry import DEFAULT_RETRY
 
+from pairweave.transforms.errors import ConfigError
 from pairweave.transforms.storage import reachable
 from pairweave.transforms.storage.object_stores import (
     PROBE_SECONDS,
@@ -33,6 +36,9 @@ from pairweave.transforms.storage.object_stores import (
 _EMULATOR = "STORAGE_EMULATOR_HOST"
 _ADDRESS = "https://storage.googleapis.com"
 _KEY_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
+_KINDS_OF_KEY = (None, "service_account", "authorized_user")
+"""Types of credentials that the library of deltalake knows; None for those of the machine."""
+
 _NO_CREDENTIALS = (
     "the request was anonymous, because no Google credentials were found: set "
     f"{_KEY_FILE} or run gcloud auth application-default login"
@@ -43,11 +49,13 @@ def connect(options: PipelineOptions, _scheme: str) -> "GcsStore":
     """Return the store, for the options and the environment of this process."""
     reachable.require("Cloud Storage", os.environ.get(_EMULATOR) or _ADDRESS)
     of_google = options.view_as(GoogleCloudOptions)
+    impersonated = of_google.impersonate_service_account
     credentials = None if _is_anonymous(of_google) else _credentials(of_google)
     if credentials is None:
         return GcsStore(storage.Client.create_anonymous_client(), anonymous=True)
     project = of_google.project or os.environ.get("GOOGLE_CLOUD_PROJECT") or "unused"
-    return GcsStore(storage.Client(project=project, credentials=credentials), anonymous=False)
+    client = storage.Client(project=project, credentials=credentials)
+    return GcsStore(client, anonymous=False, impersonated=impersonated)
 
 
 def _is_anonymous(options: GoogleCloudOptions) -> bool:
@@ -73,10 +81,13 @@ def _credentials(options: GoogleCloudOptions) -> Any:  # noqa: ANN401 - google-a
 class GcsStore:
     """Objects of Cloud Storage; see `object_stores.Store`."""
 
-    def __init__(self, client: storage.Client, *, anonymous: bool) -> None:
-        """Take a client, and whether it has no credentials."""
+    def __init__(
+        self, client: storage.Client, *, anonymous: bool, impersonated: str | None = None
+    ) -> None:
+        """Take a client, whether it has no credentials, and the account that it acts for."""
         self._client = client
         self._anonymous = anonymous
+        self._impersonated = impersonated
         self._answered = False
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
@@ -139,6 +150,32 @@ class GcsStore:
         with self._mapped(path):
             self._blob(path).delete(retry=self._retry())
 
+    def rust_options(self) -> dict[str, str]:
+        """Return options for the library of deltalake; see `object_stores.Store`.
+
+        It creates an object only if there is none without being asked to. It finds the credentials
+        of the environment by itself, and knows a key of a service account, those of a user, and
+        those of the machine.
+        """
+        emulator = os.environ.get(_EMULATOR)
+        if emulator is not None:
+            # The library takes another address from a key alone; no request is signed.
+            address = emulator if "://" in emulator else f"http://{emulator}"
+            nobody = {"client_email": "", "private_key": "", "private_key_id": ""}
+            key = {**nobody, "gcs_base_url": address.rstrip("/"), "disable_oauth": True}
+            return {"google_service_account_key": json.dumps(key), "allow_http": "true"}
+        if self._anonymous:
+            return {"google_skip_signature": "true"}
+        path = os.environ.get(_KEY_FILE)
+        kind = _kind_of_key(path) if path else None
+        if self._impersonated or kind not in _KINDS_OF_KEY:
+            what = "impersonated accounts" if self._impersonated else f"credentials of type {kind}"
+            raise ConfigError(
+                f"Delta tables at gs:// cannot be used with {what}; give the key of a service "
+                f"account in {_KEY_FILE}, or run on a machine with one"
+            )
+        return {"google_application_credentials": path} if path else {}
+
     def _blob(self, path: str) -> Any:  # noqa: ANN401 - the client is not typed
         bucket, name = object_parts(path)
         return self._client.bucket(bucket).blob(name)
@@ -169,6 +206,12 @@ class GcsStore:
             raise OSError(errno.EIO, f"Cloud Storage: {_reason(error)}{hint}", path) from error
         else:
             self._answered = True
+
+
+def _kind_of_key(path: str) -> str:
+    """Return the type of the credentials in a file."""
+    with Path(path).open("rb") as file:
+        return str(json.load(file).get("type"))
 
 
 def _reason(error: Exception, default: str = "") -> str:

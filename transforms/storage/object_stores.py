@@ -83,6 +83,16 @@ class Store(Protocol):
     def delete(self, path: str) -> None:
         """Delete an object."""
 
+    def rust_options(self) -> dict[str, str]:
+        """Return options with which `object_store`, the library of deltalake, uses this store.
+
+        They hold the same endpoint and credentials, and ask for commits that create an object only
+        if there is none.
+
+        Raises:
+            ConfigError: That library cannot use the store, or these credentials.
+        """
+
 
 def use_beam_flags(flags: Sequence[str]) -> None:
     """Take the options for stores from flags of Beam, such as ``--s3_endpoint_url``.
@@ -127,6 +137,19 @@ def _store(scheme: str, _process: int) -> Store:
     module = importlib.import_module(f"pairweave.transforms.storage.{name}")
     made: Store = module.connect(options, scheme)
     return made
+
+
+def rust_options(path: str) -> dict[str, str]:
+    """Return options with which deltalake uses the store of a URI; see `Store.rust_options`.
+
+    Raises:
+        ConfigError: It cannot; says why.
+    """
+    store = store_of(path)
+    try:
+        return store.rust_options()
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def check(path: str) -> None:

@@ -8,7 +8,9 @@ Credentials, region and endpoint are those of the environment (``AWS_ACCESS_KEY_
 import contextlib
 import errno
 import os
+import re
 import time
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -29,6 +31,8 @@ _REFUSED = frozenset(
 )
 _MET_NOT = frozenset({"412", "PreconditionFailed", "ConditionalRequestConflict"})
 
+_AMAZON = re.compile(r"(^|\.)amazonaws\.com(\.cn)?$")
+
 _BROKEN_OFF = (
     exceptions.IncompleteReadError,
     exceptions.ReadTimeoutError,
@@ -39,16 +43,16 @@ _BROKEN_OFF = (
 def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
     """Return the store, for the options and the environment of this process."""
     given = options.view_as(S3Options)
-    client = boto3.session.Session().client(
+    session = boto3.session.Session(
+        given.s3_access_key_id, given.s3_secret_access_key, given.s3_session_token
+    )
+    client = session.client(
         service_name="s3",
         region_name=given.s3_region_name,
         api_version=given.s3_api_version,
         use_ssl=not given.s3_disable_ssl,
         verify=given.s3_verify,
         endpoint_url=given.s3_endpoint_url,
-        aws_access_key_id=given.s3_access_key_id,
-        aws_secret_access_key=given.s3_secret_access_key,
-        aws_session_token=given.s3_session_token,
         config=Config(
             retries={"mode": "standard", "max_attempts": ATTEMPTS},
             connect_timeout=10,
@@ -56,15 +60,16 @@ def connect(options: PipelineOptions, _scheme: str) -> "S3Store":
         ),
     )
     reachable.require("S3", client.meta.endpoint_url)
-    return S3Store(client)
+    return S3Store(client, session)
 
 
 class S3Store:
     """Objects of S3; see `object_stores.Store`."""
 
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - boto3 makes its classes at run time
-        """Take a client of boto3."""
+    def __init__(self, client: Any, session: boto3.session.Session) -> None:  # noqa: ANN401 - boto3 makes its classes at run time
+        """Take a client of boto3, and its session."""
         self._client = client
+        self._session = session
 
     def list(self, prefix: str, most: int | None = None, *, nested: bool = True) -> Iterator[str]:
         """Yield the URIs of the objects that begin with a prefix, at most so many."""
@@ -118,6 +123,24 @@ class S3Store:
         """Delete an object."""
         with _mapped(path):
             self._client.delete_object(**_place(path))
+
+    def rust_options(self) -> dict[str, str]:
+        """Return options for the library of deltalake; see `object_stores.Store`."""
+        found = {"aws_conditional_put": "etag"}
+        if self._client.meta.region_name:
+            found["aws_region"] = self._client.meta.region_name
+        endpoint = str(self._client.meta.endpoint_url)
+        if _AMAZON.search(urllib.parse.urlsplit(endpoint).hostname or "") is None:
+            found["aws_endpoint"] = endpoint
+            found["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
+        credentials = self._session.get_credentials()
+        if credentials is not None:
+            frozen = credentials.get_frozen_credentials()
+            found["aws_access_key_id"] = frozen.access_key
+            found["aws_secret_access_key"] = frozen.secret_key
+            if frozen.token:
+                found["aws_session_token"] = frozen.token
+        return found
 
 
 def _place(path: str) -> dict[str, str]:

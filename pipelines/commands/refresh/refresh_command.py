@@ -17,7 +17,6 @@ from pairweave.pipelines.refresh.night_config import NightConfig, differences, r
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.table_lock import held
 from pairweave.transforms.errors import ConfigError
-from pairweave.transforms.storage import files
 
 GATE_FAILED = 4
 """Exit status of a night that breaks a quality gate."""
@@ -47,10 +46,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     if path is None:
         raise ConfigError(f"--config is required; see pairweave {name} --help")
     tables.require_delta()
-    if files.is_uri(options.output):
-        raise ConfigError(
-            f"--output {options.output}: refresh writes tables on a disk; give a directory"
-        )
+    tables.require_place(options.output)
     given = {key: getattr(options, key) for key in _OVERRIDES if getattr(options, key) is not None}
     return run(read_config(path, given), options, extra)
 

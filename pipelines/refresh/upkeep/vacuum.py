@@ -1,8 +1,9 @@
 """Deleting files that no current version of a table has."""
 
 import contextlib
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pairweave.pipelines.refresh import inner_runs, records, table_lock, tables
@@ -38,30 +39,48 @@ def _vacuum(table: str, retention_hours: float, *, dry: bool) -> list[str]:
     last = records.existing(table)
     if not tables.is_applied(table, last):
         raise ConfigError(f"{table}: its last night is not committed yet; run refresh first")
-    before = time.time() - retention_hours * 3600
+    # Clocks of stores differ; without a retention no time counts.
+    before = time.time() - retention_hours * 3600 if retention_hours else math.inf
     old = [
         *_old_files(table, last, before),
         *_old_runs(table, before),
         *_old_models(table, last, before),
     ]
-    for path in old if not dry else ():
-        path.unlink(missing_ok=True)
     if not dry:
+        _delete(table, old)
+    return sorted(old)
+
+
+def _delete(table: str, names: Sequence[str]) -> None:
+    for name in names:
+        files.delete(files.join(table, name))
+    if not files.is_uri(table):
         _delete_empty(Path(table, inner_runs.RUNS))
         _delete_empty(Path(table, inner_runs.MODELS))
-    return sorted(str(path.relative_to(table)) for path in old)
 
 
-def _old_files(table: str, last: Record, before: float) -> Iterator[Path]:
+def _below(table: str, directory: str) -> list[str]:
+    """Return the files below a directory of a table, by their names below the table."""
+    return [f"{directory}/{name}" for name in files.list_below(files.join(table, directory))]
+
+
+def _written(table: str, name: str) -> float:
+    """Return when a file was written, in seconds since 1970; 0 if it has gone."""
+    try:
+        return files.size_and_time(files.join(table, name))[1]
+    except FileNotFoundError:
+        return 0.0
+
+
+def _old_files(table: str, last: Record, before: float) -> Iterator[str]:
     removed = _removal_times(table)
     for name in last.versions:
         live = {entry["path"] for entry in tables.current(table, name, last)}
-        base = Path(table, name)
-        for path in sorted(base.rglob("*.parquet")):
-            below = path.relative_to(base).as_posix()
-            if below.startswith("_delta_log/") or below in live:
+        for path in _below(table, name):
+            below = path.removeprefix(f"{name}/")
+            if below.startswith("_delta_log/") or below in live or not below.endswith(".parquet"):
                 continue
-            if max(path.stat().st_mtime, removed.get((name, below), 0.0)) <= before:
+            if max(_written(table, path), removed.get((name, below), 0.0)) <= before:
                 yield path
 
 
@@ -85,22 +104,26 @@ def _seconds(when: str) -> float:
     return float(calendar.timegm(time.strptime(when, "%Y-%m-%dT%H:%M:%SZ")))
 
 
-def _old_runs(table: str, before: float) -> Iterator[Path]:
-    base = Path(table, inner_runs.RUNS)
-    for directory in sorted(base.iterdir()) if base.is_dir() else []:
-        found = [path for path in directory.rglob("*") if path.is_file()]
-        if all(path.stat().st_mtime <= before for path in found):
+def _old_runs(table: str, before: float) -> Iterator[str]:
+    for _, found in _by_directory(table, inner_runs.RUNS, 2):
+        if all(_written(table, name) <= before for name in found):
             yield from found
 
 
-def _old_models(table: str, last: Record, before: float) -> Iterator[Path]:
+def _old_models(table: str, last: Record, before: float) -> Iterator[str]:
     """Yield the files of old models that the current rows were not made with."""
-    base = Path(table, inner_runs.MODELS)
-    used = {Path(table, place) for place in last.models.values()}
-    for directory in sorted(base.glob("*/*")) if base.is_dir() else []:
-        found = [path for path in directory.rglob("*") if path.is_file()]
-        if directory not in used and all(path.stat().st_mtime <= before for path in found):
+    used = set(last.models.values())
+    for directory, found in _by_directory(table, inner_runs.MODELS, 3):
+        if directory not in used and all(_written(table, name) <= before for name in found):
             yield from found
+
+
+def _by_directory(table: str, base: str, depth: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield directories of a table, with their files, at a depth below the table."""
+    grouped: dict[str, list[str]] = {}
+    for name in _below(table, base):
+        grouped.setdefault("/".join(name.split("/")[:depth]), []).append(name)
+    yield from grouped.items()
 
 
 def _delete_empty(base: Path) -> None:

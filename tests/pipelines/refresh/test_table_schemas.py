@@ -29,6 +29,14 @@ def test_a_column_of_two_types_is_refused_by_name():
         table_schemas.united([SCORED, other], "pairs")
 
 
+def test_a_run_with_a_new_column_is_told_to_migrate_before_its_rows_are_read():
+    with pytest.raises(
+        ConfigError, match=r"new rows of en-de have the column score, and t/pairs .*--migrate"
+    ):
+        table_schemas.require_columns(SCORED, PLAIN, "en-de", "t/pairs")
+    table_schemas.require_columns(PLAIN, SCORED, "en-de", "t/pairs")
+
+
 def test_rows_are_fitted_to_the_columns_of_their_table():
     columns = table_schemas.united([SCORED, PLAIN], "pairs")
     rows = pa.table({"night": [1], "id": ["a"], "note": pa.array([None], pa.string())})

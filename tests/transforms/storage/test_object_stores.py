@@ -1,8 +1,10 @@
 """What stores promise, on emulators of Cloud Storage and S3."""
 
 import io
+import json
 import threading
 
+import boto3
 import pytest
 
 from pairweave.transforms.errors import ConfigError
@@ -225,3 +227,57 @@ def test_objects_are_listed_under_the_scheme_as_it_is_spelt(store):
     directory = f"{store.scheme.upper()}://{stores.BUCKET}/spelt"
     assert files.list_names(directory) == ["a"]
     assert files.match(f"{directory}/*") == [f"{directory}/a"]
+
+
+def test_deltalake_gets_the_endpoint_and_credentials_of_the_environment(store):
+    found = object_stores.rust_options(uri(store, "table"))
+    assert found.pop("aws_allow_http" if store.scheme == "s3" else "allow_http") == "true"
+    if store.scheme == "s3":
+        assert found == {
+            "aws_conditional_put": "etag",
+            "aws_region": "us-east-1",
+            "aws_endpoint": f"http://{store.door.address}",
+            "aws_access_key_id": "key",
+            "aws_secret_access_key": "secret",
+        }
+    else:
+        key = json.loads(found.pop("google_service_account_key"))
+        assert not found
+        assert key["disable_oauth"]
+        assert key["gcs_base_url"] == f"http://{store.door.address}"
+
+
+def test_deltalake_gets_no_endpoint_of_amazon_and_the_keys_of_flags(monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    session = boto3.session.Session("id", "secret", "token")
+    found = s3.S3Store(session.client("s3", region_name="eu-west-1"), session).rust_options()
+    assert found == {
+        "aws_conditional_put": "etag",
+        "aws_region": "eu-west-1",
+        "aws_access_key_id": "id",
+        "aws_secret_access_key": "secret",
+        "aws_session_token": "token",
+    }
+
+
+@pytest.mark.parametrize("kind", ["service_account", "authorized_user"])
+def test_deltalake_gets_the_file_of_a_key(kind, tmp_path, monkeypatch):
+    path = tmp_path / "key.json"
+    path.write_text(json.dumps({"type": kind}))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    found = gcs.GcsStore(None, anonymous=False).rust_options()
+    assert found == {"google_application_credentials": str(path)}
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    assert gcs.GcsStore(None, anonymous=False).rust_options() == {}
+    assert gcs.GcsStore(None, anonymous=True).rust_options() == {"google_skip_signature": "true"}
+
+
+def test_credentials_that_deltalake_does_not_know_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "key.json"
+    path.write_text('{"type": "external_account"}')
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    with pytest.raises(ConfigError, match="credentials of type external_account"):
+        gcs.GcsStore(None, anonymous=False).rust_options()
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    with pytest.raises(ConfigError, match="impersonated accounts"):
+        gcs.GcsStore(None, anonymous=False, impersonated="a@b").rust_options()

@@ -1,0 +1,85 @@
+"""Leases on a place in an object store, which has no locks: an object for each holder.
+
+A holder writes its object, and then looks for those of others: of two that start at once, at least
+one sees the other. It writes its object again every minute; that of a holder which was killed ends
+after `SECONDS`. All times are by the clock of the store.
+"""
+
+import contextlib
+import os
+import platform
+import threading
+import uuid
+from collections.abc import Iterator
+
+import orjson
+
+from pairweave.transforms.storage import files
+
+SECONDS = 600.0
+"""How long a lease counts after it was last written."""
+
+BEAT_SECONDS = 60.0
+"""How often a lease is written again."""
+
+_ALONE, _SHARED = "alone", "shared"
+
+
+class HeldError(Exception):
+    """Somebody else has a lease that excludes this one; the message says where it is."""
+
+
+@contextlib.contextmanager
+def held(place: str, *, alone: bool) -> Iterator[None]:
+    """Hold a lease until the block ends.
+
+    Args:
+        place: URI below which leases are.
+        alone: Whether nobody else may hold one; else nobody else may hold one alone.
+
+    Raises:
+        HeldError: Somebody else holds one that excludes this one.
+        OSError: The store fails.
+    """
+    own = files.join(place, f"{_ALONE if alone else _SHARED}-{uuid.uuid4().hex}.json")
+    _write(own)
+    try:
+        _require_no_other(place, own, alone=alone)
+        with _written_again(own):
+            yield
+    finally:
+        files.delete(own)
+
+
+def _write(own: str) -> None:
+    files.write_bytes(own, orjson.dumps({"machine": platform.node(), "process": os.getpid()}))
+
+
+def _require_no_other(place: str, own: str, *, alone: bool) -> None:
+    now = files.size_and_time(own)[1]
+    for name in files.list_names(place):
+        path = files.join(place, name)
+        if path == own or not (alone or name.startswith(_ALONE)):
+            continue
+        with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+            if now - files.size_and_time(path)[1] < SECONDS:
+                raise HeldError(path)
+            files.delete(path)
+
+
+@contextlib.contextmanager
+def _written_again(own: str) -> Iterator[None]:
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT_SECONDS):
+            with contextlib.suppress(OSError):  # the next beat may reach the store
+                _write(own)
+
+    thread = threading.Thread(target=beat, name="lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
