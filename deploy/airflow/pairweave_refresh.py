@@ -4,6 +4,7 @@ Settings are environment variables of the workers, or fields of the run's config
 
 - ``PAIRWEAVE``: the command, by default ``pairweave``;
 - ``PAIRWEAVE_DIRECTORY``: working directory, with ``nightly.yaml`` and the tables;
+- ``PAIRWEAVE_TABLES``: the tables, by default ``tables``; a directory, or at gs:// or s3://;
 - ``PAIRWEAVE_OPTIONS``: further options, such as ``--engine flink --flink_master HOST:8081``.
 
 A night takes all files that are there, whatever its logical date, so a night that is run again
@@ -12,38 +13,10 @@ is in the name of the metrics file. ``{"options": "--accept 'agreed with the sup
 ``conf`` accepts a failed gate for one run.
 """
 
-import os
-import shlex
-import subprocess
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 from airflow.sdk import DAG, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException
-
-NEEDS_A_PERSON = {2: "the configuration or an input file", 4: "a quality gate"}
-"""Exit statuses after which another attempt would end the same way."""
-
-
-def command(context: dict[str, Any]) -> list[str]:
-    """Return the command line of a night."""
-    conf = getattr(context["dag_run"], "conf", None) or {}
-    day = (context.get("logical_date") or context["run_after"]).strftime("%Y-%m-%d")
-    given = f"{os.environ.get('PAIRWEAVE_OPTIONS', '')} {conf.get('options', '')}"
-    base = [os.environ.get("PAIRWEAVE", "pairweave"), "refresh", "--config", "nightly.yaml"]
-    return [*base, "--output", "tables", "--metrics", f"metrics-{day}.prom", *shlex.split(given)]
-
-
-def run_night(context: dict[str, Any]) -> None:
-    """Run a night; fail without another attempt if a person is needed."""
-    directory = Path(os.environ.get("PAIRWEAVE_DIRECTORY", "."))
-    status = subprocess.run(command(context), cwd=directory, check=False).returncode
-    if status in NEEDS_A_PERSON:
-        raise AirflowFailException(f"status {status}: {NEEDS_A_PERSON[status]}; see RUNBOOK.md")
-    if status:
-        raise RuntimeError(f"status {status}: the next attempt continues this one")
-
+from pairweave_nights import run_night, verify_tables
 
 with DAG(
     dag_id="pairweave_refresh",
@@ -63,8 +36,6 @@ with DAG(
     @task
     def verify() -> None:
         """Check every file of the tables by its hash."""
-        directory = Path(os.environ.get("PAIRWEAVE_DIRECTORY", "."))
-        words = [os.environ.get("PAIRWEAVE", "pairweave"), "refresh", "verify", "tables"]
-        subprocess.run(words, cwd=directory, check=True)
+        verify_tables()
 
     refresh() >> verify()

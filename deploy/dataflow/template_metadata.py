@@ -25,6 +25,15 @@ OF_LAUNCHER = frozenset(
 )
 """Options that are no parameters of a template."""
 
+CONFIG: dict[str, Any] = {
+    "name": "config",
+    "label": "Config",
+    "helpText": "YAML file with options; other parameters take precedence.",
+    "isOptional": True,
+    "regexes": ["^gs://.+$"],
+}
+"""The parameter of every template that is no option."""
+
 
 def jobs() -> dict[str, type[RunOptions]]:
     """Return the jobs that can run on Dataflow, and their options."""
@@ -45,10 +54,11 @@ def metadata(job: str, options: type[RunOptions]) -> dict[str, Any]:
         if name not in OF_LAUNCHER
     ]
     first = {"name": "job", "label": "Job", "helpText": "The job.", "regexes": [f"^{job}$"]}
+    ordered = sorted(parameters, key=lambda each: each.get("isOptional", False))
     return {
         "name": f"pairweave {job}",
         "description": COMMANDS[job].about,
-        "parameters": [first, *sorted(parameters, key=lambda each: each.get("isOptional", False))],
+        "parameters": [first, *ordered, CONFIG],
     }
 
 

@@ -14,6 +14,14 @@ class RefreshOptions(EngineOptions, OutputOptions, Options):
     plan_only: bool = Field(
         default=False, description="print what tonight would do, run nothing, write nothing"
     )
+    launches: str | None = Field(
+        None,
+        min_length=1,
+        description="run no job, and write those that tonight needs as JSON to this file (job, "
+        "config, output), for a scheduler that starts them, such as by a Flex Template; once they "
+        "are done, the same command without this option commits the night",
+        json_schema_extra={"metavar": "FILE"},
+    )
     full_check: bool = Field(
         default=False,
         description="read every input file to see whether it has changed; else a file of the same "

@@ -32,6 +32,7 @@ RUNS = "_runs"
 MODELS = "_models"
 ABOUT = "about.json"
 ORDER = "order.json"
+OPTIONS = "options.yaml"
 KNOWN, TAKEN, RUN = "known.ids", "taken_down.jsonl", "run"
 
 _IDF = "idf"
@@ -39,6 +40,12 @@ _IDF = "idf"
 
 _OF_FITTING = ("fit_pairs", "decode", "vocabulary")
 """Options that only apply while a model is fitted."""
+
+_OF_THE_ENGINE = ("engine", "wait", "workers", "attempts", "memory")
+"""Options that a scheduler gives, not the file of a run that it starts."""
+
+Launch = dict[str, str]
+"""A job to start: ``job``, its name, and its options ``config`` and ``output``."""
 
 _ROLES = {
     "pairs": "input",
@@ -118,6 +125,35 @@ def find_or_run(table: str, request: Request, extra: Sequence[str], *, fresh: bo
         earlier = _finished(table, request)
         if earlier is not None:
             return earlier
+    inner = _prepared(table, request)
+    _start(inner, request, extra)
+    return inner
+
+
+def launches(table: str, requests: Sequence[Request]) -> list[Launch]:
+    """Return what a scheduler must start for the runs that a night needs and that are not finished.
+
+    The files that they need are written, among them their options.
+
+    Args:
+        table: Directory of all tables.
+        requests: What the night needs.
+    """
+    made: list[Launch] = []
+    for request in requests:
+        if _finished(table, request) is not None:
+            continue
+        inner = _prepared(table, request)
+        values = {k: v for k, v in _values(inner, request).items() if k not in _OF_THE_ENGINE}
+        output = values.pop("output")
+        config = files.join(inner.directory, OPTIONS)
+        files.write_bytes(config, to_json(values))  # JSON is YAML
+        made.append({"job": request.config.job, "config": config, "output": output})
+    return made
+
+
+def _prepared(table: str, request: Request) -> InnerRun:
+    """Return a run with the files that it needs, not started."""
     entries = [request.found.entry(key) for key in request.keys]
     identity = {
         **request.facts,
@@ -132,7 +168,6 @@ def find_or_run(table: str, request: Request, extra: Sequence[str], *, fresh: bo
     _write_once(files.join(inner.directory, ABOUT), to_json(about))
     order = {"keys": _in_plan_order(inner, request)}
     _write_once(files.join(inner.directory, ORDER), to_json(order))
-    _start(inner, request, extra)
     return inner
 
 

@@ -157,6 +157,10 @@ class Night:
         warn_of_missing(path, found.missing)
         return stones.joined(found.stones), found.ids
 
+    def launches(self) -> list[inner_runs.Launch]:
+        """Return the jobs of the night that are not finished, prepared to be started elsewhere."""
+        return inner_runs.launches(self._table, self._requests())
+
     def make(self) -> Made:
         """Run the job on what is new, write the files of the tables, and judge the result."""
         requests = self._requests()

@@ -1,7 +1,7 @@
 """The DAG of Airflow, imported and run by an Airflow of its own.
 
-``PAIRWEAVE_AIRFLOW`` names the Python of an environment with Airflow 3, which does not fit into
-that of the tests.
+``PAIRWEAVE_AIRFLOW`` names the Python of an environment with Airflow 3 and its provider google,
+which do not fit into that of the tests.
 """
 
 import json
@@ -23,11 +23,12 @@ FOLDER = Path(__file__).parents[2] / "deploy" / "airflow"
 LISTED = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
+sys.path.insert(0, sys.argv[1])  # as for the folder of DAGs
 bag = DagBag(sys.argv[1])
 print(json.dumps({"errors": {k: str(v) for k, v in bag.import_errors.items()},
     "tasks": {name: sorted(dag.task_ids) for name, dag in bag.dags.items()},
-    "after": {name: sorted(dag.get_task("refresh").downstream_task_ids)
-              for name, dag in bag.dags.items()}}))
+    "before": {name: {task.task_id: sorted(task.upstream_task_ids) for task in dag.tasks}
+               for name, dag in bag.dags.items()}}))
 """
 
 RUN = """
@@ -45,6 +46,16 @@ except RuntimeError as error:
     print("another attempt:", error)
 else:
     print("done")
+"""
+
+
+PREPARED = """
+import datetime, json, sys, types
+sys.path.insert(0, sys.argv[1])
+import pairweave_refresh_dataflow
+run = types.SimpleNamespace(conf={})
+day = datetime.datetime(2026, 11, 20, tzinfo=datetime.timezone.utc)
+print(json.dumps(pairweave_refresh_dataflow.prepare_night({"dag_run": run, "logical_date": day})))
 """
 
 
@@ -72,11 +83,58 @@ def run(python, code, home, *words, **variables):
     return done.stdout.splitlines()[-1]
 
 
+def program(directory):
+    """Write the command as a program, and return its path."""
+    path = directory / "pairweave"
+    path.write_text(
+        f'#!/bin/sh\nPYTHONPATH={runs.ROOT} exec {sys.executable} -m pairweave.pipelines.cli "$@"\n'
+    )
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_jobs_of_a_night_are_requests_that_their_templates_take(python, tmp_path):
+    templates = pytest.importorskip("google.cloud.dataflow_v1beta3.types.templates")
+    from google.protobuf import json_format
+
+    nightly.write_help(tmp_path, "one", range(20))
+    nightly.write_config(tmp_path, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n')
+    variables = {
+        "PAIRWEAVE": program(tmp_path),
+        "PAIRWEAVE_DIRECTORY": str(tmp_path),
+        "PAIRWEAVE_TEMPLATES": "gs://bucket/templates",
+        "PAIRWEAVE_TEMP": "gs://bucket/temp",
+        "PAIRWEAVE_IMAGE": "images/pairweave:1",
+    }
+    (body,) = json.loads(run(python, PREPARED, tmp_path / "home", FOLDER, **variables))
+    launch = body["launchParameter"]
+    json_format.ParseDict(launch, templates.LaunchFlexTemplateParameter.pb()())
+    assert launch["containerSpecGcsPath"] == "gs://bucket/templates/augment.json"
+    given = launch["parameters"]
+    assert given["job"] == "augment"
+    options = (tmp_path / given["config"]).read_text()
+    assert '"known_pairs"' in options
+    assert given["output"].startswith("tables/_runs/")
+    assert given["output"].split("/")[2] in launch["jobName"]
+    assert not (tmp_path / "tables" / "tagged").exists()
+
+
 def test_airflow_imports_the_dag(python, tmp_path):
     found = json.loads(run(python, LISTED, tmp_path, FOLDER))
     assert found["errors"] == {}
-    assert found["tasks"] == {"pairweave_refresh": ["refresh", "verify"]}
-    assert found["after"] == {"pairweave_refresh": ["verify"]}
+    assert found["tasks"] == {
+        "pairweave_refresh": ["refresh", "verify"],
+        "pairweave_refresh_dataflow": ["launch", "prepare", "refresh", "verify"],
+    }
+    assert found["before"] == {
+        "pairweave_refresh": {"refresh": [], "verify": ["refresh"]},
+        "pairweave_refresh_dataflow": {
+            "launch": ["prepare"],
+            "prepare": [],
+            "refresh": ["launch"],
+            "verify": ["refresh"],
+        },
+    }
 
 
 def test_a_night_of_the_dag_is_done_again_without_a_change_or_fails_for_good(python, tmp_path):
@@ -85,12 +143,7 @@ def test_a_night_of_the_dag_is_done_again_without_a_change_or_fails_for_good(pyt
     nightly.write_help(directory, "one", range(20))
     of = 'corpora:\n- {corpus: help, input: "help/*.tsv"}\n'
     nightly.write_config(directory, of=of)
-    wrapper = tmp_path / "pairweave"
-    wrapper.write_text(
-        f'#!/bin/sh\nPYTHONPATH={runs.ROOT} exec {sys.executable} -m pairweave.pipelines.cli "$@"\n'
-    )
-    wrapper.chmod(0o755)
-    variables = {"PAIRWEAVE": str(wrapper), "PAIRWEAVE_DIRECTORY": str(directory)}
+    variables = {"PAIRWEAVE": program(tmp_path), "PAIRWEAVE_DIRECTORY": str(directory)}
 
     def night(options=""):
         return run(python, RUN, tmp_path / "home", FOLDER, options, **variables)

@@ -42,8 +42,8 @@ def test_every_parameter_is_an_option_and_every_option_a_parameter(job):
     found = template.metadata(job, JOBS[job])
     names = [each["name"] for each in found["parameters"]]
     assert len(set(names)) == len(names)
-    assert set(names) == JOBS[job].model_fields.keys() - template.OF_LAUNCHER | {"job"}
-    for each in found["parameters"][1:]:
+    assert set(names) == JOBS[job].model_fields.keys() - template.OF_LAUNCHER | {"job", "config"}
+    for each in found["parameters"][1:-1]:
         field = JOBS[job].model_fields[each["name"]]
         assert each.get("isOptional", False) is not field.is_required()
         assert each["helpText"] == field.description
@@ -66,7 +66,7 @@ def test_the_service_can_read_the_metadata(job):
 
 @pytest.mark.parametrize("job", JOBS)
 def test_defaults_pass_the_expressions_of_their_parameters(job):
-    for each in template.metadata(job, JOBS[job])["parameters"][1:]:
+    for each in template.metadata(job, JOBS[job])["parameters"][1:-1]:
         default = JOBS[job].model_fields[each["name"]].default
         for text in each.get("regexes", ()):
             expression = re.compile(text)

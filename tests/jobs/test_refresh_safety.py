@@ -18,6 +18,7 @@ from pairweave.pipelines.refresh import (
 from pairweave.pipelines.refresh.inner_runs import InnerRun
 from pairweave.pipelines.refresh.upkeep import vacuum
 from pairweave.transforms.errors import ConfigError, WorkerError
+from tests.makers import nightly, runs
 
 NIGHT = records.Record(
     1, "refresh", "2026-01-01T00:00:00Z", "augment", {}, {}, [], None, {}, {}, {}
@@ -186,3 +187,23 @@ def test_a_glossary_in_a_store_counts_by_its_content(monkeypatch):
     assert night_config._with_digests("glossary", "gs://bucket/terms.tsv") != before
     with pytest.raises(ConfigError, match="gs://bucket/none: cannot be read"):
         night_config._with_digests("glossary", "gs://bucket/none")
+
+
+def test_jobs_of_a_night_that_a_scheduler_starts_are_committed_by_the_next_command(
+    tmp_path, monkeypatch
+):
+    nightly.write_help(tmp_path, "one", range(20))
+    nightly.write_config(tmp_path, of='corpora:\n- {corpus: help, input: "help/*.tsv"}\n')
+    expected = nightly.good_night(tmp_path, table="at_once")
+    assert "committed night 1" in expected
+    monkeypatch.setattr(inner_runs, "_start", lambda *_: pytest.fail("a job was started"))
+    nightly.good_night(tmp_path, "--launches", "jobs.json")
+    (launch,) = json.loads((tmp_path / "jobs.json").read_text())
+    job, config, output = (launch[name] for name in ("job", "config", "output"))
+    runs.run_well_here(job, "--config", config, "--output", output, cwd=tmp_path)
+    nightly.good_night(tmp_path, "--launches", "jobs.json")
+    assert json.loads((tmp_path / "jobs.json").read_text()) == []
+    nightly.good_night(tmp_path)
+    assert nightly.rows(tmp_path / "table") == nightly.rows(tmp_path / "at_once")
+    out = nightly.good_night(tmp_path, "--launches", "jobs.json")
+    assert out == "0 jobs to start: jobs.json\n"

@@ -17,6 +17,8 @@ from pairweave.pipelines.refresh.night_config import NightConfig, differences, r
 from pairweave.pipelines.refresh.records import Json, Record
 from pairweave.pipelines.refresh.table_lock import held
 from pairweave.transforms.errors import ConfigError
+from pairweave.transforms.output.run_files import to_json
+from pairweave.transforms.storage import files
 
 GATE_FAILED = 4
 """Exit status of a night that breaks a quality gate."""
@@ -87,6 +89,8 @@ def _run(config: NightConfig, options: RefreshOptions, extra: Sequence[str]) -> 
     if why:
         terminal.say("\n".join(["models are fitted anew, and all rows made with them:", *why]))
         options = options.model_copy(update={"migrate": True, "refit": True})
+    if options.launches is not None:
+        return _prepare(config, options, base, found)
     inputs = [name for key in found.new for name in found.entry(key).names]
     lineage = Lineage(options.lineage, options.output)
     lineage.emit("START", inputs)
@@ -177,6 +181,21 @@ def _work(
     commit(options.output, made)
     _write_metrics(options, made.record, committed=True)
     terminal.say(f"committed night {made.record.night}: {_versions(made.record)}")
+    return 0
+
+
+def _prepare(
+    config: NightConfig, options: RefreshOptions, base: Record | None, found: Found
+) -> int:
+    """Write the jobs that a night needs to a file, and start none of them."""
+    from pairweave.pipelines.refresh.night import Night
+
+    assert options.launches is not None
+    jobs = []
+    if base is None or options.migrate or found.changes_rows or options.takedown is not None:
+        jobs = Night(config, options, base, found, ()).launches()
+    files.write_bytes(options.launches, to_json(jobs))
+    terminal.say(f"{len(jobs)} jobs to start: {options.launches}")
     return 0
 
 
