@@ -166,7 +166,10 @@ UNSUPERVISED = frozenset({"cluster"})
 
 
 JOBS = frozenset(name for name, command in COMMANDS.items() if command.options)
-"""The commands that make a run."""
+"""The commands with options of a job."""
+
+CONTINUED = JOBS - {"try"}
+"""The commands that, given again after they were interrupted, make what is missing."""
 
 PLACE_ERRORS = frozenset({errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EDQUOT})
 """Numbers of further errors that only another place for a file mends."""
@@ -200,6 +203,7 @@ def _main(words: list[str], *, in_process: bool) -> int:
 
         print(f"pairweave {version('pairweave')}")
         return DONE
+    interrupt.note_command(continues=words[0] in CONTINUED)
     if in_process:
         with interrupt.listening():
             return _report(lambda: _run(words))
@@ -305,6 +309,7 @@ def usage() -> str:
     lines += [f"  {name:<{flag}}  {about}" for name, about in verbosity.HELP]
     lines += [
         "",
+        "To begin, pairweave init FILES looks at your files and writes the options of a first run.",
         "pairweave JOB --help shows an example and the options that most runs need, and",
         "pairweave JOB --help all every option; pairweave --version shows the version.",
     ]

@@ -394,6 +394,11 @@ def _described(problem: Mapping[str, Any], model: type[Options]) -> str:
         # Top-level keys are checked when the file is read, so the key is inside `corpora`.
         names = list(model.corpus_kind().model_fields) if issubclass(model, InputOptions) else []
         name = str(problem["loc"][-1])
+        if name in model.model_fields:
+            return (
+                f"{place}: {name} is an option of the whole run, not of one corpus; write it "
+                "beside corpora, not in the list"
+            )
         return f"{place}: unknown key{_jobs_with(name) or _nearest(name, names, names)}"
     if isinstance(given, bool) and place.endswith("_lang"):
         # YAML 1.1 reads the bare words no, off, yes and on as switches.

@@ -43,7 +43,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     text = _yaml({**given, **of_format}, plan, _texts(plan))
     files.write_bytes(options.output, text.encode())
     terminal.say(text)
-    terminal.say(f"pairweave augment --config {options.output} --output tagged/")
+    terminal.say(f"pairweave augment --config {options.output} --output first/")
     return 0
 
 

@@ -14,6 +14,7 @@ ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask a program to stop; closing the terminal sends the last one."""
 
 _asked: int | None = None
+_continues = True
 
 
 class Stopped(SystemExit):
@@ -29,8 +30,14 @@ class Stopped(SystemExit):
         return message(self.signal)
 
 
+def note_command(*, continues: bool) -> None:
+    """Note whether the command of this process, given again, continues what it was doing."""
+    global _continues
+    _continues = continues
+
+
 def message(number: int) -> str:
-    """Return a message with the signal that ended a run, which can be continued.
+    """Return a message with the signal that ended a command, and whether it can be continued.
 
     >>> message(signal.SIGTERM)
     'ended by SIGTERM; run the same command again to continue'
@@ -40,7 +47,7 @@ def message(number: int) -> str:
         words = "interrupted"
     if number == signal.SIGKILL:
         words = "killed (signal 9): the machine may have run out of memory"
-    return f"{words}; run the same command again to continue"
+    return f"{words}; run the same command again to continue" if _continues else words
 
 
 @contextlib.contextmanager

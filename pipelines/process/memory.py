@@ -11,7 +11,9 @@ from pairweave.transforms.errors import ConfigError
 MIN_BYTES = {"address space (ulimit -v)": 3 << 30, "memory": 1 << 30}
 """The least memory of a job with one worker: libraries alone map 2 GiB."""
 
-REMEDY = "give the run more memory, fewer --workers, or a smaller --shard_pairs"
+REMEDY = (
+    "give the run more memory, fewer --workers if there are several, or a smaller --shard_pairs"
+)
 """Advice if memory runs out."""
 
 SIZE = r"^\d+(\.\d+)? ?[KMGT]i?B$"

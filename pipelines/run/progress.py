@@ -168,6 +168,8 @@ class Progress:
         if not made or seconds < SPEED_SECONDS:
             return text
         speed = made * self._pairs / self._shards / seconds
+        if shards == self._shards:
+            return f"{text}, {speed:,.0f} pairs/s"
         left = (self._shards - shards) * seconds / made
         return f"{text}, {speed:,.0f} pairs/s, {_duration(left)} left"
 

@@ -20,19 +20,20 @@ PROGRAM = """
 import sys
 from pairweave.pipelines import cli
 from pairweave.pipelines.process import interrupt
-cli.COMMANDS["job"] = cli.Command("job_of_a_test", "")
-sys.argv[1:] = ["job"]
+cli.COMMANDS["job"] = cli.COMMANDS["try"] = cli.Command("job_of_a_test", "")
+cli.CONTINUED |= {"job"}
+sys.argv[1:] = sys.argv[1:] or ["job"]
 sys.exit(cli.main())
 """
 
 
-def start(directory: Path, job: str, **settings) -> subprocess.Popen:
-    """Start the command line with a job of a few lines."""
+def start(directory: Path, job: str, *words: str, **settings) -> subprocess.Popen:
+    """Start the command line with a job of a few lines, or another command with them."""
     (directory / "job_of_a_test.py").write_text(
         f"import atexit, time\n\ndef main(prog, arguments):\n    {job}\n", encoding="utf-8"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, *words],
         env={**os.environ, "PYTHONPATH": f"{runs.ROOT}{os.pathsep}{directory}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -55,6 +56,15 @@ def test_a_program_that_is_asked_to_end_tidies_up_and_says_so(tmp_path, number):
     assert process.returncode == 128 + number
     assert out == "tidy\n"
     assert errors == f"pairweave: ended by {number.name}; run the same command again to continue\n"
+
+
+def test_what_begins_anew_is_not_said_to_continue(tmp_path):
+    with start(tmp_path, WAIT, "try") as process:
+        assert process.stdout.readline() == "on\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "pairweave: interrupted\n"
 
 
 def test_a_program_that_shall_outlive_its_terminal_does(tmp_path):

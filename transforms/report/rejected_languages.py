@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pairweave.transforms.output.receipt_sums import ReceiptSums
+from pairweave.transforms.rejects import Reject
 from pairweave.transforms.screen import ScreenReject
 
 MIN_PAIRS = 20
@@ -18,7 +19,10 @@ RATIO_ADVICE = (
     "--tokens sentencepiece; else look whether the sides are parallel"
 )
 
-ADVICE = {str(ScreenReject.LENGTH_RATIO): RATIO_ADVICE}
+ADVICE = {
+    str(ScreenReject.LENGTH_RATIO): RATIO_ADVICE,
+    str(Reject.TAGS_DIFFER): "--tags_differ keep keeps such pairs, with the tags of both",
+}
 """What to do about a rule that rejects much."""
 
 Json = Mapping[str, Any]

@@ -43,6 +43,7 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils import timestamp, windowed_value
 
 from pairweave.pipelines.engines.local import forks, local_sockets, worker
+from pairweave.pipelines.process import memory
 from pairweave.transforms.arrow import exchange
 from pairweave.transforms.errors import WorkerError
 
@@ -325,7 +326,7 @@ class ProcessHandler(worker_handlers.GrpcWorkerHandler):
 
 def _ending(code: int) -> str:
     if code == -signal.SIGKILL:
-        return "was killed (signal 9): the machine may have run out of memory; try fewer --workers"
+        return f"was killed (signal 9): the machine may have run out of memory: {memory.REMEDY}"
     if code < 0:
         return f"was ended by {signal.Signals(-code).name}"
     return f"ended with status {code}"

@@ -78,6 +78,10 @@ def test_a_wrong_option_is_named(words, message):
             r"corpora.0.inputs: unknown key, did you mean input\?",
         ),
         ("output: o\ncorpora:\n- {xyzzy: a}", "corpora.0.xyzzy: unknown key;"),
+        (
+            "output: o\ncorpora:\n- {input: a, output: b}",
+            "corpora.0.output: output is an option of the whole run, .* beside corpora",
+        ),
         ("output: o\ntarget_lang: no", 'target_lang: read as false; .* quotes, as in "no"'),
         ("output: o\ncorpora:\n- {input: a, source_lang: no}", "corpora.0.source_lang: read as f"),
     ],

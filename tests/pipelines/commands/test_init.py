@@ -25,7 +25,7 @@ def test_two_files_of_text_are_the_sides_of_a_corpus(tmp_path):
     assert options["target_input"] == ["corpus.de"]
     assert (options["source_lang"], options["target_lang"]) == ("en", "de")
     assert "# corpus.en: moses, 30 rows" in out
-    assert out.splitlines()[-1] == "pairweave augment --config first.yaml --output tagged/"
+    assert out.splitlines()[-1] == "pairweave augment --config first.yaml --output first/"
     runs.run_well_here(
         "augment", "--config", "first.yaml", "--output", "out", "--plan_only", cwd=tmp_path
     )

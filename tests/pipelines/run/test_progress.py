@@ -53,6 +53,14 @@ def test_the_speed_is_that_of_the_whole_run(tmp_path, monkeypatch):
     assert progress._state(1, 4) == "4 of 10, 100 pairs/s, 6 s left"
 
 
+def test_at_the_end_no_time_is_left_and_none_is_told(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    progress = Progress(str(tmp_path), units=1, shards=10, pairs=1000)
+    now = 104.0
+    assert progress._state(1, 10) == "10 of 10, 250 pairs/s"
+
+
 def test_the_speed_is_counted_from_when_the_model_was_seen(tmp_path, monkeypatch):
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
