@@ -4,10 +4,13 @@ Training runs in one process, so this is a loop instead of a graph; plan, reader
 and manifest are those of every job.
 """
 
+import contextlib
 import hashlib
+import shutil
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,12 +77,11 @@ def start(name: str, options: FinetuneOptions, _extra: Sequence[str] = ()) -> in
 
 
 def check(options: FinetuneOptions) -> None:
-    """Refuse an output or objectives that the job cannot have.
+    """Refuse objectives that the job cannot have.
 
     Raises:
         ConfigError: Names them.
     """
-    _check_output(options.output)
     config_of(options)
 
 
@@ -106,16 +108,40 @@ def finetune(run: Planned, config: FinetuneConfig, output: str, pairs: int) -> N
     assert run.tokens is not None
     kept, rejected, passed_over, notices = read_pairs(run, pairs)
     table = add_tokens(pairs_of(kept), run.tokens)
-    made = train(
-        run.model.config.model,
-        table,
-        config,
-        output,
-        revision=run.model.config.revision,
-        progress=_progress(),
-    )
+    with _training_directory(output) as directory:
+        made = train(
+            run.model.config.model,
+            table,
+            config,
+            directory,
+            revision=run.model.config.revision,
+            progress=_progress(),
+        )
+        model = [_entry(directory, name) for name in made.files]
+        if directory != output:
+            _put(directory, output, made.files)
     _, rejected = _reject(kept, rejected, made.rejected)
-    _commit(run, output, made, rejected, passed_over, notices)
+    _commit(run, output, made, model, rejected, passed_over, notices)
+
+
+@contextlib.contextmanager
+def _training_directory(output: str) -> Iterator[str]:
+    """Yield the output, or for one in an object store a temporary directory in its place."""
+    if not files.is_uri(output):
+        yield output
+        return
+    with tempfile.TemporaryDirectory(prefix="pairweave-") as directory:
+        yield directory
+
+
+def _put(directory: str, output: str, names: Sequence[str]) -> None:
+    """Put the finished model into a store, each file in one go."""
+    for name in names:
+        with (
+            Path(directory, name).open("rb") as file,
+            files.open_write(files.join(output, name)) as copy,
+        ):
+            shutil.copyfileobj(file, copy)
 
 
 def read_pairs(run: Planned, pairs: int) -> tuple[pa.Table, pa.Table, int, list[str]]:
@@ -160,18 +186,6 @@ def _reject(
     return kept.take(pa.array(stays)), rejected
 
 
-def _check_output(output: str) -> None:
-    """Check that the output is a local directory, before any store is accessed.
-
-    Raises:
-        ConfigError: It is not a local directory.
-    """
-    if files.is_uri(output):
-        raise ConfigError(
-            f"--output {output}: finetune writes to a local directory; copy the model from there"
-        )
-
-
 def _claim(run: Planned) -> str:
     """Claim the output directory; return its path.
 
@@ -208,16 +222,17 @@ def _is_finished(output: str, plan: str) -> bool:
 
 def _entry(output: str, name: str) -> dict[str, object]:
     """Describe a file without reading it whole: weights are large."""
-    path = Path(files.join(output, name))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": name, "bytes": path.stat().st_size, "sha256": digest}
+    path = files.join(output, name)
+    with files.open_read(path) as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    return {"name": name, "bytes": files.size(path), "sha256": digest}
 
 
 def _commit(
     run: Planned,
     output: str,
     made: "Finetuned",
+    model: list[dict[str, object]],
     rejected: pa.Table,
     passed_over: int,
     notices: list[str],
@@ -245,6 +260,7 @@ def _commit(
     for directory in (output, files.join(output, REJECTS)):
         files.delete_temporary(directory)
     reasons = Counter(rejected.column("reason").to_pylist())
+    others = [_entry(output, name) for name in (rejects, TRAINING)]
     document = {
         **{key: run.document[key] for key in ("job", "version", "signature", "configuration")},
         **{key: run.document[key] for key in ("corpora", "inputs")},
@@ -253,7 +269,7 @@ def _commit(
         "rows": rows,
         "rejected": dict(reasons),
         "counts": {"steps": made.updates},
-        "files": [_entry(output, name) for name in sorted([*made.files, rejects, TRAINING])],
+        "files": sorted([*model, *others], key=lambda entry: str(entry["name"])),
     }
     files.write_bytes(files.join(output, run_files.MANIFEST), to_json(document))
 

@@ -1,5 +1,6 @@
 """The job `finetune`, from the command line."""
 
+import hashlib
 import json
 
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the extra `neural`")
 from pairweave.models.finetune.finetune_checkpoint import CHECKPOINT  # noqa: E402
 from pairweave.models.weights.weights import find_model  # noqa: E402
 from pairweave.pipelines import cli  # noqa: E402
-from tests.makers import runs  # noqa: E402
+from tests.makers import runs, stores  # noqa: E402
 from tests.makers.toy_language import alignment_error, toy_pairs, write_toy_encoder  # noqa: E402
 
 PAIRS = 30
@@ -149,7 +150,6 @@ def test_the_plan_alone_writes_nothing(directory, tmp_path, capsys):
         (("--layer", "3"), "has 2 layers"),
         (("--engine", "flink"), "unknown option --engine"),
         (("--runner", "DirectRunner"), "finetune runs no Beam pipeline"),
-        (("--output", "gs://bucket/out"), "writes to a local directory"),
         (("--tokens", "pieces"), "tokens: "),
         (
             ("--max_pieces", "1"),
@@ -160,6 +160,27 @@ def test_the_plan_alone_writes_nothing(directory, tmp_path, capsys):
 def test_what_the_user_must_mend_is_said(directory, tmp_path, capsys, more, message):
     assert command(directory, tmp_path / "out", *more) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", sorted(stores.KINDS))
+def test_a_model_in_a_store_has_the_bytes_of_one_on_a_disk(directory, tuned, scheme):
+    with stores.running(scheme) as store:
+        place = f"{scheme}://{stores.BUCKET}/tuned"
+        out = runs.run_well(*words(directory, place))
+        objects = store.objects("tuned/")
+        again = runs.run_well(*words(directory, place))
+        assert store.objects("tuned/") == objects
+        align = ("align", "--aligner", "encoder", "--model", place, "--layer", "2", "--plan_only")
+        sides = ("--source_input", directory / "corpus.a", "--target_input", directory / "corpus.b")
+        assert "encoder" in runs.run_well(*align, *sides, "--output", directory / "unused")
+    assert out == again
+    found = {
+        name.removeprefix("tuned/"): hashlib.sha256(data).hexdigest()
+        for name, data in objects.items()
+        if not name.endswith("/_run.json")
+    }
+    assert found == runs.tree_digests(tuned)
 
 
 @pytest.mark.slow
