@@ -30,6 +30,7 @@ def load(name):
 
 template = load("template_metadata")
 main = load("template_main")
+first_seconds = load("first_seconds")
 JOBS = template.jobs()
 
 
@@ -170,3 +171,21 @@ def test_the_options_that_the_readme_names_exist():
     assert len(named) > 15
     known = flags.beam_flags() | {f"--{name}" for job in JOBS.values() for name in job.model_fields}
     assert named <= known
+
+
+def test_the_first_seconds_tell_when_a_process_compiled_and_wrote():
+    cold = first_seconds.Seen(1.5, [(1.0, False), (2.5, True), (4.5, True)], [5.5, 5.7, 8.0])
+    warm = first_seconds.Seen(1.5, [(1.0, False)], [2.5])
+    assert first_seconds.table(cold, warm).splitlines()[2:] == [
+        "| 1 to 2 | Python starts, imports | Python starts, imports |",
+        "| 3 to 5 | compiles 2 kernels | 1 shards written |",
+        "| 6 to 7 | 2 shards written | 1 shards written |",
+        "| 8 to 60 | 3 shards written | 1 shards written |",
+        "| first shard after | 5.5 s | 2.5 s |",
+    ]
+
+
+def test_the_first_seconds_are_measured_with_the_variables_of_the_image():
+    text = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+    for name, value in first_seconds.IMAGE.items():
+        assert re.search(rf"{name}={value or chr(34) * 2} ", text)
