@@ -93,7 +93,6 @@ FULL = Fault(TEMPORARY, r"data/part-00002", "ENOSPC", once=False)
 RENAME = dataclasses.replace(WRITING, do="EACCES", once=False)
 GONE = Fault(f"{STEPS}:read_unit", "unit 1$", "ENOENT", once=False)
 CLOCK = Fault("time:time", do="jump", once=False)
-SWING = dataclasses.replace(CLOCK, do="swing")
 
 DIED = "attempt 1 failed"
 RAISED = "InjectedError: at shard 2"

@@ -5,8 +5,8 @@
 - ``at``: the function that is replaced, as ``module:name``, where it is looked up,
 - ``of``: a pattern for what it is called with (`_subject`); empty for every call,
 - ``do``: ``kill`` ends the process, ``raise`` raises an error, a name of `errno` an `OSError`,
-  ``jump`` adds ten years to a result after the first hundred, ``swing`` to every second one after
-  these, ``hold`` waits for a file, whose name is that of ``once`` and ``.go``,
+  ``jump`` adds ten years to a result after the first hundred, ``hold`` waits for a file, whose
+  name is that of ``once`` and ``.go``,
 - ``after``: whether that comes after the call,
 - ``once``: a file that is made when it happens, with the number of the process, so that it happens
   once; empty for every time.
@@ -94,20 +94,19 @@ def _do(fault, arguments):
     raise OSError(number, os.strerror(number), _subject(arguments))
 
 
-def _jumping(function, *, back):
+def _jumping(function):
     calls = itertools.count()
 
     @functools.wraps(function)
     def called():
-        number = next(calls)
-        return function() + YEARS * (number > CALLS and not (back and number % 2))
+        return function() + YEARS * (next(calls) > CALLS)
 
     return called
 
 
 def _faulty(function, fault):
-    if fault["do"] in ("jump", "swing"):
-        return _jumping(function, back=fault["do"] == "swing")
+    if fault["do"] == "jump":
+        return _jumping(function)
 
     @functools.wraps(function)
     def called(*arguments, **settings):
